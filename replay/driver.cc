@@ -416,7 +416,10 @@ class Driver {
         result.jobs.back().elapsed = other.elapsed;
       }
       if (waits) waits->fill(result, lane, ticks_per_second);
-      for (RankResult& rank : result.ranks) keep_waits_in_mpi(rank);
+      for (RankResult& rank : result.ranks) {
+        keep_waits_in_mpi(rank);
+        end_with_the_run(rank);
+      }
       if (found.links) result.links = from_the_start(*found.links, result);
       result.contradicted_outcomes = found.outcomes.count(lane);
       result.contradicted_time = found.outcomes.time(lane) / ticks_per_second;

@@ -184,6 +184,12 @@ void keep_waits_in_mpi(RankResult& rank) {
   for (double& wait : rank.waits) wait *= rank.mpi / waited;
 }
 
+void end_with_the_run(RankResult& rank) {
+  if (rank.after >= 0) return;
+  rank.compute += rank.after;
+  rank.after = 0;
+}
+
 LinkLoads from_the_start(LinkLoads links, const ScenarioResult& result) {
   double start = std::numeric_limits<double>::infinity();
   for (const RankResult& rank : result.ranks) start = std::min(start, rank.start);

@@ -36,6 +36,10 @@ void summarize_scenario(const PlayedScenario& played, ScenarioResult& result);
 /// are longer than that are shortened.
 void keep_waits_in_mpi(RankResult& rank);
 
+/// Where no MPI_Finalize ends a rank (its program was killed), a thread may compute beyond the end
+/// of the run, which is that of the last main thread or call: what it does there is no part of it.
+void end_with_the_run(RankResult& rank);
+
 /// The same with bins counted from the start of the run, not in the clock of the replay, and with
 /// its span.
 LinkLoads from_the_start(LinkLoads links, const ScenarioResult& result);

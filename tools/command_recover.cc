@@ -1,10 +1,15 @@
 #include <fmt/core.h>
 
+#include <list>
+#include <optional>
+
 #include "models/error.h"
 #include "models/shell_quoted.h"
 #include "tools/commands.h"
+#include "tools/interruption.h"
 #include "tools/numbers.h"
 #include "tools/options.h"
+#include "tools/replay_notices.h"
 #include "tools/standard_streams.h"
 #include "tracer/recover.h"
 
@@ -39,10 +44,19 @@ int command_recover(const Arguments& arguments) {
   task.directories = values["directory"].as<std::vector<std::string>>();
   if (values.count("output") != 0) task.output = values["output"].as<std::string>();
   task.keep = values.count("keep") != 0;
+  task.progress = progress_line("recovering");
+  std::list<GoneWhenInterrupted> incomplete;
+  std::optional<NotInterrupted> removing;  // records, which nobody would look for any more
+  task.incomplete = [&](const std::vector<std::string>& paths) {
+    if (paths.empty()) removing.emplace();
+    incomplete.clear();
+    for (const std::string& path : paths) incomplete.emplace_back(path);
+  };
   RecoverResult result;
   try {
     result = recover(task);
   } catch (const RecoverError& error) {
+    show_progress("");
     throw InputError(error.what());
   }
   std::string text =

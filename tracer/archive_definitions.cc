@@ -399,6 +399,7 @@ bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info, const std:
   };
   bool good = true;
   for (const auto& [name, value] : ours) {
+    if (*value.c_str() == '\0') continue;  // of a damaged journal: OTF2 refuses it
     good = good && OTF2_Archive_SetProperty(archive, name, value.c_str(), true) == OTF2_SUCCESS;
   }
   const std::pair<const char*, double> optional[] = {

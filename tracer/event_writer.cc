@@ -34,8 +34,8 @@ class EventWriter {
     add_parts_request(items);
     add_probed(items);
     put(OTF2_EvtWriter_Enter, attributes_, enter, translation_.region[id]);
-    begun_ = std::max(enter, asked_.second);
-    put_asked();
+    begun_ = std::max(enter, std::min(asked_.second, leave));
+    put_asked(leave);
     parts(items);
     // What belongs between a collective's begin and end makes it a collective call.
     collective_ = is_collective(items);
@@ -57,7 +57,7 @@ class EventWriter {
   }
   /// A record of something else than such a call follows.
   void before_other(unsigned id, uint64_t enter) {
-    if (id >= kFirstMark || enter != asked_.first) put_asked();
+    if (id >= kFirstMark || enter != asked_.first) put_asked(enter);
   }
 
   /// A function's mark; see OpenFunctions for what it may tell of others.
@@ -99,10 +99,13 @@ class EventWriter {
   }
 
  private:
-  /// Calls one of OTF2's writing functions, unless one has failed before.
+  /// Calls one of OTF2's writing functions, unless one has failed before. OTF2 takes no time before
+  /// the last one, which a damaged record may say.
   template <class Write, class... Arguments>
-  void put(Write write, Arguments... arguments) {
-    good_ = good_ && write(writer_, arguments...) == OTF2_SUCCESS && !otf2_failed;
+  void put(Write write, OTF2_AttributeList* attributes, uint64_t time, Arguments... arguments) {
+    latest_ = std::max(latest_, time);
+    good_ =
+        good_ && write(writer_, attributes, latest_, arguments...) == OTF2_SUCCESS && !otf2_failed;
   }
 
   /// A function that the filter leaves out has no region.
@@ -114,9 +117,11 @@ class EventWriter {
     if (nanoseconds != 0) OTF2_AttributeList_AddUint64(attributes_, kAttributeStolen, nanoseconds);
   }
 
-  /// Carries what was stolen before, unless a call's Enter did.
-  void put_asked() {
-    const auto [begin, end] = std::exchange(asked_, {0, 0});
+  /// Carries what was stolen before, unless a call's Enter did. It was over by `limit`, whatever a
+  /// damaged record says.
+  void put_asked(uint64_t limit) {
+    const auto [begin, said] = std::exchange(asked_, {0, 0});
+    const uint64_t end = std::max(begin, std::min(said, limit));
     const uint64_t before = std::exchange(stolen_, 0);
     if (end == begin && before == 0) return;
     add_stolen(before);
@@ -194,8 +199,21 @@ class EventWriter {
     return false;
   }
 
-  bool sound_operation(uint64_t operation) {
-    if (operation <= OTF2_COLLECTIVE_OP_DESTROY_HANDLE_AND_DEALLOCATE) return true;
+  /// False for a collective that MPI has not, or whose root is no rank of its communicator.
+  bool sound_collective(uint64_t operation, uint32_t local, uint32_t root) {
+    if (operation > OTF2_COLLECTIVE_OP_DESTROY_HANDLE) {
+      ++damaged_;
+      return false;
+    }
+    const bool is_rooted =
+        operation == OTF2_COLLECTIVE_OP_BCAST || operation == OTF2_COLLECTIVE_OP_REDUCE ||
+        operation == OTF2_COLLECTIVE_OP_GATHER || operation == OTF2_COLLECTIVE_OP_GATHERV ||
+        operation == OTF2_COLLECTIVE_OP_SCATTER || operation == OTF2_COLLECTIVE_OP_SCATTERV;
+    const bool in_words =
+        root == OTF2_COLLECTIVE_ROOT_SELF || root == OTF2_COLLECTIVE_ROOT_THIS_GROUP;
+    if (!is_rooted || in_words) return true;
+    uint32_t comm;
+    if (known(local, comm)) return sound(translation_.peers, local, root);
     ++damaged_;
     return false;
   }
@@ -383,7 +401,9 @@ class EventWriter {
     uint32_t comm;
     // The begin is written: an end has to follow, if need be on the world.
     if (!known(what.communicator, comm)) comm = 0;
-    if (!sound_operation(what.op)) return;
+    if (!sound_collective(what.op, what.communicator, what.root)) return;
+    if (comm >= translation_.first_contingent)
+      return;  // there is no world, as journals are damaged
     put(OTF2_EvtWriter_MpiCollectiveEnd, nullptr, leave_, static_cast<OTF2_CollectiveOp>(what.op),
         comm, what.root, what.sent, what.received);
   }
@@ -426,10 +446,11 @@ class EventWriter {
     const uint64_t received = items.word();
     if (!items.done() && items.item() == Item::kCommCreate) communicator(Item::kCommCreate, items);
     uint32_t comm;
-    if (!known(word >> 8 & 0xfffff, comm) || !sound_operation(word & 0xff)) return;
+    const auto local = static_cast<uint32_t>(word >> 8 & 0xfffff);
+    const auto root = static_cast<uint32_t>(word >> 28);
+    if (!known(local, comm) || !sound_collective(word & 0xff, local, root)) return;
     put(OTF2_EvtWriter_NonBlockingCollectiveComplete, nullptr, leave_,
-        static_cast<OTF2_CollectiveOp>(word & 0xff), comm, static_cast<uint32_t>(word >> 28), sent,
-        received, request);
+        static_cast<OTF2_CollectiveOp>(word & 0xff), comm, root, sent, received, request);
   }
 
   void one_sided(Item kind, record::Reader& items) {
@@ -510,6 +531,7 @@ class EventWriter {
   uint64_t posted_ = 0;
   uint64_t stolen_ = 0;                        ///< nanoseconds, before the next record or Leave
   std::pair<uint64_t, uint64_t> asked_{0, 0};  ///< when the kernel was asked for that
+  uint64_t latest_ = 0;                        ///< time on record
   uint64_t enter_ = 0;
   uint64_t begun_ = 0;  ///< enter_, or when the kernel had answered behind it
   uint64_t leave_ = 0;
@@ -538,6 +560,7 @@ void Used::leave_out_unknown_threads() {
 ThreadSummary summarise(const ThreadRecords& records, uint64_t zero, Used& used) {
   ThreadSummary summary;
   summary.read = records.for_each(zero, [&](const record::Record& r) {
+    if (summary.first == 0) summary.first = r.enter;
     summary.last = std::max(summary.last, r.leave);
     // A function that was only left was entered while nothing was recorded.
     if (r.id == kMarkFunctionEnter) used.functions.insert(function_address(r.word));
@@ -569,8 +592,8 @@ LocationSummary write_events(const ThreadRecords& records, uint64_t zero, const 
     // A switch may have been made while this thread was inside a call.
     const uint64_t enter = std::max(r.enter, summary.last);
     if (summary.last == 0) {
-      summary.first = enter;
-      if (master) events.begin(enter);
+      summary.first = master ? std::min(enter, ends.program_begin) : enter;
+      if (master) events.begin(summary.first);
     }
     summary.last = std::max(r.leave, enter);
     events.before_other(r.id, enter);
@@ -594,6 +617,11 @@ LocationSummary write_events(const ThreadRecords& records, uint64_t zero, const 
     summary.last = std::max(summary.last, ends.functions);
     events.close_functions(summary.last);
   }
+  if (master && summary.last == 0 && ends.program_end != 0) {
+    summary.first = ends.program_begin;
+    events.begin(summary.first);
+  }
+  if (master) summary.last = std::max(summary.last, ends.program_end);
   if (master && summary.last != 0) events.end(summary.last);
   good = good && read && events.good();
   if (good) OTF2_EvtWriter_GetNumberOfEvents(writer, &summary.events);

@@ -61,6 +61,7 @@ inline bool otf2_failed = false;
 
 /// What has to be known of a thread's records before they can be written.
 struct ThreadSummary {
+  uint64_t first = 0;  ///< first time, ticks; 0 where there is no record
   uint64_t last = 0;   ///< latest time, ticks
   int open_call = -1;  ///< the call that the process died in, by CallId; -1: none
   bool read = true;    ///< false: there are records that cannot be read
@@ -86,6 +87,10 @@ ThreadSummary summarise(const ThreadRecords& records, uint64_t zero, Used& used)
 struct OpenEnds {
   uint64_t call = 0;
   uint64_t functions = 0;  ///< not before the thread's last record
+  /// The program begins and ends on the main thread, but not behind others' first records and not
+  /// before their last: main's may be missing, or it may have made no call any more.
+  uint64_t program_begin = UINT64_MAX;
+  uint64_t program_end = 0;
 };
 
 /// Writes all events of a thread. `good` becomes false when OTF2 cannot write, or records cannot be

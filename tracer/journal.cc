@@ -37,14 +37,19 @@ void rename(std::vector<Report>& reports, Unpacker& from) {
 
 /// A journal that was damaged may hold anything. These say whether what readers index with, or make
 /// room for, can be right.
-bool are_ranks(const std::vector<int>& list, int size) {
-  return std::all_of(list.begin(), list.end(), [size](int r) { return r >= 0 && r < size; });
+/// Ranks, each once.
+bool are_ranks(std::vector<int> list, int size) {
+  std::sort(list.begin(), list.end());
+  return list.empty() || (list.front() >= 0 && list.back() < size &&
+                          std::adjacent_find(list.begin(), list.end()) == list.end());
 }
 
 /// The first communicator is the world.
 bool sound(const ProcessFacts& facts, const ProcessReport& report) {
   const auto& communicators = report.communicators;
-  return facts.rank >= 0 && facts.rank < facts.size && !communicators.empty() &&
+  constexpr uint64_t kLastTick = UINT64_MAX / 4;  // times count on from there
+  return facts.rank >= 0 && facts.rank < facts.size && facts.zero < kLastTick &&
+         !communicators.empty() &&
          communicators[0].members.size() == static_cast<size_t>(facts.size);
 }
 

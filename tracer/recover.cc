@@ -6,21 +6,17 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <optional>
-#include <sstream>
 
 #include "tracer/archive_definitions.h"
 #include "tracer/archive_files.h"
 #include "tracer/clock.h"
 #include "tracer/code_places.h"
-#include "tracer/journal.h"
+#include "tracer/record_search.h"
 
 namespace fs = std::filesystem;
 
@@ -32,22 +28,31 @@ namespace rubato {
 inline namespace tracing {
 namespace {
 
-/// The number that a name begins with, if `end` follows it and nothing else.
-std::optional<uint32_t> number_before(const std::string& name, const std::string& end) {
-  uint32_t number = 0;
-  const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (error != std::errc() || rest != name.data() + name.size() - end.size()) return {};
-  return name.ends_with(end) ? std::optional(number) : std::nullopt;
-}
+/// How much of the work is done. All records are read three times: for their checksums, for what
+/// they refer to, and to be written as events, which takes longest.
+class Share {
+ public:
+  explicit Share(std::function<void(double)> progress) : progress_(std::move(progress)) {}
+  void expect(uint64_t bytes) { bytes_ = static_cast<double>(bytes); }
 
-/// What was found of one rank.
-struct Found {
-  Journal journal;
-  std::vector<std::string> damage;  ///< a line for each file with damaged blocks
-  std::vector<std::string> files;   ///< of the threads, and the journal
-  ProcessRecords records;
-  std::vector<ThreadSummary> summaries;
+  /// What all have been read for up to now took so much of the time, and this takes so much.
+  void begin(double before, double part) {
+    done_ = before;
+    part_ = part;
+  }
+  void add(uint64_t bytes) {
+    if (!progress_) return;
+    done_ += part_ * static_cast<double>(bytes) / bytes_;
+    progress_(std::min(done_, 0.99));
+  }
+
+ private:
+  std::function<void(double)> progress_;
+  double bytes_ = 0;  ///< of all records
+  double done_ = 0;
+  double part_ = 0;
 };
+constexpr double kOfChecksums = 0.03, kOfSummaries = 0.07, kOfEvents = 0.9;
 
 /// Files stay open while their records are read, two for each thread at most.
 class OpenFiles {
@@ -65,221 +70,17 @@ class OpenFiles {
     const int file = ::open(name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (file < 0) throw RecoverError(name + ": " + std::strerror(errno));
     files_.push_back(file);
+    names_[file] = name;
     return file;
   }
+  const std::string& name(int file) const { return names_.at(file); }
 
  private:
   std::vector<int> files_;
+  std::map<int, std::string> names_;
 };
 
-/// The lines "records HOST DIR: ranks" of a file INCOMPLETE.
-struct Place {
-  std::string host;
-  std::string directory;
-  std::vector<int> ranks;
-};
-
-/// A line that a file INCOMPLETE gets when the archive beside it lacks ranks whose records may
-/// still turn up.
-constexpr char kInPart[] = "recovered in part";
-
-bool recovered_in_part(const std::string& directory) {
-  std::ifstream file(directory + "/" + kIncomplete);
-  std::string line;
-  while (std::getline(file, line)) {
-    if (line == kInPart) return true;
-  }
-  return false;
-}
-
-std::vector<Place> read_note(const std::string& directory) {
-  std::vector<Place> places;
-  std::ifstream file(directory + "/" + kIncomplete);
-  std::string line;
-  while (std::getline(file, line)) {
-    if (line.rfind("records ", 0) != 0) continue;
-    const size_t host_end = line.find(' ', 8);
-    const size_t colon = line.rfind(": ");
-    if (host_end == std::string::npos || colon == std::string::npos || colon < host_end) continue;
-    Place place{line.substr(8, host_end - 8), line.substr(host_end + 1, colon - host_end - 1), {}};
-    std::istringstream ranks(line.substr(colon + 2));
-    for (int rank; ranks >> rank;) place.ranks.push_back(rank);
-    places.push_back(std::move(place));
-  }
-  return places;
-}
-
-/// Looks for records in the given directories and in the directories that their notes name.
-class Search {
- public:
-  explicit Search(const std::vector<std::string>& directories) {
-    for (const std::string& directory : directories) {
-      if (!fs::is_directory(directory)) {
-        throw RecoverError(directory + ": no such directory");
-      }
-      if (fs::exists(directory + "/traces.otf2") && !recovered_in_part(directory)) {
-        throw RecoverError(directory + " holds a whole archive; there is nothing to recover");
-      }
-      add(directory);
-      add(directory + "/" + kOverflow);
-      const std::vector<Place> places = read_note(directory);
-      for (const Place& place : places) {
-        add(place.directory);
-        places_.push_back(place);
-      }
-      // Where the disk was full from the start, the note is empty.
-      if (places.empty() && fs::exists(directory + "/" + kIncomplete)) add_records_of(directory);
-    }
-  }
-
-  /// Journals by rank.
-  std::map<int, Found> find() {
-    std::map<int, Found> found;
-    std::string reason;
-    uint64_t job = 0;
-    std::string first;
-    for (const std::string& directory : directories_) {
-      for (const std::string& name : names_in(directory, ".journal")) {
-        const auto number = number_before(fs::path(name).filename().string(), ".journal");
-        if (!number) continue;
-        const int rank = static_cast<int>(*number);
-        Found process;
-        bool good = read_journal(name, process.journal, reason);
-        if (good && process.journal.facts.rank != rank) {
-          good = false;
-          reason = "it is damaged";
-        }
-        if (!good) {
-          bad_.emplace(rank, name + ": " + reason);
-          continue;
-        }
-        if (first.empty()) {
-          first = name;
-          job = process.journal.facts.job;
-        }
-        if (process.journal.facts.job != job) {
-          throw RecoverError(name + ": records of another job than " + first +
-                             "; give one job at a time");
-        }
-        process.files.push_back(name);
-        found.emplace(rank, std::move(process));
-      }
-    }
-    if (found.empty()) throw RecoverError(bad_.empty() ? nothing() : bad_.begin()->second);
-    for (const auto& [rank, process] : found) {
-      if (process.journal.alive) {
-        throw RecoverError("rank " + std::to_string(rank) + " (process " +
-                           std::to_string(process.journal.facts.pid) +
-                           ") still runs; recover its trace when it has ended");
-      }
-    }
-    return found;
-  }
-
-  /// The thread files of a rank: thread to main file and overflow file, either may be empty.
-  std::map<uint32_t, std::pair<std::string, std::string>> thread_files(int rank) const {
-    std::map<uint32_t, std::pair<std::string, std::string>> files;
-    const std::string prefix = std::to_string(rank) + ".";
-    for (const std::string& directory : directories_) {
-      for (const std::string& name : names_in(directory, ".records")) {
-        const std::string base = fs::path(name).filename().string();
-        if (base.rfind(prefix, 0) != 0) continue;
-        const auto thread = number_before(base.substr(prefix.size()), ".records");
-        if (!thread) continue;
-        auto& pair = files[*thread];
-        (pair.first.empty() ? pair.first : pair.second) = name;
-      }
-    }
-    return files;
-  }
-
-  /// Where the records of a rank should be, or what is wrong with them.
-  std::string place_of(int rank) const {
-    const auto bad = bad_.find(rank);
-    if (bad != bad_.end()) return bad->second;
-    const Place* place = find_place(rank);
-    if (place == nullptr) return "nobody knows where they were";
-    return place->directory == "-" ? place->host + " kept them in memory; they are lost"
-                                   : "they were in " + place->directory + " on " + place->host +
-                                         "; copy that directory here and name it too";
-  }
-
-  std::string host_of(int rank) const {
-    const Place* place = find_place(rank);
-    return place == nullptr ? "unknown" : place->host;
-  }
-
-  const std::vector<std::string>& directories() const { return directories_; }
-
- private:
-  const Place* find_place(int rank) const {
-    for (const Place& place : places_) {
-      for (const int r : place.ranks) {
-        if (r == rank) return &place;
-      }
-    }
-    return nullptr;
-  }
-
-  void add(const std::string& directory) {
-    if (fs::is_directory(directory)) directories_.push_back(directory);
-  }
-
-  /// Directories where the tracer puts records when it is not told, with those of an archive that
-  /// was to be `output`.
-  void add_records_of(const std::string& output) {
-    std::error_code ignored;
-    const char* temporary = std::getenv("TMPDIR");
-    const std::string ours = "rubato-" + std::to_string(geteuid()) + "-";
-    for (const char* place : {"/dev/shm", temporary ? temporary : "/tmp"}) {
-      for (auto entry = fs::directory_iterator(place, ignored); entry != fs::end(entry);
-           entry.increment(ignored)) {
-        if (!entry->path().filename().string().starts_with(ours)) continue;
-        const std::string directory = entry->path().string();
-        if (holds_records_of(directory, output)) add(directory);
-      }
-    }
-  }
-
-  static bool holds_records_of(const std::string& directory, const std::string& output) {
-    std::error_code ignored;
-    for (auto entry = fs::directory_iterator(directory, ignored); entry != fs::end(entry);
-         entry.increment(ignored)) {
-      Journal journal;
-      std::string reason;
-      if (entry->path().extension() != ".journal" || !read_journal(entry->path(), journal, reason))
-        continue;
-      return fs::equivalent(journal.facts.output, output, ignored);
-    }
-    return false;
-  }
-
-  static std::vector<std::string> names_in(const std::string& directory, const std::string& kind) {
-    std::vector<std::string> names;
-    std::error_code error;
-    for (auto entry = fs::directory_iterator(directory, error); entry != fs::end(entry);
-         entry.increment(error)) {
-      if (entry->path().extension() == kind) names.push_back(entry->path().string());
-    }
-    if (error) throw RecoverError(directory + ": " + error.message());
-    std::sort(names.begin(), names.end());
-    return names;
-  }
-
-  std::string nothing() const {
-    std::string text = "no records here";
-    for (const Place& place : places_) {
-      text += "; there may be some in " + place.directory + " on " + place.host;
-    }
-    return text;
-  }
-
-  std::vector<std::string> directories_;
-  std::vector<Place> places_;
-  std::map<int, std::string> bad_;  ///< journals that cannot be used, and why
-};
-
-void read_threads(const Search& search, OpenFiles& open_files, Found& process) {
+void find_threads(const RecordSearch& search, OpenFiles& open_files, Found& process) {
   ProcessRecords& records = process.records;
   records.rank = process.journal.facts.rank;
   records.zero = process.journal.facts.zero;
@@ -289,18 +90,40 @@ void read_threads(const Search& search, OpenFiles& open_files, Found& process) {
     for (const std::string& name : {files.first, files.second}) {
       if (!name.empty()) process.files.push_back(name);
     }
-    ThreadRecords of_thread(thread, main_file, overflow, process.journal.facts.call_sites);
-    int damaged_file = -1;
-    uint64_t at = 0;
-    if (const uint64_t damaged = of_thread.drop_damaged(damaged_file, at); damaged > 0) {
-      process.damage.push_back((damaged_file == main_file ? files.first : files.second) + ": " +
-                               std::to_string(damaged) +
-                               (damaged == 1 ? " block of records is" : " blocks of records are") +
-                               " damaged and left out, the first at byte " + std::to_string(at));
-    }
-    if (!of_thread.empty() || thread == 0) records.threads.push_back(std::move(of_thread));
+    records.threads.emplace_back(thread, main_file, overflow, process.journal.facts.call_sites);
   }
-  if (records.threads.empty()) records.threads.emplace_back(0, -1, -1);
+}
+
+void drop_damaged(const OpenFiles& open_files, Found& process) {
+  std::vector<ThreadRecords>& threads = process.records.threads;
+  for (ThreadRecords& thread : threads) {
+    int file = -1;
+    uint64_t at = 0;
+    const uint64_t damaged = thread.drop_damaged(file, at);
+    if (damaged == 0) continue;
+    process.damage.push_back(open_files.name(file) + ": " + std::to_string(damaged) +
+                             (damaged == 1 ? " block of records is" : " blocks of records are") +
+                             " damaged and left out, the first at byte " + std::to_string(at));
+  }
+  std::erase_if(threads, [](const ThreadRecords& t) { return t.empty() && t.thread() != 0; });
+  if (threads.empty() || threads.front().thread() != 0) threads.emplace(threads.begin(), 0, -1, -1);
+}
+
+/// Finds the records of all processes, and leaves out what is damaged.
+void read_threads(const RecordSearch& search, OpenFiles& open_files, Share& share,
+                  std::map<int, Found>& found) {
+  uint64_t bytes = 0;
+  for (auto& [rank, process] : found) {
+    find_threads(search, open_files, process);
+    for (const ThreadRecords& thread : process.records.threads) bytes += thread.bytes();
+  }
+  share.expect(bytes);
+  share.begin(0, kOfChecksums);
+  for (auto& [rank, process] : found) {
+    for (ThreadRecords& thread : process.records.threads)
+      thread.watch([&share](uint64_t read) { share.add(read); });
+    drop_damaged(open_files, process);
+  }
 }
 
 /// The clock of a rank as its journal and those above it in the tree of clocks tell it. Where the
@@ -372,6 +195,44 @@ std::string where_to_write(const RecoverTask& task, const ProcessFacts& facts) {
   throw RecoverError("where to? Give a name with -o");
 }
 
+/// Leaves out numbers that cannot be right, as readers do not take them.
+void sift(ArchiveInfo& info, const std::string& journal, RecoverResult& result) {
+  constexpr uint64_t kMostBytes = uint64_t{1} << 60;
+  for (uint64_t* limit : {&info.eager_limits.node, &info.eager_limits.network}) {
+    if (*limit > kMostBytes) *limit = 0;
+  }
+  if (info.overhead.sound(info.ticks_per_second)) return;
+  info.overhead = {};
+  result.missing.push_back(journal + ": what recording costs is damaged, and taken for nothing");
+}
+
+/// Journals may contradict each other, if damaged: those of another rank may give a communicator
+/// fewer members.
+void limit_peers(const Definitions& definitions, int rank, Translation& translation) {
+  for (size_t local = 0; local < translation.global_id.size(); ++local) {
+    const uint32_t global = translation.global_id[local];
+    if (global == kNone) continue;
+    const CommunicatorDefinition& c = definitions.communicators[global];
+    const auto& group = definitions.groups[c.group];
+    const bool across =
+        c.remote_group != kNone && std::find(group.begin(), group.end(), rank) != group.end();
+    const size_t peers = c.group == kSelfGroup ? 1
+                         : across              ? definitions.groups[c.remote_group].size()
+                                               : group.size();
+    translation.peers[local] = std::min(translation.peers[local], static_cast<uint32_t>(peers));
+  }
+  for (size_t local = 0; local < translation.global_window.size(); ++local) {
+    const uint32_t global = translation.global_window[local];
+    if (global == kNone) continue;
+    const uint32_t over = definitions.windows[global].communicator;
+    if (over >= definitions.communicators.size()) continue;  // there is no MPI_COMM_SELF
+    const CommunicatorDefinition& c = definitions.communicators[over];
+    const size_t peers = c.group == kSelfGroup ? 1 : definitions.groups[c.group].size();
+    translation.window_peers[local] =
+        std::min(translation.window_peers[local], static_cast<uint32_t>(peers));
+  }
+}
+
 /// What the archive says of itself. Programs of sessions alone end properly and have their archive
 /// made here all the same, and so have those that reached MPI_Finalize on a full disk.
 std::string completeness(const std::map<int, Found>& found, const RecoverResult& result) {
@@ -393,11 +254,14 @@ std::string completeness(const std::map<int, Found>& found, const RecoverResult&
   return std::string("false: recovered, ") + trouble;
 }
 
+/// What an archive is made of.
+std::vector<std::string> parts_of(const std::string& output) {
+  return {output + "/traces.otf2", output + "/traces", output + "/traces.def"};
+}
+
 /// What an earlier attempt to write left, or one that had not all records.
 void clear(const std::string& output) {
-  fs::remove(output + "/traces.otf2");
-  fs::remove_all(output + "/traces");
-  fs::remove(output + "/traces.def");
+  for (const std::string& part : parts_of(output)) fs::remove_all(part);
 }
 
 /// Everything goes into the archive; false when it cannot be written.
@@ -408,8 +272,9 @@ bool write(const std::string& output, const ArchiveInfo& info, const std::string
   Numbering numbering;
   const Definitions definitions = arrange(reports, numbering);
   std::vector<Translation> translations;
-  for (const ProcessReport& report : reports) {
-    translations.push_back(translate(report, numbering));
+  for (size_t i = 0; i < reports.size(); ++i) {
+    translations.push_back(translate(reports[i], numbering));
+    limit_peers(definitions, records[i].rank, translations.back());
   }
   OTF2_Archive* archive = open_archive(output, Writer::kFirst);
   if (archive == nullptr) return false;
@@ -429,7 +294,7 @@ bool write(const std::string& output, const ArchiveInfo& info, const std::string
 }  // namespace
 
 RecoverResult recover(const RecoverTask& task) {
-  Search search(task.directories);
+  RecordSearch search(task.directories);
   std::map<int, Found> found = search.find();
   const Journal& first_journal = found.begin()->second.journal;
   const ProcessFacts& first = first_journal.facts;
@@ -439,9 +304,11 @@ RecoverResult recover(const RecoverTask& task) {
   result.recovered = static_cast<int>(found.size());
 
   OpenFiles open_files;
+  Share share(task.progress);
+  read_threads(search, open_files, share, found);
+  share.begin(kOfChecksums, kOfSummaries);
   uint64_t last = 0;
   for (auto& [rank, process] : found) {
-    read_threads(search, open_files, process);
     process.records.offsets = found_offsets(rank, found);
     if (process.journal.facts.tsc != first.tsc) {
       result.missing.push_back("rank " + std::to_string(rank) +
@@ -479,6 +346,9 @@ RecoverResult recover(const RecoverTask& task) {
         throw RecoverError("rank " + std::to_string(rank) +
                            ": its records cannot be read: " + std::strerror(errno));
       }
+      OpenEnds& ends = process.records.ends;
+      if (summary.first != 0) ends.program_begin = std::min(ends.program_begin, summary.first);
+      ends.program_end = std::max(ends.program_end, summary.last);
       last = std::max(last, corrected(summary.last, process.records.offsets));
       if (summary.open_call >= 0) {
         result.in_calls.push_back(
@@ -521,6 +391,7 @@ RecoverResult recover(const RecoverTask& task) {
   info.eager_limits = first.eager_limits;
   info.call_names = names.call_names;
   info.call_roles = names.call_roles;
+  sift(info, found.begin()->second.files.front(), result);
   std::string complete = completeness(found, result);
   if (!result.missing.empty()) {
     complete += "; " + std::to_string(result.missing.size()) +
@@ -528,7 +399,9 @@ RecoverResult recover(const RecoverTask& task) {
   }
 
   const bool here = fs::exists(result.output);
+  if (task.incomplete) task.incomplete(here ? parts_of(result.output) : std::vector{result.output});
   if (here) clear(result.output);
+  share.begin(kOfChecksums + kOfSummaries, kOfEvents);
   if (!write(result.output, info, complete, reports, records, ranks)) {
     if (here) {
       clear(result.output);
@@ -539,6 +412,8 @@ RecoverResult recover(const RecoverTask& task) {
                        ": writing failed; is the disk full? Nothing is lost: make room, or give "
                        "another name with -o");
   }
+  if (task.progress) task.progress(1);
+  if (task.incomplete) task.incomplete({});
   uint64_t begin = UINT64_MAX, end = 0;
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
     for (const LocationSummary& location : ranks[rank].locations) {

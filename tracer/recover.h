@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -18,6 +20,12 @@ struct RecoverTask {
   std::vector<std::string> directories;
   std::string output;  ///< empty: where the archive was to be
   bool keep = false;   ///< leave the records where they are
+
+  /// If set, called now and then with the share done, 0 to 1.
+  std::function<void(double)> progress = {};
+  /// If set, called with the files and directories that make half an archive if the process is
+  /// interrupted from here on; and with none once the archive is whole, before records are removed.
+  std::function<void(const std::vector<std::string>&)> incomplete = {};
 };
 
 /// What came of it, for people; one line each.

@@ -67,7 +67,7 @@ struct SourceLines::Units {
 SourceLines::SourceLines(const std::string& file) : units_(std::make_unique<Units>()) {
   const Libdw& dw = libdw();
   if (!dw.usable) return;
-  units_->file = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  units_->file = open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (units_->file < 0) return;
   units_->debug = dw.begin(units_->file, DWARF_C_READ);
   if (units_->debug == nullptr) return;

@@ -45,7 +45,7 @@ class Symbols::File {
   };
 
   explicit File(const std::string& name) : name_(name), lines_(nullptr) {
-    const int file = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+    const int file = ::open(name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct stat info;
     if (file < 0) return;
     if (fstat(file, &info) == 0 && info.st_size >= static_cast<off_t>(sizeof(Elf64_Ehdr))) {

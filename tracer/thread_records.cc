@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace rubato {
@@ -43,8 +44,15 @@ void ThreadRecords::find(int file) {
   }
 }
 
+uint64_t ThreadRecords::bytes() const {
+  return std::accumulate(
+      segments_.begin(), segments_.end(), uint64_t{0},
+      [](uint64_t sum, const Segment& segment) { return sum + segment.header.bytes; });
+}
+
 uint64_t ThreadRecords::drop_damaged(int& file, uint64_t& at) {
   return std::erase_if(segments_, [&, first = true](const Segment& segment) mutable {
+    if (passed_) passed_(segment.header.bytes);
     if (segment.header.checksum == 0) return false;
     const Mapping mapping(segment);
     if (mapping.begin() == nullptr) return false;  // for_each() will say so

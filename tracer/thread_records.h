@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tracer/record.h"
@@ -26,6 +28,10 @@ class ThreadRecords {
   /// Leaves out complete segments that are not as they were written; returns how many those are,
   /// and the byte in `file`, one of the two, where the first begins.
   uint64_t drop_damaged(int& file, uint64_t& at);
+  /// Of all segments.
+  uint64_t bytes() const;
+  /// From here on calls `passed(bytes)` behind each segment that is read.
+  void watch(std::function<void(uint64_t)> passed) { passed_ = std::move(passed); }
   /// When the last segment was begun, on both clocks; zeros when there is none.
   uint64_t last_ticks() const { return empty() ? 0 : segments_.back().header.ticks; }
   uint64_t last_nanoseconds() const { return empty() ? 0 : segments_.back().header.nanoseconds; }
@@ -39,6 +45,7 @@ class ThreadRecords {
       if (mapping.begin() == nullptr) return false;
       record::Cursor cursor(mapping.begin(), mapping.end(), zero, call_sites_);
       for (record::Record r; cursor.next(r);) visit(r);
+      if (passed_) passed_(segment.header.bytes);
     }
     return true;
   }
@@ -72,6 +79,7 @@ class ThreadRecords {
   bool call_sites_;
   uint64_t missing_ = 0;
   std::vector<Segment> segments_;
+  std::function<void(uint64_t)> passed_;
 };
 
 }  // namespace tracing

@@ -60,6 +60,20 @@ rm -rf damaged one.otf2dir && cp -r "$place" damaged && touch damaged/0.x.record
 "$rubato" recover damaged -o one.otf2dir >out.txt 2>&1 || fail "$(cat out.txt)"
 grep -q "events of 2 of 2 ranks" out.txt || fail "$(cat out.txt)"
 [ "$(ls damaged)" = "$(printf '0.x.records\nx.journal')" ] || fail "left: $(ls damaged)"
+# Nobody waits for the writers of pipes that have such names.
+rm -rf damaged one.otf2dir && cp -r "$place" damaged && mkfifo damaged/7.journal damaged/0.9.records damaged/INCOMPLETE
+timeout 20 "$rubato" recover --keep damaged -o one.otf2dir >out.txt 2>&1 || fail "pipes: $(cat out.txt)"
+grep -q "events of 2 of 2 ranks" out.txt || fail "$(cat out.txt)"
+# On a terminal the share that is done is shown, and cleared; elsewhere it is not.
+if command -v script >/dev/null; then
+  rm -rf one.otf2dir
+  script -qec "'$rubato' recover --keep '$place' -o one.otf2dir" /dev/null >out.txt || fail "$(cat out.txt)"
+  grep -q "recovering: *[0-9]* %" out.txt || fail "no share on a terminal: $(cat out.txt)"
+  tr '\r' '\n' <out.txt | grep -q "one.otf2dir: .* events of 2 of 2 ranks" || fail "$(cat out.txt)"
+fi
+rm -rf one.otf2dir
+"$rubato" recover --keep "$place" -o one.otf2dir >out.txt 2>&1 || fail "$(cat out.txt)"
+! grep -q "recovering" out.txt || fail "a share in a pipe: $(cat out.txt)"
 # Two jobs are not mixed, not even where they have ranks in common.
 run 2 "$rubato" trace -o other.otf2dir --records "$work/damaged" ./app >out.txt 2>&1 || true
 expect_failure 1 "records of another job" "$rubato" recover "$place" "$(echo "$work"/damaged/rubato-*)" -o two.otf2dir

@@ -35,7 +35,7 @@ constexpr bool kSanitized = false;
 constexpr size_t kMostBytes = size_t{1} << 20;
 constexpr unsigned kMostSeconds = 20;  // for one input
 constexpr rlim_t kMostMemory = rlim_t{2} << 30;
-constexpr int kInputsOfChild = 500;
+constexpr int kInputsOfChild = 500, kInputsOfSlowChild = 100;
 
 /// What a child is working on, seen by its parent.
 struct Shared {
@@ -125,7 +125,8 @@ std::string try_input(const FuzzTarget& target, const std::string& bytes) {
   setrlimit(RLIMIT_CORE, &no_core);
   if (!kSanitized) setrlimit(RLIMIT_AS, &memory);
   Mutator mutator(target, target.seeds(share), seed);
-  for (int i = 0; i < kInputsOfChild; ++i) {
+  const int inputs = target.is_slow ? kInputsOfSlowChild : kInputsOfChild;
+  for (int i = 0; i < inputs; ++i) {
     const std::string bytes = mutator.next();
     shared.size = bytes.size();
     std::copy(bytes.begin(), bytes.end(), shared.bytes);

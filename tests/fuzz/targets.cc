@@ -1,27 +1,19 @@
 #include "tests/fuzz/targets.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cctype>
-#include <cmath>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 #include "models/cost/platform_file.h"
 #include "models/cost/scenario.h"
-#include "models/error.h"
 #include "replay/archive/text_source.h"
 #include "replay/driver.h"
 #include "tests/fixture/otf2_archive.h"
+#include "tests/fuzz/killed_run_target.h"
+#include "tests/fuzz/target_parts.h"
 #include "tools/foreign_samples.h"
 #include "tools/report_json.h"
-#include "tools/report_text.h"
 #include "tools/sample_file.h"
-#include "tools/terminal_text.h"
 
 namespace fs = std::filesystem;
 using namespace rubato;
@@ -30,71 +22,10 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// A directory of this process, in memory where there is such a place.
-const fs::path& work() {
-  static const struct Made {
-    fs::path path;
-    Made() {
-      std::error_code error;
-      const fs::path place =
-          fs::is_directory("/dev/shm", error) ? fs::path("/dev/shm") : fs::temp_directory_path();
-      std::string name = place / "rubato-fuzz.XXXXXX";
-      if (!mkdtemp(name.data())) throw std::runtime_error("cannot make " + name);
-      path = name;
-    }
-    ~Made() {
-      std::error_code error;
-      fs::remove_all(path, error);
-    }
-  } made;
-  return made.path;
-}
-
-std::string read_file(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-fs::path write_file(const fs::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-  return path;
-}
-
-/// Runs `body`, which may refuse its input in one line.
-template <typename Body>
-void answer(Body body) {
-  try {
-    body();
-  } catch (const InputError& error) {
-    if (one_line(error.what()).empty()) throw std::logic_error("a refusal without a word");
-  } catch (const UsageError& error) {
-    if (one_line(error.what()).empty()) throw std::logic_error("a refusal without a word");
-  }
-}
-
-/// Replays on three machines, and writes it up.
-template <typename Trace>
-void replay(Trace&& trace) {
-  static const std::vector<Scenario> scenarios = {
-      parse_scenario("measured"), parse_scenario("undisturbed"), parse_scenario("perfect"),
-      parse_scenario("bandela:latency=2us,bandwidth=1GB/s"),
-      parse_scenario("loggps:L=2us,o=0.3us,g=0.5us,G=0.1ns,S=64KiB,dr=2")};
-  ReplayOptions options;
-  options.threads = 1;
-  options.verify = options.wait_states = options.total_functions = true;
-  const Results results = run_replay(trace, scenarios, options);
-  for (const ScenarioResult& scenario : results.scenarios) {
-    if (scenario.deadlock.empty() && !std::isfinite(scenario.elapsed))
-      throw std::logic_error("Elapsed is not finite");
-  }
-  report_text(results, {.width = 100});
-  report_json(results);
-}
-
 Texts files_of(const fs::path& directory) {
   Texts texts;
   for (const auto& entry : fs::directory_iterator(directory)) {
-    if (entry.path().extension() == ".toml") texts.push_back(read_file(entry.path()));
+    if (entry.path().extension() == ".toml") texts.push_back(file_bytes(entry.path()));
   }
   std::sort(texts.begin(), texts.end());
   return texts;
@@ -109,7 +40,7 @@ void read_platform(const std::string& bytes) {
     // What is written is read again.
     parse_platform(format_platform(platform), "again.toml");
   });
-  answer([&] { load_network(write_file(work() / "network.toml", bytes)); });
+  answer([&] { load_network(put_file(fuzz_directory() / "network.toml", bytes)); });
 }
 
 Texts platform_seeds(const std::string& share) {
@@ -156,7 +87,7 @@ void read_text_trace(const std::string& bytes) {
     // Ranks without calls are refused, but a thread costs memory for each number below its own.
     const auto source = parse_text_trace(bytes, "fuzz.txt");
     if (source->definitions().timelines() > 1000) return;
-    replay(*source);
+    replay_everywhere(*source);
   });
 }
 
@@ -213,8 +144,9 @@ window 1 comm 0
 // --- Samples ---
 
 void read_samples_file(const std::string& bytes) {
-  answer([&] { read_sample_file(write_file(work() / "samples.csv", bytes), "seconds_min"); });
-  answer([&] { read_samples(work() / "samples.csv"); });
+  answer(
+      [&] { read_sample_file(put_file(fuzz_directory() / "samples.csv", bytes), "seconds_min"); });
+  answer([&] { read_samples(fuzz_directory() / "samples.csv"); });
 }
 
 Texts sample_seeds(const std::string&) {
@@ -227,7 +159,7 @@ Texts sample_seeds(const std::string&) {
 
 void read_import(const std::string& bytes) {
   answer([&] {
-    as_calibrated(read_foreign_samples(write_file(work() / "import.txt", bytes), 64).rows);
+    as_calibrated(read_foreign_samples(put_file(fuzz_directory() / "import.txt", bytes), 64).rows);
   });
 }
 
@@ -243,22 +175,12 @@ Texts import_seeds(const std::string&) {
       "        2   7.983711   0.00000191\n"};
 }
 
-// --- Archives: their files in a row, each behind its name, a 0, and its length in 8 bytes ---
+// --- Archives: their files in a row ---
 
 std::string packed(const fs::path& directory) {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
-    if (entry.is_regular_file()) files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
   std::string bytes;
-  for (const fs::path& file : files) {
-    const std::string content = read_file(file);
-    const uint64_t size = content.size();
-    bytes += fs::relative(file, directory).string() + '\0';
-    bytes.append(reinterpret_cast<const char*>(&size), sizeof size);
-    bytes += content;
-  }
+  for (const fs::path& file : files_below(directory))
+    pack_file(bytes, fs::relative(file, directory).string(), file_bytes(file));
   return bytes;
 }
 
@@ -266,27 +188,15 @@ std::string packed(const fs::path& directory) {
 void unpack(const std::string& bytes, const fs::path& directory) {
   fs::remove_all(directory);
   fs::create_directories(directory / "traces");
-  for (size_t at = 0; at < bytes.size();) {
-    const size_t end = bytes.find('\0', at);
-    uint64_t size = 0;
-    if (end == std::string::npos || bytes.size() - end - 1 < sizeof size) return;
-    const std::string name = bytes.substr(at, end - at);
-    bytes.copy(reinterpret_cast<char*>(&size), sizeof size, end + 1);
-    at = end + 1 + sizeof size;
-    size = std::min<uint64_t>(size, bytes.size() - at);
-    const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
-      return std::isalnum(c) != 0 || c == '.' || c == '/';
-    });
-    if (plain && name.starts_with("traces") && name.find("..") == std::string::npos)
-      write_file(directory / name, bytes.substr(at, size));
-    at += size;
-  }
+  std::string name, content;
+  for (size_t at = 0; unpack_file(bytes, at, name, content);)
+    if (name.starts_with("traces")) put_file(directory / name, content);
 }
 
 void read_archive(const std::string& bytes) {
-  const fs::path directory = work() / "run";
+  const fs::path directory = fuzz_directory() / "run";
   unpack(bytes, directory);
-  answer([&] { replay(directory.string()); });
+  answer([&] { replay_everywhere(directory.string()); });
 }
 
 Texts archive_seeds(const std::string&) {
@@ -294,7 +204,7 @@ Texts archive_seeds(const std::string&) {
   for (const uint64_t steps : {1, 3}) {
     SmallProgram program;
     program.steps = steps;
-    const fs::path directory = work() / "seed";
+    const fs::path directory = fuzz_directory() / "seed";
     fs::remove_all(directory);
     write_archive(small_program(program), directory);
     texts.push_back(packed(directory));
@@ -334,6 +244,11 @@ const std::vector<FuzzTarget>& fuzz_targets() {
        read_archive,
        archive_seeds,
        {std::string(8, '\0'), std::string(8, '\xFF'), std::string("\x01", 1), "\x80", "\x7F"},
+       true},
+      {"killed",
+       read_killed_run,
+       killed_run_seeds,
+       {std::string(8, '\0'), std::string(8, '\xFF'), std::string("\x01", 1), "\x80", "k"},
        true}};
   return targets;
 }

@@ -32,6 +32,16 @@ for line in filter(str.strip, lines):
 assert first == "FROM", first
 PYTHON
 
+# A release with placeholders for addresses is not ready, and the files that have them are named.
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+mkdir -p "$copy/share" && cp -r share/packaging "$copy/share" && cp CMakeLists.txt "$copy"
+grep -rl 'rubato[.]example' "$copy" | xargs -r sed -i 's/rubato[.]example/rubato.real/'
+"$copy/share/packaging/release" --addresses || complain "release finds placeholders where there are none"
+echo 'homepage = "https://rubato''.example.org"' >>"$copy/share/packaging/spack/package.py"
+said=$("$copy/share/packaging/release" --addresses) && complain "release takes a placeholder for an address"
+grep -q 'in: share/packaging/spack/package.py$' <<<"$said" || complain "release does not name the file: $said"
+
 # Words 'rubato COMMAND ... --option' of scripts and documents that a stranger copies.
 while IFS= read -r line; do
   command=$(sed -E 's/.*rubato ([a-z]+) .*/\1/' <<<"$line")

@@ -327,3 +327,23 @@ TEST_CASE("of a collective in which it has no part a rank with threads waits for
   // last two and the one of 9 behind them follow the first enter at 10.
   CHECK(results.scenarios[0].ranks[0].end == Approx(37e-9));
 }
+
+TEST_CASE("a thread of a killed program may compute beyond the end of the run") {
+  const Results results = replay(R"(
+    0: 0..100 barrier
+    0: 110 end
+    0.1: 0..1 local MPI_Comm_rank
+    0.1: 110 end
+    1: 90..100 barrier
+    1: 110 end
+  )");
+  // Perfect: rank 1 comes at 90, where both go on; they compute 10 and end at 100, and with them
+  // the run. The thread computes up to 110. Two threads of rank 0 share 2 * 100: 90 and 1 in MPI,
+  // 10 and 109 of compute, less the 10 that are behind the end.
+  const ScenarioResult& perfect = results.scenarios[1];
+  const RankResult& rank = perfect.ranks[0];
+  CHECK(perfect.elapsed * 1e9 == Approx(100));
+  CHECK(rank.mpi * 1e9 == Approx(91));
+  CHECK(rank.compute * 1e9 == Approx(109));
+  CHECK(rank.after == 0);
+}
