@@ -70,12 +70,12 @@ set_generator() {
   ! command -v ninja >/dev/null || generator+=(-G Ninja)
 }
 
-# Where there is a ccache, what was compiled before is taken from its store, also in another checkout than $1: there
-# paths and times of files differ.
+# Where there is a ccache, what was compiled before is taken from its store, also what another checkout than $1 compiled:
+# paths below $1 are made relative, and times of files do not count.
 use_ccache() {
   command -v ccache >/dev/null || return 0
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
-  export CCACHE_BASEDIR=$1 CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=include_file_mtime,include_file_ctime
+  export CCACHE_BASEDIR=$1 CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:+$CCACHE_SLOPPINESS,}include_file_mtime,include_file_ctime
 }
 
 # Configures (once) and builds into $1/build. Further words go to cmake.

@@ -66,8 +66,11 @@ void clean_up() {
     // Held to the end: nothing becomes complete, and nothing new begins.
     mutex().lock();
     for (const std::string& path : paths()) {
+      // The program goes on meanwhile, and may make a file in a directory that is being emptied.
+      constexpr int kTries = 100;
       std::error_code ignored;
-      std::filesystem::remove_all(path, ignored);
+      for (int i = 0; i == 0 || (i < kTries && std::filesystem::exists(path, ignored)); ++i)
+        std::filesystem::remove_all(path, ignored);
     }
   }
   if (number == kCrash) _exit(1);

@@ -85,6 +85,7 @@ class EventWriter {
   }
 
   uint64_t damaged() const { return damaged_; }
+  uint64_t backwards() const { return backwards_; }
 
   void begin(uint64_t time) {
     put(OTF2_EvtWriter_ProgramBegin, nullptr, time, kStringProgram, 0, nullptr);
@@ -103,6 +104,7 @@ class EventWriter {
   /// the last one, which a damaged record may say.
   template <class Write, class... Arguments>
   void put(Write write, OTF2_AttributeList* attributes, uint64_t time, Arguments... arguments) {
+    if (time < latest_) ++backwards_;
     latest_ = std::max(latest_, time);
     good_ =
         good_ && write(writer_, attributes, latest_, arguments...) == OTF2_SUCCESS && !otf2_failed;
@@ -200,22 +202,25 @@ class EventWriter {
   }
 
   /// False for a collective that MPI has not, or whose root is no rank of its communicator.
+  /// Nothing is known of one that journals do not tell.
   bool sound_collective(uint64_t operation, uint32_t local, uint32_t root) {
     if (operation > OTF2_COLLECTIVE_OP_DESTROY_HANDLE) {
       ++damaged_;
       return false;
     }
+    uint32_t comm;
+    if (!names_root(operation, root) || !known(local, comm)) return true;
+    return sound(translation_.peers, local, root);
+  }
+  /// True for an operation with a root that is a rank.
+  static bool names_root(uint64_t operation, uint32_t root) {
     const bool is_rooted =
         operation == OTF2_COLLECTIVE_OP_BCAST || operation == OTF2_COLLECTIVE_OP_REDUCE ||
         operation == OTF2_COLLECTIVE_OP_GATHER || operation == OTF2_COLLECTIVE_OP_GATHERV ||
         operation == OTF2_COLLECTIVE_OP_SCATTER || operation == OTF2_COLLECTIVE_OP_SCATTERV;
     const bool in_words =
         root == OTF2_COLLECTIVE_ROOT_SELF || root == OTF2_COLLECTIVE_ROOT_THIS_GROUP;
-    if (!is_rooted || in_words) return true;
-    uint32_t comm;
-    if (known(local, comm)) return sound(translation_.peers, local, root);
-    ++damaged_;
-    return false;
+    return is_rooted && !in_words;
   }
 
   void add_mode(SendMode mode) {
@@ -399,9 +404,12 @@ class EventWriter {
       }
     }
     uint32_t comm;
-    // The begin is written: an end has to follow, if need be on the world.
-    if (!known(what.communicator, comm)) comm = 0;
     if (!sound_collective(what.op, what.communicator, what.root)) return;
+    // The begin is written: an end has to follow, if need be on the world, with a root that it has.
+    if (!known(what.communicator, comm)) {
+      comm = 0;
+      if (names_root(what.op, what.root)) what.root = 0;
+    }
     if (comm >= translation_.first_contingent)
       return;  // there is no world, as journals are damaged
     put(OTF2_EvtWriter_MpiCollectiveEnd, nullptr, leave_, static_cast<OTF2_CollectiveOp>(what.op),
@@ -525,6 +533,7 @@ class EventWriter {
   uint32_t thread_;
   uint32_t contingent_;  ///< of the process
   const Translation& translation_;
+  uint64_t backwards_ = 0;
   uint64_t damaged_ = 0;
   OTF2_AttributeList* attributes_;
   OpenFunctions functions_;
@@ -626,6 +635,7 @@ LocationSummary write_events(const ThreadRecords& records, uint64_t zero, const 
   good = good && read && events.good();
   if (good) OTF2_EvtWriter_GetNumberOfEvents(writer, &summary.events);
   summary.damaged = events.damaged();
+  summary.backwards = events.backwards();
   return summary;
 }
 

@@ -48,7 +48,8 @@ enum StringRef : OTF2_StringRef { kStringEmpty, kStringProgram, kFirstFreeString
 struct LocationSummary {
   uint64_t location = 0;
   uint64_t events = 0;
-  uint64_t calls = 0;    ///< to MPI
+  uint64_t calls = 0;      ///< to MPI
+  uint64_t backwards = 0;  ///< times before the one in front of them, which they got
   uint64_t damaged = 0;  ///< that name a rank or an operation which there is not, and are left out
   uint64_t first = 0;    ///< ticks
   uint64_t last = 0;

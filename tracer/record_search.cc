@@ -119,22 +119,22 @@ std::map<int, Found> RecordSearch::find() {
       Found process;
       bool good = read_journal(name, process.journal, reason);
       const ProcessFacts& facts = process.journal.facts;
-      if (good && (facts.rank != rank || (!first.empty() && facts.size != size))) {
+      if (good && first.empty() && facts.rank == rank) {
+        first = name;
+        job = facts.job;
+        size = facts.size;
+      }
+      if (good && facts.rank == rank && facts.job != job) {
+        throw RecoverError(name + ": records of another job than " + first +
+                           "; give one job at a time");
+      }
+      if (good && (facts.rank != rank || facts.size != size)) {
         good = false;
         reason = "it is damaged";
       }
       if (!good) {
         bad_.emplace(rank, name + ": " + reason);
         continue;
-      }
-      if (first.empty()) {
-        first = name;
-        job = facts.job;
-        size = facts.size;
-      }
-      if (facts.job != job) {
-        throw RecoverError(name + ": records of another job than " + first +
-                           "; give one job at a time");
       }
       process.files.push_back(name);
       found.emplace(rank, std::move(process));

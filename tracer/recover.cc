@@ -199,7 +199,9 @@ std::string where_to_write(const RecoverTask& task, const ProcessFacts& facts) {
 void sift(ArchiveInfo& info, const std::string& journal, RecoverResult& result) {
   constexpr uint64_t kMostBytes = uint64_t{1} << 60;
   for (uint64_t* limit : {&info.eager_limits.node, &info.eager_limits.network}) {
-    if (*limit > kMostBytes) *limit = 0;
+    if (*limit <= kMostBytes) continue;
+    *limit = 0;
+    result.missing.push_back(journal + ": an eager limit is damaged, and taken for unknown");
   }
   if (info.overhead.sound(info.ticks_per_second)) return;
   info.overhead = {};
@@ -422,6 +424,11 @@ RecoverResult recover(const RecoverTask& task) {
             "rank " + std::to_string(rank) + ": " + std::to_string(location.damaged) +
             " records are damaged and left out: they name ranks or operations that there are not");
       }
+      if (location.backwards > 0) {
+        result.missing.push_back("rank " + std::to_string(rank) + ": " +
+                                 std::to_string(location.backwards) +
+                                 " times are damaged: they run backwards, and are those before");
+      }
       result.events += location.events;
       if (location.events == 0) continue;
       begin = std::min(begin, location.first);
@@ -435,7 +442,7 @@ RecoverResult recover(const RecoverTask& task) {
   result.kept = task.keep || result.recovered < result.ranks;
   if (result.recovered == result.ranks) {
     fs::remove(note, error);
-  } else if (fs::exists(note) && !recovered_in_part(result.output)) {
+  } else if (fs::is_regular_file(note) && !recovered_in_part(result.output)) {
     std::ofstream(note, std::ios::app) << kInPart << "\n";
   }
   if (!result.kept) {

@@ -17,6 +17,19 @@ double growing_part(const TransferCurve& transfer, double bytes) {
   return std::max(0.0, transfer(bytes) - fixed);
 }
 
+/// Seconds by which f exceeds what ends and port take on the machine as it was given; 0 where that
+/// is within the errors of curves that were fitted to the same stream.
+double held_beyond(const LevelModel& level, double bytes) {
+  constexpr double kNoticeable = 0.1;
+  const LevelModel& given = level.as_given ? *level.as_given : level;
+  const double gap = given.gap ? (*given.gap)(bytes) : growing_part(given.transfer, bytes);
+  double explained = std::max({given.send_overhead(bytes), given.receive_overhead(bytes), gap});
+  if (given.unexpected_overhead)
+    explained = std::max(explained, (*given.unexpected_overhead)(bytes));
+  const double following = (*given.following_overhead)(bytes);
+  return following > (1 + kNoticeable) * explained ? following - explained : 0;
+}
+
 }  // namespace
 
 Interconnect::Interconnect(const Platform& platform, std::optional<Level> fallback,
@@ -57,10 +70,12 @@ MessageCost Interconnect::message(PairClass pair, double bytes) const {
   cost.following_send = std::min(cost.send_overhead, most);
   cost.following_receive = std::min(cost.receive_overhead, most);
   cost.following_unexpected = std::min(cost.unexpected_overhead, most);
+  // Where f is more, something else holds a sender, until the message was received: so much longer
+  // than ends and port take, whatever these take in a scenario.
   const double explained =
       std::max({cost.send_overhead, cost.receive_overhead, cost.unexpected_overhead, cost.gap});
-  // Something else holds the sender, until the message was received: then so do streams.
-  cost.streamed_send = std::isfinite(most) && most > explained ? most : cost.following_send;
+  const double held = std::isfinite(most) ? held_beyond(*model, bytes) : 0;
+  cost.streamed_send = held > 0 ? explained + held : cost.following_send;
   return cost;
 }
 

@@ -1,6 +1,7 @@
 #include "models/cost/level_changes.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,12 @@ void scale(TransferCurve& curve, double factor) {
   curve = TransferCurve(std::move(segments));
 }
 
+/// To be called before bandwidth or overheads change.
+void keep_as_given(LevelModel& level) {
+  if (level.following_overhead && !level.as_given)
+    level.as_given = std::make_shared<const LevelModel>(level);
+}
+
 }  // namespace
 
 void add_latency(LevelModel& level, double seconds_per_trip) {
@@ -66,6 +73,7 @@ void add_latency(LevelModel& level, double seconds_per_trip) {
 }
 
 void change_slopes(LevelModel& level, const std::function<double(double)>& change) {
+  keep_as_given(level);
   if (level.transfer.empty()) level.transfer = TransferCurve({Segment{}});
   level.transfer = with_slopes(level.transfer, change);
   if (level.gap) level.gap = with_slopes(*level.gap, change);
@@ -75,6 +83,7 @@ void change_slopes(LevelModel& level, const std::function<double(double)>& chang
 }
 
 void scale_overheads(LevelModel& level, double factor) {
+  keep_as_given(level);
   scale(level.send_overhead, factor);
   scale(level.receive_overhead, factor);
   if (level.unexpected_overhead) scale(*level.unexpected_overhead, factor);

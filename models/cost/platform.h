@@ -2,6 +2,7 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,9 @@ struct LevelModel {
   /// f(n): what an eager message takes an end right behind another one, in a stream; bounds o_s and
   /// o_r there. Absent = they count.
   std::optional<TransferCurve> following_overhead;
+  /// The level before a scenario changed its bandwidth or overheads: whether f is more than ends
+  /// and port explain is a fact of the machine that was measured. Null: nothing was changed.
+  std::shared_ptr<const LevelModel> as_given = nullptr;
   std::optional<TransferCurve>
       gap;  ///< g(n): port occupancy; absent = the part of T that grows with n
   /// g_b(n): gap of a message that follows an open one, where it exceeds g; absent = as g.

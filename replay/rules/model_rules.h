@@ -247,7 +247,7 @@ class ModelRules {
       if (transfer.abandoned) continue;
       const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
       sum += expected_overhead(transfer, cost);
-      if (!is_first) sum -= cost.receive_overhead - cost.following_receive;
+      if (!is_first && !transfer.synchronous) sum -= cost.receive_overhead - cost.following_receive;
       is_first = false;
     }
     return sum;

@@ -74,8 +74,8 @@ fi
 rm -rf one.otf2dir
 "$rubato" recover --keep "$place" -o one.otf2dir >out.txt 2>&1 || fail "$(cat out.txt)"
 ! grep -q "recovering" out.txt || fail "a share in a pipe: $(cat out.txt)"
-# Two jobs are not mixed, not even where they have ranks in common.
-run 2 "$rubato" trace -o other.otf2dir --records "$work/damaged" ./app >out.txt 2>&1 || true
+# Two jobs are not mixed, not even where they have ranks in common, and are of different size.
+run 3 "$rubato" trace -o other.otf2dir --records "$work/damaged" ./app >out.txt 2>&1 || true
 expect_failure 1 "records of another job" "$rubato" recover "$place" "$(echo "$work"/damaged/rubato-*)" -o two.otf2dir
 # Files that cannot be opened are no files without records: 3 standard ones and 2 of the archive fit in 5.
 expect_failure 1 "Too many open files" sh -c "exec 3>&- 4>&-; ulimit -n 5; '$rubato' recover '$place' -o few.otf2dir"

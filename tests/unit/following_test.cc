@@ -83,7 +83,6 @@ TEST_CASE("nonblocking sends are not held") {
   )";
   // 10, 20, 30; there at 118, 128, 138; + 20.
   check_both(text, following(50), {30, 158});
-  // Of one call all but the first are right behind another one: 3 * 20 would be as early here.
   // Starts 10, 18, 26, the last one is there at 134; + 20.
   check_both(text, following(5), {20, 154});
 }

@@ -470,11 +470,10 @@ TEST_CASE("no curve of a level has more segments than asked for, and every numbe
   CHECK(curve_ranges(fit_level(samples)).find("fit error ") != std::string::npos);
 }
 
-TEST_CASE("a processor is busy with a message of a burst for no longer than the gap") {
-  // One way 1 us + n / (1 GB/s); each further message of a burst 150 ns + n / (100 GB/s). After
-  // computing a send takes 30 ns, less than that, and a receive 300 ns, of which a burst shows 150
-  // at most; above the limit of 4096 the transfer's own time counts. One that is
-  // unexpected takes 400 ns.
+TEST_CASE("overheads are those of a message alone, and bursts show the following one") {
+  // One way 1 us + n / (1 GB/s); each further message of a burst 150 ns + n / (100 GB/s), which is
+  // f. A message alone takes its sender 30 ns, less than that, and its receiver 300 ns, or 400 if
+  // it is unexpected; above the limit of 4096 the transfer's own time counts.
   LevelSamples samples;
   samples.probe = {4096., 4097.};
   for (double n = 1; n <= 1 << 16; n *= 2) {

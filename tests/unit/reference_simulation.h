@@ -137,7 +137,9 @@ class Reference {
     if (!behind_[id].sent || is_rendezvous(message)) return machine_->o_s;
     const double f = machine_->following;
     const bool blocking = op.kind != Kind::kIsend && op.kind != Kind::kIssend;
-    const bool held = f > std::max({machine_->o_s, machine_->o_r, message.bytes * machine_->gap});
+    const double explained =
+        std::max({machine_->o_s, machine_->o_r, message.bytes * machine_->gap});
+    const bool held = f > 1.1 * explained;
     return blocking && held ? f : std::min(f, machine_->o_s);
   }
 
