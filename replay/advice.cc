@@ -26,11 +26,12 @@ std::vector<std::string> names_of_nodes(const TraceDefinitions& trace, size_t no
   std::vector<std::string> names;
   for (size_t node = 0; node < nodes; ++node) names.push_back("node" + std::to_string(node));
   if (!own || trace.nodes.size() != nodes) return names;
-  const bool fit = std::all_of(trace.nodes.begin(), trace.nodes.end(), [](const auto& name) {
+  const std::vector<std::string> recorded = trace.nodes.copy();
+  const bool fit = std::all_of(recorded.begin(), recorded.end(), [](const auto& name) {
     return !name.empty() && name.find_first_of(" \t\r\n=#") == std::string::npos;
   });
-  const std::set<std::string> different(trace.nodes.begin(), trace.nodes.end());
-  return fit && different.size() == nodes ? trace.nodes : names;
+  const std::set<std::string> different(recorded.begin(), recorded.end());
+  return fit && different.size() == nodes ? recorded : names;
 }
 
 /// The placement by who talks to whom; nothing where there is none better than the present one.

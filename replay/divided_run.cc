@@ -98,11 +98,7 @@ DividedRun::DividedRun(Team& team, EventSource& source)
       reads_own_(source.read_only(division_.first(team.self()), division_.end(team.self()))) {}
 
 std::vector<int> DividedRun::timelines_of(int process) const {
-  std::vector<int> timelines;
-  for (int timeline = 0; timeline < trace_->timelines(); ++timeline) {
-    if (division_.owner(trace_->rank_of(timeline)) == process) timelines.push_back(timeline);
-  }
-  return timelines;
+  return trace_->timelines_of(division_.first(process), division_.end(process));
 }
 
 EventSource::Counts DividedRun::sum(const EventSource::Counts& counts) {
@@ -151,8 +147,8 @@ void DividedRun::gather(FunctionTotals& totals) {
   gather(
       [&](ByteWriter& to) {
         for (const int timeline : timelines_of(team_->self())) {
-          to.value(static_cast<uint64_t>(totals[timeline].size()));
-          for (const auto& [function, ticks] : totals[timeline]) {
+          to.value(static_cast<uint64_t>(totals.at(timeline).size()));
+          for (const auto& [function, ticks] : totals.at(timeline)) {
             to.value(function);
             to.value(ticks);
           }

@@ -89,8 +89,10 @@ class Driver {
     function_times_ = passes_.source().function_times();
     if (options_->total_functions && passes_.source().function_totals()) {
       FunctionTotals totals = *passes_.source().function_totals();
-      if (passes_.divided()) passes_.divided()->gather(totals);
-      results_.functions = compute_of_functions(names, totals, *trace_);
+      DividedRun* const divided = passes_.divided();
+      if (divided) divided->gather(totals);
+      if (!divided || divided->team().leads())
+        results_.functions = compute_of_functions(names, totals, *trace_);
     }
     passes_.count_one();
     if (needs_minima) find_minima();

@@ -47,7 +47,7 @@ JointReplay replay_jointly(Team& team, const std::string& archive,
   JointReplay joint;
   options.team = &team;
   try {
-    source = open_or_null(archive, {options.ignore_offsets, options.threads, team.on_this_host()});
+    source = open_or_null(archive, {options.ignore_offsets, options.threads, &team});
     if (team.all(source != nullptr))
       joint.results = divide_or_spread(*source, scenarios, options, notice_spread);
     else if (source)

@@ -26,7 +26,7 @@ class Passes {
   Passes(EventSource& source, const ReplayOptions& options)
       : source_(&source),
         options_(&options),
-        coverage_(source.definitions(), options.spinning_waits) {}
+        coverage_(std::in_place, source.definitions(), options.spinning_waits) {}
 
   EventSource& source() { return *source_; }
   /// From now on calls come from `source`: of the same archive, at other times.
@@ -52,22 +52,28 @@ class Passes {
     bool by_arrival = false;
     if constexpr (kTimeOrdered<Rules>) by_arrival = rules.by_arrival();
     const bool first = !first_;  // that comes to its end
-    if (first) coverage_ = Coverage(source_->definitions(), options_->spinning_waits);
+    if (first) {
+      // (Process 0 puts together what the others know.)
+      const bool has_all = !divided_ || divided_->team().leads();
+      const std::vector<int> here = has_all ? std::vector<int>() : divided_->timelines_here();
+      coverage_.emplace(source_->definitions(), options_->spinning_waits,
+                        has_all ? nullptr : &here);
+    }
     if (!locks_) locks_.emplace(*source_);
     Replay<Rules> replay(
         *source_, rules, std::move(observers),
         [this](double share) { report(share, kDivided<Rules>); }, &*locks_,
         received_ && !by_arrival ? &*received_ : nullptr);
-    replay.keep(profile, first ? &coverage_ : nullptr);
+    replay.keep(profile, first ? &*coverage_ : nullptr);
     replay.watch_waits(waits);
     replay.change_compute(changes ? &*changes : nullptr);
     if constexpr (kDivided<Rules>) replay.divide(divided_->team(), divided_->division());
     ReplayOutcome outcome = run(replay);
     count_one();
-    if (first && profile) profile->add_to(coverage_);
+    if (first && profile) profile->add_to(*coverage_);
     if constexpr (kDivided<Rules>) {
       divided_->sum(outcome);
-      if (first) divided_->gather(coverage_);
+      if (first) divided_->gather(*coverage_);
       if (profile) divided_->gather(*profile);
       if (waits) divided_->gather(*waits);
     }
@@ -99,7 +105,7 @@ class Passes {
   /// The next one counts as the first.
   void forget_first() { first_.reset(); }
   const EventSource::Counts& counts() const { return counts_; }
-  const Coverage& coverage() const { return coverage_; }
+  const Coverage& coverage() const { return *coverage_; }
   /// Who received what as recorded, for passes that need it.
   void know_receivers(ReceivedSends received) { received_ = std::move(received); }
 
@@ -135,7 +141,7 @@ class Passes {
   EventSource* source_;
   const ReplayOptions* options_;
   std::optional<DividedRun> divided_;
-  Coverage coverage_;
+  std::optional<Coverage> coverage_;
   std::optional<LockOrder> locks_;
   std::optional<ReceivedSends> received_;  ///< once a pass asked for it
   std::optional<ReplayOutcome> first_;

@@ -106,7 +106,8 @@ bool is_own_machine(const Scenario& scenario, const TraceDefinitions& trace) {
   std::replace(words.begin(), words.end(), ',', ' ');
   std::istringstream in(words);
   for (std::string host; in >> host;) known.insert(host);
-  return std::all_of(trace.nodes.begin(), trace.nodes.end(),
+  const std::vector<std::string> nodes = trace.nodes.copy();
+  return std::all_of(nodes.begin(), nodes.end(),
                      [&](const std::string& node) { return known.count(node) > 0; });
 }
 
@@ -207,8 +208,8 @@ std::vector<FunctionResult> compute_of_functions(const std::vector<FunctionName>
                                                  const FunctionTotals& totals,
                                                  const TraceDefinitions& trace) {
   std::map<uint32_t, FunctionResult> found;
-  for (int timeline = 0; timeline < trace.timelines(); ++timeline) {
-    for (const auto& [number, ticks] : totals[timeline]) {
+  for (const auto& [timeline, by_function] : totals) {
+    for (const auto& [number, ticks] : by_function) {
       if (!(ticks > 0)) continue;
       const auto [entry, is_new] = found.try_emplace(number);
       FunctionResult& function = entry->second;

@@ -56,13 +56,22 @@ RankLine parse_rank_line(const std::string& line, const std::string& place) {
 
 }  // namespace
 
-Placement::Placement(const std::vector<int>& node_of_rank, const std::vector<int>& socket_of_rank) {
+Placement::Placement(std::span<const int> node_of_rank, std::span<const int> socket_of_rank) {
   assert(socket_of_rank.empty() || socket_of_rank.size() == node_of_rank.size());
+  std::vector<Place> places;
+  places.reserve(node_of_rank.size());
   for (size_t rank = 0; rank < node_of_rank.size(); ++rank) {
-    places_.push_back({node_of_rank[rank],
-                       socket_of_rank.empty() ? kNoSocket : socket_of_rank[rank],
-                       node_of_rank[rank]});
+    places.push_back({node_of_rank[rank],
+                      socket_of_rank.empty() ? kNoSocket : socket_of_rank[rank],
+                      node_of_rank[rank]});
   }
+  places_ = std::move(places);
+}
+
+Placement Placement::of(std::vector<Place> places) {
+  Placement placement;
+  placement.places_ = std::move(places);
+  return placement;
 }
 
 Placement Placement::blocks(int ranks, int per_node) {
@@ -89,19 +98,18 @@ Placement Placement::by_hosts(const std::vector<std::string>& host_of_rank,
 Placement Placement::on_sockets(int sockets) const {
   std::map<int, int> ranks_of_node, seen;
   for (const Place& place : places_) ++ranks_of_node[place.node];
-  Placement moved = *this;
-  for (Place& place : moved.places_) {
+  std::vector<Place> places = places_.copy();
+  for (Place& place : places) {
     const auto before = static_cast<int64_t>(seen[place.node]++);
     place.socket = static_cast<int>(before * sockets / ranks_of_node[place.node]);
   }
-  return moved;
+  return of(std::move(places));
 }
 
 Placement Placement::shuffled(uint64_t seed) const {
-  Placement moved = *this;
-  const std::vector<int> order = drawn_order(ranks(), seed);
-  for (int rank = 0; rank < ranks(); ++rank) moved.places_[rank] = places_[order[rank]];
-  return moved;
+  std::vector<Place> places;
+  for (const int rank : drawn_order(ranks(), seed)) places.push_back(places_[rank]);
+  return of(std::move(places));
 }
 
 Placement Placement::on_network(const std::vector<int>& numbers) const {
@@ -113,20 +121,20 @@ Placement Placement::on_network(const std::vector<int>& numbers) const {
     throw InputError("nodes= names " + std::to_string(numbers.size()) +
                      " nodes of the network, the run has " + std::to_string(next));
   }
-  Placement moved = *this;
-  for (Place& place : moved.places_) place.network_node = numbers[place_of_node[place.node]];
-  return moved;
+  std::vector<Place> places = places_.copy();
+  for (Place& place : places) place.network_node = numbers[place_of_node[place.node]];
+  return of(std::move(places));
 }
 
 Placement Placement::beside(const Placement& other) const {
   int nodes = 0;
   for (const Place& place : places_) nodes = std::max(nodes, place.node + 1);
-  Placement both = *this;
+  std::vector<Place> both = places_.copy();
   for (Place place : other.places_) {
     place.node += nodes;
-    both.places_.push_back(place);
+    both.push_back(place);
   }
-  return both;
+  return of(std::move(both));
 }
 
 int Placement::network_nodes() const {

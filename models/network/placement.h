@@ -4,8 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
+
+#include "models/fixed_list.h"
 
 namespace rubato {
 
@@ -48,13 +51,15 @@ class PairClass {
 /// The socket of a rank that may run on several sockets, or whose socket is unknown.
 inline constexpr int kNoSocket = -1;
 
-/// The node of each rank, and its socket where known.
+/// The node of each rank, and its socket where known. Copies share memory.
 class Placement {
  public:
   Placement() = default;
   /// Sockets by rank, counted within the node, or kNoSocket; empty: unknown for all ranks.
+  explicit Placement(std::span<const int> node_of_rank, std::span<const int> socket_of_rank = {});
   explicit Placement(const std::vector<int>& node_of_rank,
-                     const std::vector<int>& socket_of_rank = {});
+                     const std::vector<int>& socket_of_rank = {})
+      : Placement(std::span(node_of_rank), std::span(socket_of_rank)) {}
 
   /// Ranks 0..per_node-1 on node 0, the next per_node on node 1, and so on.
   static Placement blocks(int ranks, int per_node);
@@ -102,7 +107,9 @@ class Placement {
     int socket = kNoSocket;
     int network_node = 0;
   };
-  std::vector<Place> places_;  ///< by rank
+  static Placement of(std::vector<Place> places);
+
+  FixedList<Place> places_;  ///< by rank
 };
 
 /// How a scenario places ranks, before the number of ranks is known.

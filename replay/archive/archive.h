@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "replay/archive/input_format.h"
 #include "replay/calls/reference_tables.h"
 #include "replay/trace/trace.h"
 
@@ -15,16 +16,20 @@ struct OTF2_Reader_struct;
 namespace rubato {
 
 /// Opens an OTF2 archive, named by its directory or by its anchor file, and reads its definitions.
-/// With `ignore_offsets` the clock offsets of the archive are not applied to its time stamps.
-/// `threads` decode it, 0: as many as there are processors, which so many `processes` share.
-/// Errors: InputError that says what is missing and where.
-std::unique_ptr<EventSource> open_archive(const std::string& path, bool ignore_offsets = false,
-                                          int threads = 0, int processes = 1);
+/// Errors: InputError that says what is missing and where; NeedsOneProcess in all of a team.
+std::unique_ptr<EventSource> open_archive(const std::string& path,
+                                          const InputOptions& options = {});
 
 /// The anchor file of what the user named: the file itself, or the one *.otf2 in a directory.
 std::string find_anchor(const std::string& path);
 
 // --- Shared by the files that read archives ---
+
+/// How many events a location has, as defined; may be too low (EZTrace).
+struct LocationEvents {
+  uint64_t location;
+  uint64_t events;
+};
 
 /// What the event callbacks need to turn references of records into indices of TraceDefinitions.
 struct ArchiveIndex {
@@ -33,9 +38,8 @@ struct ArchiveIndex {
   ReferenceTable<uint32_t> comm_of_ref;
   ReferenceTable<uint32_t> window_of_ref;  ///< windows of MPI, as indices into comms
   ReferenceTable<uint32_t> group_of_ref;   ///< index into groups; only where there are windows
-  std::unordered_map<uint32_t, MemberList> remote_group;  ///< of intercommunicators: group B
-  std::unordered_map<uint64_t, uint64_t>
-      events_of_location;  ///< as defined; may be too low (EZTrace)
+  std::map<uint32_t, MemberList> remote_group;  ///< of intercommunicators: group B
+  FixedList<LocationEvents> events;  ///< by location
   std::unordered_map<uint32_t, uint32_t>
       both_groups;  ///< of intercommunicators: the communicator that stands for both
   uint64_t global_offset = 0;
@@ -57,6 +61,9 @@ struct ArchiveIndex {
   std::vector<CallSite> call_sites;         ///< index: number_of_site
   ReferenceTable<uint32_t> number_of_site;  ///< of a source code location
   double ticks_per_nanosecond = 1;
+
+  /// Of a location that is defined.
+  uint64_t events_of(uint64_t location) const;
 };
 
 struct Archive {

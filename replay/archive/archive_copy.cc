@@ -182,9 +182,7 @@ class Copy {
 
   void copy_events(const std::function<std::unique_ptr<NewTimes>(int)>& times_of) {
     std::vector<uint64_t> rest;
-    for (const auto& [location, events] : archive_.index.events_of_location)
-      rest.push_back(location);
-    std::sort(rest.begin(), rest.end());
+    for (const LocationEvents& each : archive_.index.events) rest.push_back(each.location);
     for (const uint64_t location : rest) OTF2_Reader_SelectLocation(reader_.get(), location);
     local_ = read_local_definitions(archive_, reader_.get(), rest);
     if (OTF2_Reader_OpenEvtFiles(reader_.get()) != OTF2_SUCCESS)

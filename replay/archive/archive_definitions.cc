@@ -4,6 +4,7 @@
 #include <otf2/otf2.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cctype>
 #include <charconv>
 #include <filesystem>
@@ -201,6 +202,14 @@ int rank_of(const TraceDefinitions& trace, uint64_t location) {
 }
 
 }  // namespace
+
+uint64_t ArchiveIndex::events_of(uint64_t location) const {
+  const auto found =
+      std::lower_bound(events.begin(), events.end(), location,
+                       [](const LocationEvents& e, uint64_t l) { return e.location < l; });
+  assert(found != events.end() && found->location == location);
+  return found->events;
+}
 
 std::map<std::string, std::string> read_properties(OTF2_Reader* reader) {
   std::map<std::string, std::string> properties;

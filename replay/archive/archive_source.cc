@@ -10,7 +10,12 @@
 #include "models/error.h"
 #include "replay/archive/archive.h"
 #include "replay/archive/event_files.h"
+#include "replay/archive/host_definitions.h"
+#include "replay/cluster/byte_stream.h"
+#include "replay/cluster/division.h"
 #include "replay/cluster/processors.h"
+#include "replay/cluster/team.h"
+#include "replay/cluster/try_all.h"
 #include "replay/store/call_places.h"
 #include "replay/store/call_store.h"
 #include "tracer/schema.h"
@@ -20,27 +25,37 @@ namespace {
 
 class ArchiveSource : public EventSource {
  public:
-  ArchiveSource(const std::string& path, bool ignore_offsets, int threads, int processes)
-      : ignore_offsets_(ignore_offsets), threads_(threads), processes_(processes) {
-    const std::string anchor = find_anchor(path);
-    EventFiles::Reader reader = EventFiles::open_anchor(anchor);
-    archive_ = read_definitions(anchor, reader.get());
-    // Records outside of any MPI region need a name; call_builder.cc takes the last entry.
-    archive_.definitions.calls.push_back(mpi_call_info("(outside MPI calls)"));
-    std::vector<uint64_t> locations = archive_.definitions.location_of_rank;
-    for (const SideLocation& side : archive_.definitions.side_locations)
-      locations.push_back(side.id);
-    files_.emplace(archive_, ignore_offsets, std::move(reader), locations);
-    // Our tracer reads a clock of the node; what others read, they do not say.
-    archive_.definitions.one_clock =
-        archive_.definitions.creator.starts_with(schema::kCreatorPrefix) &&
-        archive_.definitions.nodes.size() <= 1 && !files_->moves_clocks();
-    std::vector<SideLocation> mpi_threads;
-    for (const SideLocation& side : archive_.definitions.side_locations) {
-      if (side.thread && calls_mpi(side)) mpi_threads.push_back(side);
+  ArchiveSource(const std::string& path, const InputOptions& options)
+      : ignore_offsets_(options.ignore_offsets),
+        threads_(options.threads),
+        processes_(options.team ? options.team->on_this_host() : 1) {
+    const auto read = [&] {
+      const std::string anchor = find_anchor(path);
+      reader_ = EventFiles::open_anchor(anchor);
+      Archive archive = read_definitions(anchor, reader_.get());
+      // Records outside of any MPI region need a name; call_builder.cc takes the last entry.
+      archive.definitions.calls.push_back(mpi_call_info("(outside MPI calls)"));
+      return archive;
+    };
+    archive_ = options.team ? read_once_per_host(*options.team, read) : read();
+    TraceDefinitions& trace = archive_.definitions;
+    ranks_ = {0, trace.ranks()};
+    LocationsSeen seen;
+    if (options.team) {
+      const Division division(sizes_of_ranks(), options.team->processes());
+      ranks_ = {division.first(options.team->self()), division.end(options.team->self())};
+      try_all(*options.team, [&] { seen = look_at_locations(); });
+      seen.tell(*options.team);
+      ranks_ = {0, trace.ranks()};
+    } else {
+      seen = look_at_locations();
     }
-    archive_.definitions.make_timelines(mpi_threads);
-    if (!mpi_threads.empty()) make_calls_of_joins();
+    // Our tracer reads a clock of the node; what others read, they do not say.
+    trace.one_clock = trace.creator.starts_with(schema::kCreatorPrefix) &&
+                      trace.nodes.size() <= 1 && !seen.moves_clocks;
+    const bool has_threads = !seen.mpi_threads.empty();
+    trace.make_timelines(std::move(seen.mpi_threads));
+    if (has_threads) make_calls_of_joins();
   }
 
   const TraceDefinitions& definitions() const override { return archive_.definitions; }
@@ -52,21 +67,23 @@ class ArchiveSource : public EventSource {
   }
 
   bool read_only(int first, int end) override {
-    if (first != first_rank_ || end != end_rank_.value_or(archive_.definitions.ranks()))
-      store_.reset();
-    first_rank_ = first;
-    end_rank_ = end;
+    if (ranks_ != Ranks{first, end}) store_.reset();
+    ranks_ = {first, end};
     return true;
   }
 
   void load(const std::function<void(double)>& progress) override {
     if (store_) return;
     const TraceDefinitions& trace = archive_.definitions;
-    auto store = std::make_unique<CallStore>(trace.timelines(), keep_records_);
+    const std::vector<int> here = trace.timelines_of(ranks_.first, ranks_.end);
+    auto store = std::make_unique<CallStore>(trace.timelines(), here, keep_records_);
     const std::vector<int> shares = shares_of_ranks();
     const int helpers = static_cast<int>(shares.size()) - 2;
-    if (!timed_functions_.empty()) function_times_.emplace(trace.timelines());
-    if (function_totals_) function_totals_->assign(trace.timelines(), {});
+    if (!timed_functions_.empty()) function_times_.emplace(trace.timelines(), &here);
+    if (function_totals_) function_totals_->clear();
+    for (const int timeline : here) {
+      if (function_totals_) (*function_totals_)[timeline] = {};
+    }
     const FunctionWatch watch = {function_times_ ? &*function_times_ : nullptr,
                                  function_totals_ ? &*function_totals_ : nullptr,
                                  places_wanted_ ? &places_.emplace(trace.timelines()) : nullptr};
@@ -84,14 +101,9 @@ class ArchiveSource : public EventSource {
     };
     const auto guarded_work = [&](int share) {
       try {
-        if (share == 0) return work(0, *files_);
-        std::vector<uint64_t> locations;
-        for (int rank = shares[share]; rank < shares[share + 1]; ++rank) {
-          for (const int timeline : trace.timelines_of(rank))
-            locations.push_back(trace.location_of(timeline));
-        }
+        if (share == 0) return work(0, files());
         EventFiles files(archive_, ignore_offsets_, EventFiles::open_anchor(archive_.anchor),
-                         locations);
+                         locations_of({shares[share], shares[share + 1]}));
         work(share, files);
       } catch (...) {
         errors[share] = std::current_exception();
@@ -133,7 +145,7 @@ class ArchiveSource : public EventSource {
 
   std::vector<double> side_records(const SideLocation& side) override {
     std::vector<double> times;
-    files_->read_apart(side, [&](const Block& block) {
+    files().read_apart(side, [&](const Block& block) {
       for (const Record& record : block.records) times.push_back(record.time);
       for (const Call& call : block.calls) {
         if (call.actions == 0) continue;
@@ -202,6 +214,64 @@ class ArchiveSource : public EventSource {
   const CallPlaces* call_places() const override { return places_ ? &*places_ : nullptr; }
 
  private:
+  struct Ranks {
+    int first, end;
+    bool operator==(const Ranks&) const = default;
+  };
+
+  /// What the locations say before their calls are read.
+  struct LocationsSeen {
+    bool moves_clocks = false;  ///< some have offsets of their clocks
+    std::vector<SideLocation> mpi_threads;
+
+    /// From now on all of `team` have seen what each of them has.
+    void tell(Team& team) {
+      moves_clocks = !team.all(!moves_clocks);
+      ByteWriter mine;
+      mine.list<SideLocation>(mpi_threads);
+      ByteWriter all;
+      std::vector<SideLocation> threads;
+      for (const Bytes& bytes : team.gather(mine.take())) {
+        const auto more = ByteReader(bytes).list<SideLocation>(nullptr);
+        threads.insert(threads.end(), more.begin(), more.end());
+      }
+      all.list<SideLocation>(threads);
+      const Bytes shared = team.share(all.take());
+      mpi_threads = ByteReader(shared).list<SideLocation>(nullptr).copy();
+    }
+  };
+
+  LocationsSeen look_at_locations() {
+    LocationsSeen seen{files().moves_clocks(), {}};
+    for (const SideLocation& side : archive_.definitions.side_locations) {
+      const bool is_read = ranks_.first <= side.rank && side.rank < ranks_.end;
+      if (is_read && side.thread && calls_mpi(side)) seen.mpi_threads.push_back(side);
+    }
+    return seen;
+  }
+
+  std::vector<uint64_t> locations_of(Ranks ranks) const {
+    const TraceDefinitions& trace = archive_.definitions;
+    std::vector<uint64_t> locations;
+    for (const int timeline : trace.timelines_of(ranks.first, ranks.end))
+      locations.push_back(trace.location_of(timeline));
+    for (const SideLocation& side : trace.side_locations) {
+      if (ranks.first <= side.rank && side.rank < ranks.end) locations.push_back(side.id);
+    }
+    return locations;
+  }
+
+  /// Those of the ranks that are read.
+  EventFiles& files() {
+    if (files_ && files_of_ == ranks_) return *files_;
+    files_.reset();
+    EventFiles::Reader reader =
+        reader_ ? std::move(reader_) : EventFiles::open_anchor(archive_.anchor);
+    files_.emplace(archive_, ignore_offsets_, std::move(reader), locations_of(ranks_));
+    files_of_ = ranks_;
+    return *files_;
+  }
+
   /// Regions in which a thread waits for the end of another one.
   void make_calls_of_joins() {
     std::vector<MpiCallInfo>& calls = archive_.definitions.calls;
@@ -216,7 +286,7 @@ class ArchiveSource : public EventSource {
 
   bool calls_mpi(const SideLocation& side) {
     bool found = false;
-    files_->read_apart(side, [&](const Block& block) {
+    files().read_apart(side, [&](const Block& block) {
       found = std::any_of(block.calls.begin(), block.calls.end(), [](const Call& call) {
         return call.role == CallRole::kMpi || call.role == CallRole::kInit ||
                call.role == CallRole::kFinalize;
@@ -232,27 +302,26 @@ class ArchiveSource : public EventSource {
     uint64_t records = 0;
     for (const int timeline : trace.timelines_of(rank))
       records +=
-          std::min(archive_.index.events_of_location.at(trace.location_of(timeline)), kMostRecords);
+          std::min(archive_.index.events_of(trace.location_of(timeline)), kMostRecords);
     return records;
   }
 
   /// The ranks that each thread decodes: from one entry up to the next. About the same number of
   /// records each; one thread where there are too few for more.
   std::vector<int> shares_of_ranks() const {
-    const TraceDefinitions& trace = archive_.definitions;
-    const int end = end_rank_.value_or(trace.ranks());
+    const auto [first, end] = ranks_;
     std::vector<uint64_t> sum = {0};
-    for (int rank = first_rank_; rank < end; ++rank) sum.push_back(sum.back() + size_of(rank));
+    for (int rank = first; rank < end; ++rank) sum.push_back(sum.back() + size_of(rank));
     const int most = threads_ > 0 ? std::min(threads_, kMostAskedThreads)
                                   : std::min(available_processors(processes_), kMostThreads);
     const uint64_t enough = threads_ > 0 ? 1 : kRecordsOfThread;
     const int threads = static_cast<int>(std::clamp<uint64_t>(
-        sum.back() / enough, 1, std::min(most, std::max(1, end - first_rank_))));
-    std::vector<int> shares = {first_rank_};
+        sum.back() / enough, 1, std::min(most, std::max(1, end - first))));
+    std::vector<int> shares = {first};
     for (int thread = 1; thread < threads; ++thread) {
       const uint64_t until = sum.back() * static_cast<uint64_t>(thread) / threads;
       const auto rank = std::lower_bound(sum.begin(), sum.end(), until) - sum.begin();
-      shares.push_back(std::max(shares.back(), first_rank_ + static_cast<int>(rank)));
+      shares.push_back(std::max(shares.back(), first + static_cast<int>(rank)));
     }
     shares.push_back(end);
     return shares;
@@ -267,10 +336,11 @@ class ArchiveSource : public EventSource {
   bool ignore_offsets_;
   int threads_;
   int processes_;
-  int first_rank_ = 0;
-  std::optional<int> end_rank_;  ///< of those that are read; nothing: all
   Archive archive_;
+  Ranks ranks_{};              ///< that are read
+  EventFiles::Reader reader_;  ///< that has read the definitions, until files() takes it
   std::optional<EventFiles> files_;
+  Ranks files_of_{};
   std::unique_ptr<CallStore> store_;  ///< once it is filled
   Counts counts_;
   std::optional<FunctionTimes> function_times_;  ///< where some are asked for
@@ -283,9 +353,8 @@ class ArchiveSource : public EventSource {
 
 }  // namespace
 
-std::unique_ptr<EventSource> open_archive(const std::string& path, bool ignore_offsets, int threads,
-                                          int processes) {
-  return std::make_unique<ArchiveSource>(path, ignore_offsets, threads, processes);
+std::unique_ptr<EventSource> open_archive(const std::string& path, const InputOptions& options) {
+  return std::make_unique<ArchiveSource>(path, options);
 }
 
 }  // namespace rubato

@@ -124,7 +124,7 @@ void EventFiles::load_rank(int rank, bool keep_records, CallStore& store,
     if (watch.times) watch.times->of(timeline).clear();
     if (watch.places) watch.places->forget(timeline);
     if (!watch.totals) continue;
-    for (auto& [function, ticks] : (*watch.totals)[timeline]) ticks = 0;
+    for (auto& [function, ticks] : watch.totals->at(timeline)) ticks = 0;
   }
   if (decode_rank(rank, keep_records, true, store, counts, watch)) return;
   // The last calls are not in the store: the rank would be replayed without them.
@@ -218,7 +218,7 @@ std::optional<EventHeaders> EventFiles::Decoding::headers_of(uint64_t location) 
 bool EventFiles::Decoding::open(EventLocation& location) {
   const uint64_t id = location.id;
   const PartOnDisk file(event_file(id));
-  const bool is_empty = archive->index.events_of_location.at(id) == 0;
+  const bool is_empty = archive->index.events_of(id) == 0;
   const auto unreadable = [&] {
     throw InputError(archive->anchor + ": the event file of location " + std::to_string(id) +
                      " (rank " + std::to_string(location.rank) + ") is missing or cannot be read" +
@@ -266,7 +266,7 @@ void EventFiles::Decoding::burst(EventLocation& location) {
   if (error != OTF2_SUCCESS) damaged(location, location.position, error);
   // A file that was cut between two records reads well up to there, or on without end.
   const bool ends = read < kBurst;
-  const uint64_t events = archive->index.events_of_location.at(location.id);
+  const uint64_t events = archive->index.events_of(location.id);
   if (location.events.value_or(UINT64_MAX) < location.position ||
       (ends && location.position < std::max(events, location.events.value_or(0)))) {
     damaged(location, location.position, OTF2_ERROR_END_OF_BUFFER);

@@ -122,7 +122,7 @@ struct EventLocation {
     last_comm = *found;
     const Communicator& c = archive->definitions.comms[last_comm];
     const bool across = c.inter && c.local_rank(rank) >= 0;
-    last_peers = across ? &archive->index.remote_group.at(last_comm).list() : &c.members.list();
+    last_peers = across ? &archive->index.remote_group.at(last_comm) : &c.members;
     return last_comm;
   }
   /// A rank that a communicator does not have.
@@ -136,7 +136,7 @@ struct EventLocation {
 
   uint32_t last_ref = kUndefined;
   uint32_t last_comm = 0;
-  const std::vector<int32_t>* last_peers = nullptr;
+  const MemberList* last_peers = nullptr;
 };
 
 /// Which call a region is.

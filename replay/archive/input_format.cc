@@ -26,7 +26,7 @@ const InputFormat kOtf2 = {
     "an archive, named by its directory or its file NAME.otf2",
     [](const std::string&) { return true; },
     [](const std::string& path, const InputOptions& options) {
-      return open_archive(path, options.ignore_offsets, options.threads, options.processes);
+      return open_archive(path, options);
     },
 };
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/cluster/team.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {
@@ -14,7 +15,9 @@ namespace rubato {
 struct InputOptions {
   bool ignore_offsets = false;  ///< do not apply the clock offsets of an archive
   int threads = 0;              ///< that decode; 0: as many as there are processors
-  int processes = 1;            ///< on this host that each decode a part, and share the processors
+  /// Who read it together: all of them open it at the same time, and share what they can. Each then
+  /// decodes the part that EventSource::read_only() says.
+  Team* team = nullptr;
 };
 
 /// A kind of file, or directory, that holds a recorded run.
@@ -23,7 +26,7 @@ struct InputFormat {
   const char* doc;  ///< half a line: what it is and how it is recognised
   /// True if `path` is meant to be of this format, good or bad.
   bool (*recognises)(const std::string& path);
-  /// Opens it. Errors: InputError with path and place.
+  /// Opens it. Errors: InputError with path and place; of a team also NeedsOneProcess, in all.
   std::unique_ptr<EventSource> (*open)(const std::string& path, const InputOptions& options);
 };
 
@@ -33,7 +36,7 @@ const std::vector<const InputFormat*>& input_formats();
 /// Makes one more format known, which is asked first. Not while traces are opened.
 void add_input_format(const InputFormat& format);
 
-/// Opens a recorded run of any format. Errors: InputError.
+/// Opens a recorded run of any format. Errors: InputError; of a team also NeedsOneProcess, in all.
 std::unique_ptr<EventSource> open_trace(const std::string& path, const InputOptions& options = {});
 
 }  // namespace rubato

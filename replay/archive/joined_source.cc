@@ -19,9 +19,9 @@ class MovedMembers {
 
   MemberList moved(const MemberList& members) {
     const auto [entry, is_new] =
-        known_.try_emplace(std::pair(members.list().data(), members.size()));
+        known_.try_emplace(std::pair(members.ranks().data(), members.size()));
     if (is_new) {
-      std::vector<int32_t> ranks = members.list();
+      std::vector<int32_t> ranks = members.copy();
       for (int32_t& rank : ranks) rank += by_;
       entry->second = MemberList(std::move(ranks));
     }
@@ -145,24 +145,32 @@ class JoinedSource : public EventSource {
     int nodes = 0, sockets = 0;
     for (const int node : all.node_of_rank) nodes = std::max(nodes, node + 1);
     for (const int socket : all.socket_of_rank) sockets = std::max(sockets, socket + 1);
-    if (!more.socket_of_rank.empty()) all.socket_of_rank.resize(all.ranks(), kNoSocket);
+    std::vector<uint64_t> location_of_rank = all.location_of_rank.copy();
+    std::vector<int> node_of_rank = all.node_of_rank.copy();
+    std::vector<int> socket_of_rank = all.socket_of_rank.copy();
+    if (!more.socket_of_rank.empty()) socket_of_rank.resize(all.ranks(), kNoSocket);
     for (int rank = 0; rank < more.ranks(); ++rank) {
-      all.location_of_rank.push_back(more.location_of_rank[rank]);
-      all.node_of_rank.push_back(nodes + more.node_of_rank[rank]);
-      if (all.socket_of_rank.empty()) continue;
+      location_of_rank.push_back(more.location_of_rank[rank]);
+      node_of_rank.push_back(nodes + more.node_of_rank[rank]);
+      if (socket_of_rank.empty()) continue;
       const int socket = more.socket_of_rank.empty() ? kNoSocket : more.socket_of_rank[rank];
-      all.socket_of_rank.push_back(socket == kNoSocket ? kNoSocket : sockets + socket);
+      socket_of_rank.push_back(socket == kNoSocket ? kNoSocket : sockets + socket);
     }
+    all.location_of_rank = std::move(location_of_rank);
+    all.node_of_rank = std::move(node_of_rank);
+    all.socket_of_rank = std::move(socket_of_rank);
     MovedMembers members(part.first_rank);
     for (Communicator comm : more.comms) {
       comm.members = members.moved(comm.members);
       all.comms.push_back(std::move(comm));
     }
     all.calls.insert(all.calls.end(), more.calls.begin(), more.calls.end());
+    std::vector<Thread> threads = all.threads.copy();
     for (Thread thread : more.threads) {
       thread.rank += part.first_rank;
-      all.threads.push_back(thread);
+      threads.push_back(thread);
     }
+    all.threads = std::move(threads);
     all.wildcards = WildcardsKnown::kNone;  // nobody matches them anew
     all.one_clock = false;
     parts_.push_back(std::move(part));

@@ -31,6 +31,7 @@ void resolve_ranks(const std::string& anchor, const Collected& data, TraceDefini
     }
   }
 
+  std::vector<uint64_t> locations;
   if (!data.mpi_locations.empty()) {
     std::unordered_map<uint64_t, int> rank_of_location;
     for (const uint64_t id : data.mpi_locations.front().members) {
@@ -38,13 +39,13 @@ void resolve_ranks(const std::string& anchor, const Collected& data, TraceDefini
         throw InputError(anchor + ": the MPI location group names location " + std::to_string(id) +
                          ", which is not defined");
       }
-      const auto [before, is_new] = rank_of_location.emplace(id, trace.ranks());
+      const auto [before, is_new] = rank_of_location.emplace(id, static_cast<int>(locations.size()));
       if (!is_new) {
         throw InputError(anchor + ": the MPI location group names location " + std::to_string(id) +
                          " twice, for ranks " + std::to_string(before->second) + " and " +
-                         std::to_string(trace.ranks()));
+                         std::to_string(locations.size()));
       }
-      trace.location_of_rank.push_back(id);
+      locations.push_back(id);
     }
   } else {
     std::map<uint32_t, uint64_t> first_location;
@@ -53,12 +54,12 @@ void resolve_ranks(const std::string& anchor, const Collected& data, TraceDefini
       const auto [entry, is_new] = first_location.emplace(location.group, location.id);
       if (!is_new) entry->second = std::min(entry->second, location.id);
     }
-    for (const auto& [group, id] : first_location) trace.location_of_rank.push_back(id);
+    for (const auto& [group, id] : first_location) locations.push_back(id);
     trace.warnings.push_back(
         "the archive defines no group of MPI locations: every process counts as one rank");
   }
-  if (trace.location_of_rank.empty())
-    throw InputError(anchor + ": the archive defines no locations");
+  if (locations.empty()) throw InputError(anchor + ": the archive defines no locations");
+  trace.location_of_rank = std::move(locations);
 
   std::unordered_map<uint32_t, int> rank_of_group;
   const std::unordered_set<uint64_t> is_rank(trace.location_of_rank.begin(),
@@ -66,14 +67,16 @@ void resolve_ranks(const std::string& anchor, const Collected& data, TraceDefini
   for (int rank = 0; rank < trace.ranks(); ++rank) {
     rank_of_group[by_id[trace.location_of_rank[rank]]->group] = rank;
   }
+  std::vector<SideLocation> others;
   for (const CollectedLocation& location : data.locations) {
     if (is_rank.count(location.id)) continue;
     const auto rank = rank_of_group.find(location.group);
     // Locations of a foreign group (a GPU's own location group) move with rank 0 for want of a
     // parent.
-    trace.side_locations.push_back(
+    others.push_back(
         {location.id, rank == rank_of_group.end() ? 0 : rank->second, location.thread});
   }
+  trace.side_locations = std::move(others);
 }
 
 /// Where a location group is, as references to the system tree.
@@ -107,18 +110,23 @@ void resolve_placement(const std::string& anchor, const Collected& data, TraceDe
   for (const CollectedLocation& location : data.locations)
     group_of_location[location.id] = location.group;
   std::unordered_map<uint32_t, int> index, sockets;
+  std::vector<int> node_of_rank, socket_of_rank;
+  std::vector<std::string> nodes;
   for (const uint64_t id : trace.location_of_rank) {
     const auto [ref, socket] = place_of(anchor, data, group_of_location[id]);
     const int number = static_cast<int>(sockets.size());
-    trace.socket_of_rank.push_back(
+    socket_of_rank.push_back(
         socket == kNoNode ? kNoSocket : sockets.emplace(socket, number).first->second);
-    const auto [entry, is_new] = index.emplace(ref, static_cast<int>(trace.nodes.size()));
+    const auto [entry, is_new] = index.emplace(ref, static_cast<int>(nodes.size()));
     if (is_new) {
       const auto node = data.tree.find(ref);
-      trace.nodes.push_back(node == data.tree.end() ? "?" : data.text(node->second.name));
+      nodes.push_back(node == data.tree.end() ? "?" : data.text(node->second.name));
     }
-    trace.node_of_rank.push_back(entry->second);
+    node_of_rank.push_back(entry->second);
   }
+  trace.nodes = FixedTexts(nodes);
+  trace.node_of_rank = std::move(node_of_rank);
+  trace.socket_of_rank = std::move(socket_of_rank);
 }
 
 std::optional<uint64_t> integer(const std::string& text) {
@@ -168,9 +176,10 @@ void warn_of_shared_cores(const Collected& data, TraceDefinitions& trace) {
     auto& switches = ranks[rank->second].involuntary_switches;
     switches = switches.value_or(0) + integer(data.text(property.text)).value_or(0);
   }
-  trace.shared_cores = shares_cores(ranks, trace.node_of_rank, trace.nodes);
+  const std::vector<std::string> nodes = trace.nodes.copy();
+  trace.shared_cores = shares_cores(ranks, trace.node_of_rank, nodes);
   const double seconds = static_cast<double>(data.length) / trace.ticks_per_second;
-  for (std::string& sentence : oversubscription(ranks, trace.node_of_rank, trace.nodes, seconds))
+  for (std::string& sentence : oversubscription(ranks, trace.node_of_rank, nodes, seconds))
     trace.warnings.push_back(std::move(sentence));
 }
 
@@ -262,7 +271,7 @@ void resolve_communicators(const Collected& data, Members& groups, Archive& arch
       Communicator both = comm;
       both.inter = false;
       both.first_group = comm.size();
-      std::vector<int32_t> everybody = comm.members;
+      std::vector<int32_t> everybody = comm.members.copy();
       everybody.insert(everybody.end(), remote.begin(), remote.end());
       both.members = groups.share(std::move(everybody));
       const auto number = static_cast<uint32_t>(trace.comms.size());
@@ -325,6 +334,7 @@ Neighbours parse_neighbours(const std::string& text, const Communicator& comm, i
 void resolve_neighbours(const Collected& data, Archive& archive) {
   const std::string start = std::string(schema::kNeighbours) + ' ';
   const auto rank_of_group = ranks_of_groups(data, archive.definitions);
+  NeighbourTable::ByRank found;
   for (const CollectedText& property : data.group_properties) {
     const std::string name = data.text(property.name);
     if (name.rfind(start, 0) != 0) continue;
@@ -341,8 +351,9 @@ void resolve_neighbours(const Collected& data, Archive& archive) {
                        " has more neighbours in communicator " + std::to_string(*ref) + " of " +
                        std::to_string(members.size()) + " members than can be replayed");
     }
-    archive.definitions.neighbours[{r, *comm}] = std::move(neighbours);
+    found[{r, *comm}] = std::move(neighbours);
   }
+  archive.definitions.neighbours = NeighbourTable(found);
 }
 
 void resolve_regions(const Collected& data, Archive& archive) {
@@ -518,9 +529,12 @@ void resolve(const Collected& data, Archive& archive) {
   }
   settle_empty_waits(trace, archive.index.request_ready != UINT32_MAX);
   apply_properties(trace);
-  for (const CollectedLocation& location : data.locations) {
-    archive.index.events_of_location[location.id] = location.events;
-  }
+  std::vector<LocationEvents> events;
+  for (const CollectedLocation& location : data.locations)
+    events.push_back({location.id, location.events});
+  std::sort(events.begin(), events.end(),
+            [](const LocationEvents& a, const LocationEvents& b) { return a.location < b.location; });
+  archive.index.events = std::move(events);
 }
 
 }  // namespace rubato

@@ -46,7 +46,7 @@ int TextDefinitions::whole_number(const TextLine& line, const std::string& word,
 void TextDefinitions::read_lines(const std::string& text) {
   std::istringstream in(text);
   std::string raw;
-  std::vector<int> nodes;
+  std::vector<int> nodes, sockets;
   std::vector<TextLine> definitions;
   int ranks = 0;
   std::map<int, int> threads;  // by rank: the highest number
@@ -66,7 +66,7 @@ void TextDefinitions::read_lines(const std::string& text) {
     }
     if (line.words[0] == "sockets") {
       for (size_t i = 1; i < line.words.size(); ++i)
-        trace.socket_of_rank.push_back(whole_number(line, line.words[i], kNoSocket));
+        sockets.push_back(whole_number(line, line.words[i], kNoSocket));
       continue;
     }
     if (line.words[0] == "comm" || line.words[0] == "window" || line.words[0] == "neighbours") {
@@ -87,7 +87,7 @@ void TextDefinitions::read_lines(const std::string& text) {
     lines.push_back(std::move(line));
   }
   if (ranks == 0) throw InputError(origin_ + ": there are no calls in it");
-  define(ranks, nodes, definitions, threads);
+  define(ranks, nodes, sockets, definitions, threads);
 }
 
 int TextDefinitions::count_from_0(const TextLine& line, const std::string& word) const {
@@ -98,7 +98,7 @@ int TextDefinitions::count_from_0(const TextLine& line, const std::string& word)
   return static_cast<int>(value);
 }
 
-void TextDefinitions::define(int ranks, std::vector<int> nodes,
+void TextDefinitions::define(int ranks, std::vector<int> nodes, std::vector<int> sockets,
                              const std::vector<TextLine>& definitions,
                              const std::map<int, int>& threads) {
   nodes.resize(ranks, 0);
@@ -108,19 +108,22 @@ void TextDefinitions::define(int ranks, std::vector<int> nodes,
   int next = 0;
   for (auto& [node, index] : numbers) index = next++;
   for (int& node : nodes) node = numbers[node];
-  if (!trace.socket_of_rank.empty()) trace.socket_of_rank.resize(ranks, kNoSocket);
+  if (!sockets.empty()) sockets.resize(ranks, kNoSocket);
+  trace.socket_of_rank = std::move(sockets);
   trace.path = origin_;
   trace.creator = "text";
   trace.node_of_rank = nodes;
-  trace.nodes.resize(1 + (ranks ? *std::max_element(nodes.begin(), nodes.end()) : 0), "node");
+  trace.nodes = FixedTexts(std::vector<std::string>(numbers.size(), "node"));
   Communicator world;
   world.name = "MPI_COMM_WORLD";
   std::vector<int32_t> everybody;
+  std::vector<uint64_t> locations_of_rank;
   for (int rank = 0; rank < ranks; ++rank) {
-    trace.location_of_rank.push_back(rank);
+    locations_of_rank.push_back(rank);
     everybody.push_back(rank);
   }
   world.set_members(std::move(everybody));
+  trace.location_of_rank = std::move(locations_of_rank);
   trace.world = 0;
   trace.wildcards = WildcardsKnown::kAll;
   trace.comms.push_back(world);
@@ -128,10 +131,12 @@ void TextDefinitions::define(int ranks, std::vector<int> nodes,
   for (const TextLine& line : definitions) {
     if (line.words[0] == "comm") define_communicator(line);
   }
+  NeighbourTable::ByRank neighbours;
   for (const TextLine& line : definitions) {
     if (line.words[0] == "window") define_window(line);
-    if (line.words[0] == "neighbours") define_neighbours(line);
+    if (line.words[0] == "neighbours") define_neighbours(line, neighbours);
   }
+  trace.neighbours = NeighbourTable(neighbours);
   std::vector<SideLocation> locations;
   for (const auto& [rank, most] : threads) {
     for (uint64_t thread = 1; thread <= static_cast<uint64_t>(most); ++thread)
@@ -173,10 +178,10 @@ void TextDefinitions::define_window(TextLine line) {
   trace.comms.push_back(std::move(window));
 }
 
-void TextDefinitions::define_neighbours(const TextLine& line) {
+void TextDefinitions::define_neighbours(const TextLine& line, NeighbourTable::ByRank& all) {
   if (line.words.size() < 5) fail(line, "write neighbours COMM RANK from RANK... to RANK...");
   const uint32_t comm = comm_of(line, whole_number(line, line.words[1]));
-  Neighbours& neighbours = trace.neighbours[{rank_named(line, 2), comm}];
+  Neighbours& neighbours = all[{rank_named(line, 2), comm}];
   std::vector<int32_t>* list = &neighbours.sources;
   for (size_t i = 3; i < line.words.size(); ++i) {
     if (line.words[i] == "to") list = &neighbours.destinations;

@@ -124,7 +124,7 @@ class TextSource : public EventSource {
     rewind();
   }
   const FunctionTimes* function_times() const override {
-    return chosen_functions_.empty() ? nullptr : &function_times_;
+    return chosen_functions_.empty() ? nullptr : &*function_times_;
   }
   void total_functions() override {
     totals_functions_ = true;
@@ -175,13 +175,14 @@ class TextSource : public EventSource {
     among_neighbours_.clear();
     prepared_among_neighbours_.clear();
     events_.assign(text_.trace.timelines(), 0);
-    function_times_ = FunctionTimes(text_.trace.timelines());
-    function_totals_.assign(text_.trace.timelines(), {});
+    function_times_.emplace(text_.trace.timelines());
+    for (int timeline = 0; timeline < text_.trace.timelines(); ++timeline)
+      function_totals_[timeline] = {};
     clocks_.clear();
     CallPlaces* const places = places_wanted_ ? &places_.emplace(text_.trace.timelines()) : nullptr;
     for (int timeline = 0; timeline < text_.trace.timelines(); ++timeline)
       clocks_.emplace_back(
-          FunctionWatch{&function_times_, totals_functions_ ? &function_totals_ : nullptr, places},
+          FunctionWatch{&*function_times_, totals_functions_ ? &function_totals_ : nullptr, places},
           timeline);
     for (int rank = 0; rank < text_.trace.ranks(); ++rank) {
       calls_.push_back(std::make_unique<RankCalls>(text_.trace, text_.trace.timelines_of(rank)));
@@ -572,8 +573,9 @@ class TextSource : public EventSource {
       case OneSidedCall::kOpen: {
         uint32_t& group = groups_[{line.rank, window, what == "win_post"}];
         group = static_cast<uint32_t>(text_.trace.groups.size());
-        text_.trace.groups.emplace_back();
-        for (size_t i = 2; i < line.words.size(); ++i) text_.trace.groups.back().push_back(peer(i));
+        std::vector<int32_t> peers;
+        for (size_t i = 2; i < line.words.size(); ++i) peers.push_back(peer(i));
+        text_.trace.groups.emplace_back(std::move(peers));
         record(leave, &CallBuilder::epoch, window, group);
         break;
       }
@@ -603,7 +605,7 @@ class TextSource : public EventSource {
   std::vector<std::unique_ptr<RankCalls>> calls_;  ///< by rank
   std::vector<uint64_t> events_;                   ///< by timeline: how many there are
   std::vector<std::string> chosen_functions_;      ///< to be timed
-  FunctionTimes function_times_{0};
+  std::optional<FunctionTimes> function_times_;
   bool totals_functions_ = false;
   std::vector<FunctionName> function_names_;  ///< in the order of the lines
   std::unordered_map<std::string, uint32_t> numbers_of_functions_;

@@ -346,8 +346,8 @@ void CallBuilder::neighbours_end(uint64_t event, double time, uint64_t request) 
 
 void CallBuilder::exchange_with_neighbours(const NeighbourExchange& exchange,
                                            NeighbourRequest* request) {
-  const auto known = trace_->neighbours.find({trace_->rank_of(timeline_), exchange.comm});
-  if (known == trace_->neighbours.end()) return;
+  const auto known = trace_->neighbours.find(trace_->rank_of(timeline_), exchange.comm);
+  if (!known) return;
   add_action(ActionKind::kNone);  // there may be no neighbours
   const auto message = [&](ActionKind kind, int32_t peer, uint64_t bytes) -> Action& {
     Action& action = add_action(kind);
@@ -357,7 +357,7 @@ void CallBuilder::exchange_with_neighbours(const NeighbourExchange& exchange,
                       .tag = kNeighbourTag + (request == nullptr ? 0 : request->order)};
     return action;
   };
-  const auto& [sources, destinations] = known->second;
+  const auto& [sources, destinations] = *known;
   uint8_t follows = 0;
   if (last_send_.slot != kNoSlot && follows_open_send())
     follows = last_send_.follows ? kFollows : kFollows | kFollowsFirst;

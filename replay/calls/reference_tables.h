@@ -30,6 +30,12 @@ class ReferenceTable {
     return found == sparse_.end() ? std::optional<Value>() : found->second;
   }
 
+  /// For cluster/member_stream.h.
+  template <typename Visit>
+  void visit(Visit each) {
+    each(dense_, sparse_);
+  }
+
  private:
   static constexpr uint32_t kDense = 1 << 16;
   std::vector<std::optional<Value>> dense_;

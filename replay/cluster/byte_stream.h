@@ -3,10 +3,14 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 
+#include "models/fixed_list.h"
 #include "replay/cluster/transport.h"
 
 namespace rubato {
@@ -53,6 +57,16 @@ class ByteWriter {
   void text(const std::string& text) {
     number(text.size());
     raw(text.data(), text.size());
+  }
+  /// Elements that a reader can leave where they are: ByteReader::list().
+  template <typename T>
+  requires std::is_trivially_copyable_v<T>
+  void list(std::span<const T> elements) {
+    static_assert(alignof(T) <= 8);
+    number(elements.size());
+    const uint64_t none = 0;
+    raw(&none, -size_ % alignof(T));
+    raw(elements.data(), elements.size_bytes());
   }
 
   size_t size() const { return size_; }
@@ -114,6 +128,18 @@ class ByteReader {
     std::string text(number(), '\0');
     raw(text.data(), text.size());
     return text;
+  }
+  /// A list that stays in the bytes, whose `owner` keeps them. They have to begin at an address
+  /// that any type may have.
+  template <typename T>
+  requires std::is_trivially_copyable_v<T> FixedList<T> list(std::shared_ptr<const void> owner) {
+    const uint64_t count = number();
+    const size_t gap = -reinterpret_cast<uintptr_t>(at_) % alignof(T);
+    const auto left = static_cast<size_t>(end_ - at_);
+    if (left < gap || (left - gap) / sizeof(T) < count) fail();
+    const std::span elements(reinterpret_cast<const T*>(at_ + gap), count);
+    at_ += gap + elements.size_bytes();
+    return {elements, std::move(owner)};
   }
 
  private:

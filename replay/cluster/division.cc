@@ -4,7 +4,7 @@
 
 namespace rubato {
 
-Division::Division(const std::vector<uint64_t>& sizes, int processes) : owner_(sizes.size()) {
+Division::Division(const std::vector<uint64_t>& sizes, int processes) {
   std::vector<double> sum = {0};
   // (A rank without records has to be run, too.)
   for (const uint64_t size : sizes) sum.push_back(sum.back() + static_cast<double>(size) + 1);
@@ -17,8 +17,11 @@ Division::Division(const std::vector<uint64_t>& sizes, int processes) : owner_(s
     first_.push_back(std::max(first_.back(), static_cast<int>(at - sum.begin())));
   }
   first_.push_back(static_cast<int>(sizes.size()));
-  for (int process = 0; process < processes; ++process)
-    std::fill(owner_.begin() + first_[process], owner_.begin() + first_[process + 1], process);
+  int process = 0;
+  for (int rank = 0; rank < first_.back(); rank += kRanksOfEntry) {
+    while (rank >= first_[process + 1]) ++process;
+    first_owner_.push_back(process);
+  }
 }
 
 }  // namespace rubato

@@ -15,11 +15,16 @@ class Division {
   int processes() const { return static_cast<int>(first_.size()) - 1; }
   int first(int process) const { return first_[process]; }
   int end(int process) const { return first_[process + 1]; }
-  int owner(int rank) const { return owner_[rank]; }
+  int owner(int rank) const {
+    int process = first_owner_[rank / kRanksOfEntry];
+    while (rank >= first_[process + 1]) ++process;
+    return process;
+  }
 
  private:
   std::vector<int> first_;  ///< by process, and the number of ranks
-  std::vector<int> owner_;  ///< by rank
+  static constexpr int kRanksOfEntry = 64;
+  std::vector<int> first_owner_;  ///< of each so many ranks
 };
 
 }  // namespace rubato

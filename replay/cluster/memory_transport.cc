@@ -55,11 +55,27 @@ class MemoryNetwork::End : public Transport {
     mailbox.filled.wait(lock, [&] { return mailbox.has_any.load(); });
   }
 
+  FixedList<std::byte> once_per_host(const std::function<Bytes()>& make) override {
+    const size_t number = asked_++;
+    if (self_ == 0) {
+      FixedList<std::byte> made = make();
+      const std::lock_guard lock(network_->mutex_);
+      network_->made_.push_back(std::move(made));
+      network_->made_more_.notify_all();
+    }
+    std::unique_lock lock(network_->mutex_);
+    network_->made_more_.wait(
+        lock, [&] { return network_->made_.size() > number || network_->abandoned_; });
+    if (network_->abandoned_) throw NeedsOneProcess{OneProcess::kFailed};
+    return network_->made_[number];
+  }
+
   void close() override {}
 
  private:
   MemoryNetwork* network_;
   int self_;
+  size_t asked_ = 0;  ///< for what is made once
 };
 
 MemoryNetwork::MemoryNetwork(int processes)
@@ -71,6 +87,10 @@ std::unique_ptr<Transport> MemoryNetwork::transport(int self) {
 
 void MemoryNetwork::abandon() {
   abandoned_ = true;
+  {
+    const std::lock_guard lock(mutex_);  // nobody is between his look and his wait
+  }
+  made_more_.notify_all();
   for (Mailbox& mailbox : mailboxes_) {
     {
       const std::lock_guard lock(mailbox.mutex);

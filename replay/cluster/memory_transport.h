@@ -32,6 +32,9 @@ class MemoryNetwork {
   };
 
   std::vector<Mailbox> mailboxes_;
+  std::mutex mutex_;
+  std::condition_variable made_more_;
+  std::vector<FixedList<std::byte>> made_;  ///< once for all of them, one after the other
   std::atomic<bool> abandoned_ = false;
   bool looks_awake_;
 };

@@ -38,6 +38,10 @@ class Team {
   int self() const { return transport_->self(); }
   bool leads() const { return self() == 0; }
   int on_this_host() const { return transport_->on_this_host(); }
+  /// As Transport says.
+  FixedList<std::byte> once_per_host(const std::function<Bytes()>& make) {
+    return transport_->once_per_host(make);
+  }
 
   // --- During a pass ---
 

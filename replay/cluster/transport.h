@@ -37,7 +37,10 @@
 // loads when mpirun has started it) or between threads of one process (memory_transport.h).
 
 #include <cstddef>
+#include <functional>
 #include <vector>
+
+#include "models/fixed_list.h"
 
 namespace rubato {
 
@@ -57,6 +60,10 @@ class Transport {
   virtual void send(int to, Bytes message) = 0;
   /// True when a message was there: it is now in `message`.
   virtual bool receive(int& from, Bytes& message) = 0;
+  /// What `make` returns in the first process of each host, for all processes of the host to see:
+  /// until close(), and at process 0 for good. All call it; `make` must not throw. The bytes begin
+  /// at an address that any type may have.
+  virtual FixedList<std::byte> once_per_host(const std::function<Bytes()>& make) = 0;
   /// Gives the processor away for a while, unless a message may be there.
   virtual void rest() = 0;
   /// All messages have been received everywhere: nothing will be sent any more.

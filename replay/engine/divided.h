@@ -24,12 +24,10 @@ ReplayOutcome Replay<Rules>::run_divided() requires kDivided<Rules> {
   Team& team = boundary_->team();
   auto verdict = Team::Verdict::kGoOn;
   try {
-    for (int timeline = trace_->timelines() - 1; timeline >= 0; --timeline) {
-      if (is_here(trace_->rank_of(timeline))) start(timeline);
-    }
+    for (auto timeline = here_.rbegin(); timeline != here_.rend(); ++timeline) start(*timeline);
     for (int turns = 1; verdict == Team::Verdict::kGoOn; ++turns) {
       if (ready_.empty()) {
-        verdict = team.rest(finished_ == timelines_here_, take);
+        verdict = team.rest(finished_ == static_cast<int>(here_.size()), take);
         if (verdict == Team::Verdict::kStalled) {
           const auto served = serve_earliest_of_all();
           outcome_.lanes_disagree = served == Presence<K>::Served::kLanesDisagree;

@@ -25,11 +25,14 @@ namespace rubato {
 template <class Rules>
 ReplayOutcome Replay<Rules>::run() {
   source_->rewind();
-  if (progress_) sizes_ = source_->sizes_of_ranks();
+  if (progress_) {
+    const std::vector<uint64_t> sizes = source_->sizes_of_ranks();
+    if (!sizes.empty()) sizes_.assign(sizes.begin() + first_here_, sizes.begin() + end_here_);
+  }
   for (Observer<K>* observer : observers_) observer->begin();
   if constexpr (kDivided<Rules>) return run_divided();
   if constexpr (kTimeOrdered<Rules>) matcher_.keep_routes();
-  for (int timeline = trace_->timelines() - 1; timeline >= 0; --timeline) start(timeline);
+  for (auto timeline = here_.rbegin(); timeline != here_.rend(); ++timeline) start(*timeline);
   while (finished_ < trace_->timelines()) {
     if constexpr (kTimeOrdered<Rules>) {
       run_in_order();
@@ -172,21 +175,21 @@ void Replay<Rules>::finish(int timeline) {
     take_arrivals();
   }
   if constexpr (kTimeOrdered<Rules>) answer_all(rules_->order().end(timeline));
-  if (progress_ && sizes_.empty()) progress_(static_cast<double>(finished_) / timelines_here_);
+  if (progress_ && sizes_.empty()) progress_(static_cast<double>(finished_) / static_cast<double>(here_.size()));
 }
 
 // Of programs that keep in step all timelines finish at once: what counts is how far each is.
 template <class Rules>
 RUBATO_RARE void Replay<Rules>::tell_progress() {
-  turns_to_progress_ = std::max(kTurnsToProgress, 16 * int64_t{timelines_here_});
+  turns_to_progress_ = std::max(kTurnsToProgress, 16 * static_cast<int64_t>(here_.size()));
   if (sizes_.empty()) return;
   uint64_t done = 0, all = 0;
-  for (int timeline = 0; timeline < trace_->timelines(); ++timeline) {
+  for (const int timeline : here_) {
     const int rank = trace_->rank_of(timeline);
-    if (!is_here(rank)) continue;
-    if (timeline == rank) all += sizes_[rank];
+    const uint64_t size = sizes_[rank - first_here_];
+    if (timeline == rank) all += size;
     if (running_[rank] == 0) {
-      if (timeline == rank) done += sizes_[rank];
+      if (timeline == rank) done += size;
     } else if (const TimelineState<K>& state = timelines_[timeline];
                state.next_call < state.block.calls.size()) {
       done += state.block.calls[state.next_call].event;

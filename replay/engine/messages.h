@@ -325,8 +325,7 @@ Lanes<Replay<Rules>::K> Replay<Rules>::first_leave_by_lane() {
   Lanes<K> first = Lanes<K>::Constant(Presence<K>::kNever);
   // Where a message has arrived in all lanes or in none, who is blocked is so in every lane.
   if (!presence_.lanes_differ()) return first;
-  for (int timeline = 0; timeline < trace_->timelines(); ++timeline) {
-    if (!is_here(trace_->rank_of(timeline))) continue;
+  for (const int timeline : here_) {
     TimelineState<K>& state = timelines_[timeline];
     if (state.status != Status::kBlocked) continue;
     Lanes<K> leave = state.enter;

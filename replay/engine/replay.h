@@ -37,7 +37,7 @@
 #include "replay/rules/origin_rules.h"
 #include "replay/rules/presence.h"
 #include "replay/rules/received_sends.h"
-#include "replay/store/partial_array.h"
+#include "models/partial_array.h"
 
 namespace rubato {
 
@@ -91,7 +91,7 @@ class Replay {
         presence_(trace_->timelines()),
         running_(trace_->ranks()),
         sends_(trace_->timelines()) {
-    if constexpr (!kDivided<Rules>) timelines_.make(0, timelines_.size());
+    if constexpr (!kDivided<Rules>) add_ranks(0, trace_->ranks());
     for (const Observer<K>* observer : observers_) wants_messages_ |= observer->wants_messages();
     if constexpr (kMayNeedPresence<Rules>) {
       presence_from_ = rules.needs_presence_from();
@@ -119,12 +119,7 @@ class Replay {
   /// Which timelines are in this process. To be called where the rules are Divided, and only there.
   void divide(Team& team, const Division& division) requires kDivided<Rules> {
     boundary_.emplace(team, division, *trace_);
-    timelines_here_ = 0;
-    for (int timeline = 0; timeline < trace_->timelines(); ++timeline) {
-      if (!is_here(trace_->rank_of(timeline))) continue;
-      timelines_.make(timeline, timeline + 1);
-      ++timelines_here_;
-    }
+    add_ranks(division.first(team.self()), division.end(team.self()));
     collectives_.divide(boundary_->members_away());
   }
 
@@ -145,6 +140,17 @@ class Replay {
 
   // --- Scheduling ---
 
+  /// Makes room for the ranks that are replayed in this process: from `first` to before `end`.
+  void add_ranks(int first, int end) {
+    first_here_ = first;
+    end_here_ = end;
+    here_ = trace_->timelines_of(first, end);
+    matcher_.add_ranks(first, end);
+    running_.make(first, end);
+    timelines_.make(&here_);
+    presence_.add_timelines(here_);
+    sends_.make(&here_);
+  }
   void start(int timeline);
   void make_ready(int timeline);
   void wake(int timeline);
@@ -503,7 +509,7 @@ class Replay {
   WaitStates<K>* waits_ = nullptr;
   const ComputeChanges<K>* compute_changes_ = nullptr;
   std::function<void(double)> progress_;
-  std::vector<uint64_t> sizes_;  ///< records by rank, if progress_ is told by them
+  std::vector<uint64_t> sizes_;  ///< records by rank from first_here_ on, if progress_ needs them
   static constexpr int64_t kTurnsToProgress = 1 << 18;  ///< a tenth of a second, or some more
   int64_t turns_to_progress_ = kTurnsToProgress;        ///< until it is told next
   Matcher<K> matcher_;
@@ -514,15 +520,17 @@ class Replay {
   /// Bytes from which on messages may be agreed upon; infinity: none are.
   double presence_from_ = std::numeric_limits<double>::infinity();
   bool goes_back_ = false;     ///< some timeline's clock does, as recorded
-  std::vector<int> running_;   ///< by rank: how many of its timelines have not ended
-  std::vector<size_t> sends_;  ///< by timeline: how many were numbered
+  PartialArray<int> running_;   ///< by rank: how many of its timelines have not ended
+  PartialArray<size_t> sends_;  ///< by timeline: how many were numbered
   std::map<int, ThreadedRank<K>> threads_of_rank_;  ///< of ranks with several timelines
   typename QueueOf<Rules>::Type ready_;
   std::vector<StartedCollective<K>> started_;
   std::vector<TransferId> free_started_;  ///< entries of started_ that can be used again
   const RuleContext<K> context_{trace_, &matcher_, &collectives_, &started_, &windows_};
   std::vector<TransferId> skipped_;
-  int timelines_here_ = trace_->timelines();  ///< in this process
+  int first_here_ = 0;     ///< rank of this process
+  int end_here_ = 0;       ///< rank behind those
+  std::vector<int> here_;  ///< their timelines
   int finished_ = 0;
   struct PairTraffic {
     uint64_t messages = 0;

@@ -24,6 +24,7 @@
 
 #include "models/lanes.h"
 #include "models/network/placement.h"
+#include "models/partial_array.h"
 #include "replay/matching/channel_table.h"
 #include "replay/trace/operation.h"
 
@@ -125,7 +126,15 @@ struct Unmatched {
 template <int K>
 class Matcher {
  public:
-  explicit Matcher(int ranks) : table_(ranks), generation_(ranks, ChannelTable().generation()) {}
+  /// For messages to any of so many ranks, once they are added.
+  explicit Matcher(int ranks) : table_(ranks), generation_(ranks) {}
+
+  /// From now on messages may go to the ranks from `first` to before `end`.
+  void add_ranks(int first, int end) {
+    table_.make(first, end);
+    generation_.make(first, end);
+    for (int rank = first; rank < end; ++rank) generation_[rank] = table_[rank].generation();
+  }
 
   /// From now on it is known between whom a message goes for as long as it lives; else as long as
   /// its other side is missing.
@@ -323,8 +332,8 @@ class Matcher {
     free_ = id;
   }
 
-  std::vector<ChannelTable> table_;   ///< by destination
-  std::vector<uint32_t> generation_;  ///< of each table: asked for with every message
+  PartialArray<ChannelTable> table_;   ///< by destination
+  PartialArray<uint32_t> generation_;  ///< of each table: asked for with every message
   ChannelPool channels_;
   std::vector<Transfer<K>> pool_;
   std::vector<Route> routes_;  ///< of each of them, where they are kept

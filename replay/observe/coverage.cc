@@ -7,25 +7,24 @@
 
 namespace rubato {
 
-Coverage::Coverage(const TraceDefinitions& trace, bool spinning_waits)
+Coverage::Coverage(const TraceDefinitions& trace, bool spinning_waits, const std::vector<int>* only)
     : trace_(&trace),
       ranks_(trace.ranks()),
       calls_(trace.calls.size()),
-      over_(trace.timelines()),
-      // A timeline without events has no window.
-      start_(trace.timelines(), std::numeric_limits<double>::infinity()),
-      end_(trace.timelines(), -std::numeric_limits<double>::infinity()),
-      spinning_waits_(spinning_waits) {}
+      windows_(trace.timelines()),
+      spinning_waits_(spinning_waits) {
+  windows_.make(only);
+}
 
 void Coverage::call(int timeline, const Call& call, bool counted) {
   const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
                       call.role == CallRole::kFinalize;
+  Window& window = windows_[timeline];
   if (timeline >= trace_->ranks()) {
-    if (is_mpi) end_[timeline] = call.leave;  // of the window of its rank
+    if (is_mpi) window.end = call.leave;  // of the window of its rank
   } else {
-    if (call.role == CallRole::kBegin || call.role == CallRole::kInit)
-      start_[timeline] = call.leave;
-    if (!over_[timeline]) end_[timeline] = call.enter;
+    if (call.role == CallRole::kBegin || call.role == CallRole::kInit) window.start = call.leave;
+    if (!window.over) window.end = call.enter;
   }
   if (!is_mpi) return;
   const double ticks = call.leave - call.enter;
@@ -35,8 +34,8 @@ void Coverage::call(int timeline, const Call& call, bool counted) {
     ++totals.calls;
     totals.ticks += ticks;
   }
-  if (call.role == CallRole::kFinalize) over_[timeline] = 1;
-  if (call.role != CallRole::kMpi || over_[timeline]) return;
+  if (call.role == CallRole::kFinalize) window.over = true;
+  if (call.role != CallRole::kMpi || window.over) return;
   if (!counted) mpi_ticks_ += ticks;
   if (!call.is_kept() || trace_->calls[call.name].without_records == CallClass::kLocal) return;
   if (spinning_waits_ && call.spinning & kSpinning) {
@@ -61,8 +60,10 @@ void Coverage::add(size_t name, uint64_t calls, double ticks) {
 }
 
 void Coverage::put(ByteWriter& to, const std::vector<int>& timelines) const {
-  for (const int timeline : timelines)
-    to.value(over_[timeline]), to.value(start_[timeline]), to.value(end_[timeline]);
+  for (const int timeline : timelines) {
+    const Window& window = windows_[timeline];
+    to.value(window.over), to.value(window.start), to.value(window.end);
+  }
   for (const PerCall& call : calls_) {
     to.value(call.calls), to.value(call.ticks), to.value(call.kept), to.value(call.kept_ticks);
     to.value(call.first_place.first), to.value(call.first_place.second), to.text(call.first_kept);
@@ -72,8 +73,10 @@ void Coverage::put(ByteWriter& to, const std::vector<int>& timelines) const {
 }
 
 void Coverage::take(ByteReader& from, const std::vector<int>& timelines) {
-  for (const int timeline : timelines)
-    from.value(over_[timeline]), from.value(start_[timeline]), from.value(end_[timeline]);
+  for (const int timeline : timelines) {
+    Window& window = windows_[timeline];
+    from.value(window.over), from.value(window.start), from.value(window.end);
+  }
   for (PerCall& call : calls_) {
     PerCall other;
     from.value(other.calls), from.value(other.ticks), from.value(other.kept);
@@ -99,8 +102,14 @@ void Coverage::take(ByteReader& from, const std::vector<int>& timelines) {
 
 void Coverage::fill(TraceSummary& summary) const {
   summary.mpi_calls = mpi_calls_;
-  const double window =
-      *std::max_element(end_.begin(), end_.end()) - *std::min_element(start_.begin(), start_.end());
+  Window whole;
+  for (const auto [first, end] : windows_.made()) {
+    for (size_t i = first; i < end; ++i) {
+      whole.start = std::min(whole.start, windows_[i].start);
+      whole.end = std::max(whole.end, windows_[i].end);
+    }
+  }
+  const double window = whole.end - whole.start;
   summary.elapsed = std::isfinite(window) ? window / trace_->ticks_per_second : 0;
   summary.mpi_time = mpi_ticks_ / trace_->ticks_per_second;
   summary.spinning_calls = spinning_calls_;

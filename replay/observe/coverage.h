@@ -1,10 +1,12 @@
 #pragma once
 
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "models/partial_array.h"
 #include "replay/cluster/byte_stream.h"
 #include "replay/observe/results.h"
 #include "replay/trace/operation.h"
@@ -17,7 +19,9 @@ namespace rubato {
 class Coverage {
  public:
   /// `spinning_waits`: as ReplayOptions::spinning_waits.
-  Coverage(const TraceDefinitions& trace, bool spinning_waits);
+  /// `only`: the timelines that calls will come from, where these are not all.
+  Coverage(const TraceDefinitions& trace, bool spinning_waits,
+           const std::vector<int>* only = nullptr);
 
   /// `call` of a timeline left. `counted`: the Profile has counted it and will add() it; such calls
   /// need to come here only if they are kept.
@@ -50,9 +54,13 @@ class Coverage {
   const TraceDefinitions* trace_;
   int ranks_;
   std::vector<PerCall> calls_;
-  std::vector<char> over_;     ///< by timeline: MPI_Finalize was entered
-  std::vector<double> start_;  ///< by timeline: ticks; the window as elapsed counts it
-  std::vector<double> end_;
+  /// Ticks: the window as elapsed counts it; a timeline without events has none.
+  struct Window {
+    double start = std::numeric_limits<double>::infinity();
+    double end = -std::numeric_limits<double>::infinity();
+    bool over = false;  ///< MPI_Finalize was entered
+  };
+  PartialArray<Window> windows_;  ///< by timeline
   bool spinning_waits_;
   uint64_t spinning_calls_ = 0;
   double spinning_ticks_ = 0;

@@ -9,7 +9,7 @@
 #include "replay/cluster/lane_stream.h"
 #include "replay/observe/coverage.h"
 #include "replay/observe/results.h"
-#include "replay/store/partial_array.h"
+#include "models/partial_array.h"
 #include "replay/trace/operation.h"
 #include "replay/trace/trace.h"
 

@@ -39,10 +39,11 @@ std::vector<NodeTraffic> traffic_of_nodes(const std::vector<RankProfile>& ranks,
     if (node >= nodes.size()) nodes.resize(node + 1);
     ++nodes[node].ranks;
   }
-  const std::set<std::string> names(trace.nodes.begin(), trace.nodes.end());
-  const bool tells_apart = named && names.size() == trace.nodes.size();
+  const std::vector<std::string> names = trace.nodes.copy();
+  const bool tells_apart =
+      named && std::set<std::string>(names.begin(), names.end()).size() == names.size();
   for (size_t node = 0; node < nodes.size(); ++node) {
-    nodes[node].name = tells_apart && node < trace.nodes.size() ? trace.nodes[node]
+    nodes[node].name = tells_apart && node < names.size() ? names[node]
                                                                 : "node " + std::to_string(node);
   }
   for (size_t rank = 0; rank < ranks.size(); ++rank) {

@@ -32,7 +32,7 @@
 #include "replay/matching/channel_table.h"
 #include "replay/observe/results.h"
 #include "replay/observe/waited.h"
-#include "replay/store/partial_array.h"
+#include "models/partial_array.h"
 #include "replay/trace/operation.h"
 #include "replay/trace/trace.h"
 

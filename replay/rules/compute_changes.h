@@ -20,22 +20,25 @@ class ComputeChanges {
   ComputeChanges(const std::vector<const Scenario*>& lanes, const TraceDefinitions& trace,
                  const Placement& placement, const std::vector<std::string>& chosen,
                  const FunctionTimes* times)
-      : times_(times), share_(trace.timelines(), Lanes<K>::Constant(1)) {
-    for (int timeline = 0; times && timeline < times->timelines(); ++timeline) {
-      for (const FunctionTime& part : times->of(timeline))
-        saved_.try_emplace(part.functions, Lanes<K>::Zero());
+      : times_(times) {
+    if (times) {
+      times->for_each([&](const std::vector<FunctionTime>& parts) {
+        for (const FunctionTime& part : parts)
+          saved_.try_emplace(part.functions, Lanes<K>::Zero());
+      });
     }
     for (int lane = 0; lane < K; ++lane) {
       const Scenario& scenario = *lanes[lane];
-      for (const ProcessorChange& change : scenario.processors) {
-        for (int timeline = 0; timeline < trace.timelines(); ++timeline) {
-          const int rank = trace.rank_of(timeline);
-          const int number = change.nodes ? placement.node_of(rank) : rank;
-          if (number >= change.first && number <= change.last)
-            share_[timeline][lane] /= change.factor;
-        }
-      }
       for (auto& [functions, saved] : saved_) saved[lane] = saved_by(scenario, functions, chosen);
+    }
+    std::map<std::vector<double>, uint32_t> numbers;
+    for (int timeline = 0; timeline < trace.timelines(); ++timeline) {
+      const int rank = trace.rank_of(timeline);
+      const Lanes<K> share = share_of(lanes, rank, placement.node_of(rank));
+      const std::vector<double> key(share.data(), share.data() + K);
+      const auto [known, is_new] = numbers.emplace(key, static_cast<uint32_t>(shares_.size()));
+      if (is_new) shares_.push_back(share);
+      share_of_.push_back(known->second);
     }
   }
 
@@ -47,10 +50,22 @@ class ComputeChanges {
       for (const FunctionTime& part : times_->before(timeline, event))
         changed -= part.ticks * saved_.at(part.functions);
     }
-    return changed.max(ticks.min(0.0)) * share_[timeline];
+    return changed.max(ticks.min(0.0)) * shares_[share_of_[timeline]];
   }
 
  private:
+  /// Of its time that the compute of a rank takes.
+  static Lanes<K> share_of(const std::vector<const Scenario*>& lanes, int rank, int node) {
+    Lanes<K> share = Lanes<K>::Constant(1);
+    for (int lane = 0; lane < K; ++lane) {
+      for (const ProcessorChange& change : lanes[lane]->processors) {
+        const int number = change.nodes ? node : rank;
+        if (number >= change.first && number <= change.last) share[lane] /= change.factor;
+      }
+    }
+    return share;
+  }
+
   /// Ticks that a scenario saves per recorded tick in these functions: its time on the scenario's
   /// processors less the remaining time. Factors of nested functions multiply.
   static double saved_by(const Scenario& scenario, uint64_t functions,
@@ -65,7 +80,8 @@ class ComputeChanges {
   }
 
   const FunctionTimes* times_;
-  std::vector<Lanes<K>> share_;         ///< of its time that compute takes, by timeline
+  std::vector<Lanes<K>> shares_;        ///< each of share_of() once
+  std::vector<uint32_t> share_of_;      ///< by timeline: which of them
   std::map<uint64_t, Lanes<K>> saved_;  ///< by functions
 };
 

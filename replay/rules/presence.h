@@ -61,6 +61,7 @@
 #include "replay/matching/channel_table.h"
 #include "replay/matching/origin.h"
 #include "replay/rules/handshake.h"
+#include "models/partial_array.h"
 
 namespace rubato {
 
@@ -74,7 +75,10 @@ class Presence {
   static constexpr Mask kAllLanes = K == 32 ? ~Mask{0} : (Mask{1} << (K % 32)) - 1;
   static constexpr double kNever = std::numeric_limits<double>::infinity();
 
+  /// Of so many timelines, once they are added.
   explicit Presence(int timelines) : timelines_(timelines) {}
+
+  void add_timelines(const std::vector<int>& timelines) { timelines_.make(&timelines); }
 
   // --- What timelines do ---
 
@@ -259,7 +263,7 @@ class Presence {
   void finish_if_settled(uint32_t place);
   void lose_interest(Message& message, Side side);
 
-  std::vector<Timeline> timelines_;
+  PartialArray<Timeline> timelines_;
   std::vector<uint32_t> place_of_;  ///< by transfer: index into messages_, or kNowhere
   std::vector<Message> messages_;
   std::vector<uint32_t> free_;

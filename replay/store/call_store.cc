@@ -13,8 +13,8 @@ constexpr size_t kMostRoom = 64 << 20;
 
 }  // namespace
 
-size_t CallStore::room_for(int timelines) {
-  return std::clamp(kRoom * static_cast<size_t>(timelines), kLeastRoom, kMostRoom);
+size_t CallStore::room_for(size_t timelines) {
+  return std::clamp(kRoom * timelines, kLeastRoom, kMostRoom);
 }
 
 void CallStore::append(int timeline, const Block& block, const LateActions& late) {
@@ -110,9 +110,11 @@ bool CallStore::read(int timeline, Block& block) {
 }
 
 void CallStore::rewind() {
-  for (Timeline& timeline : timelines_) {
-    timeline.next_piece = 0;
-    timeline.unpacker.reset();
+  for (const auto [first, end] : timelines_.made()) {
+    for (size_t i = first; i < end; ++i) {
+      timelines_[i].next_piece = 0;
+      timelines_[i].unpacker.reset();
+    }
   }
 }
 

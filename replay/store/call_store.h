@@ -17,6 +17,7 @@
 
 #include "replay/store/call_file.h"
 #include "replay/store/packed_calls.h"
+#include "models/partial_array.h"
 #include "replay/trace/late_actions.h"
 
 namespace rubato {
@@ -25,9 +26,12 @@ class CallStore {
  public:
   /// With or without the records of calls; the first `room` bytes stay in memory.
   CallStore(int timelines, bool with_records, size_t room)
-      : with_records_(with_records), timelines_(timelines), file_(room) {}
+      : CallStore(timelines, nullptr, with_records, room) {}
   CallStore(int timelines, bool with_records)
       : CallStore(timelines, with_records, room_for(timelines)) {}
+  /// Of `timelines`, those that are `here` have calls.
+  CallStore(int timelines, const std::vector<int>& here, bool with_records)
+      : CallStore(timelines, &here, with_records, room_for(here.size())) {}
 
   /// Appends the calls of `block` to a timeline, with what `late` tells of their actions and of
   /// earlier ones. Threads may append to different timelines. Errors: as CallFile's.
@@ -68,14 +72,19 @@ class CallStore {
     std::unique_ptr<CallUnpacker> unpacker;  ///< while they are read
   };
 
+  CallStore(int timelines, const std::vector<int>* here, bool with_records, size_t room)
+      : with_records_(with_records), timelines_(timelines), file_(room) {
+    timelines_.make(here);
+  }
+
   /// Bytes that so many timelines may have in memory.
-  static size_t room_for(int timelines);
+  static size_t room_for(size_t timelines);
   Writing& writing(int timeline);
   void write(Timeline& timeline);
   void settle_action(Writing& writing, const LateActions::Settled& settled);
 
   bool with_records_;
-  std::vector<Timeline> timelines_;
+  PartialArray<Timeline> timelines_;
   SharedShapes shapes_;  ///< of the pieces being read
   std::mutex writing_;   ///< guards what follows while threads append
   CallUses uses_;

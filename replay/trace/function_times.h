@@ -6,10 +6,13 @@
 // pointer.
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
+
+#include "models/partial_array.h"
 
 namespace rubato {
 
@@ -27,17 +30,27 @@ struct FunctionTime {
 /// All of a run.
 class FunctionTimes {
  public:
-  explicit FunctionTimes(int timelines) : timelines_(timelines) {}
+  /// Of `timelines`, those that are `here` have some; null: all.
+  explicit FunctionTimes(int timelines, const std::vector<int>* here = nullptr)
+      : timelines_(timelines) {
+    timelines_.make(here);
+  }
 
   /// In the order of events.
   std::vector<FunctionTime>& of(int timeline) { return timelines_[timeline]; }
   const std::vector<FunctionTime>& of(int timeline) const { return timelines_[timeline]; }
-  int timelines() const { return static_cast<int>(timelines_.size()); }
+  /// Calls `visit` with the times of each timeline that has any.
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for (const auto [first, end] : timelines_.made()) {
+      for (size_t i = first; i < end; ++i) visit(timelines_[i]);
+    }
+  }
   /// Of the gap before the call at `event`.
   std::span<const FunctionTime> before(int timeline, uint64_t event) const;
 
  private:
-  std::vector<std::vector<FunctionTime>> timelines_;
+  PartialArray<std::vector<FunctionTime>> timelines_;
 };
 
 /// A function of the program on record.
@@ -50,8 +63,9 @@ struct FunctionName {
 };
 
 /// Recorded compute by timeline and function, without that of the functions it calls: ticks, from
-/// the end of MPI_Init to MPI_Finalize. A timeline has entries for the functions it was in.
-using FunctionTotals = std::vector<std::unordered_map<uint32_t, double>>;
+/// the end of MPI_Init to MPI_Finalize. A timeline has entries for the functions it was in; those of
+/// other processes are not there.
+using FunctionTotals = std::map<int, std::unordered_map<uint32_t, double>>;
 
 /// No function, or no call site.
 inline constexpr uint32_t kNoPlace = UINT32_MAX;
@@ -85,7 +99,7 @@ class PlaceSink {
 /// What is asked for of functions; each may be null.
 struct FunctionWatch {
   FunctionTimes* times = nullptr;
-  FunctionTotals* totals = nullptr;  ///< with an entry for each timeline
+  FunctionTotals* totals = nullptr;  ///< with an entry for each timeline that is read
   PlaceSink* places = nullptr;
 
   bool any() const { return times || totals || places; }

@@ -1,10 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
+
+#include "models/fixed_list.h"
 
 namespace rubato {
 
@@ -12,28 +13,29 @@ namespace rubato {
 /// define hundreds of thousands of communicators over the same ranks.
 class MemberList {
  public:
-  MemberList() : MemberList(std::vector<int32_t>()) {}
+  MemberList() = default;
   explicit MemberList(std::vector<int32_t> world_ranks);
+  /// What the lists of another one hold.
+  MemberList(FixedList<int32_t> ranks, FixedList<int32_t> by_world_rank)
+      : ranks_(std::move(ranks)), by_world_rank_(std::move(by_world_rank)) {}
 
   size_t size() const { return ranks_.size(); }
   bool empty() const { return ranks_.empty(); }
   int32_t operator[](size_t local) const { return ranks_[local]; }
   auto begin() const { return ranks_.begin(); }
   auto end() const { return ranks_.end(); }
-  const std::vector<int32_t>& list() const { return lists_->ranks; }
-  operator const std::vector<int32_t>&() const { return list(); }  // NOLINT: it is one
+  std::vector<int32_t> copy() const { return ranks_.copy(); }
+
+  const FixedList<int32_t>& ranks() const { return ranks_; }
+  /// Local ranks in the order of their world ranks; empty where the members are in that order.
+  const FixedList<int32_t>& by_world_rank() const { return by_world_rank_; }
 
   /// Local rank of a world rank; -1 when it is no member.
   int local_rank(int world_rank) const;
 
  private:
-  struct Lists {
-    std::vector<int32_t> ranks;
-    /// Local ranks in the order of their world ranks; empty where the members are in that order.
-    std::vector<int32_t> by_world_rank;
-  };
-  std::shared_ptr<const Lists> lists_;
-  std::span<const int32_t> ranks_;  ///< of these
+  FixedList<int32_t> ranks_;
+  FixedList<int32_t> by_world_rank_;
 };
 
 /// Gives equal lists the same memory.

@@ -22,7 +22,7 @@ struct Node {
 };
 
 std::string crowded_nodes(const std::vector<RankProcessors>& ranks,
-                          const std::vector<int>& node_of_rank,
+                          std::span<const int> node_of_rank,
                           const std::vector<std::string>& names) {
   std::vector<Node> nodes(names.size());
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
@@ -71,13 +71,13 @@ std::string interrupted_ranks(const std::vector<RankProcessors>& ranks, double s
 
 }  // namespace
 
-bool shares_cores(const std::vector<RankProcessors>& ranks, const std::vector<int>& node_of_rank,
+bool shares_cores(const std::vector<RankProcessors>& ranks, std::span<const int> node_of_rank,
                   const std::vector<std::string>& nodes) {
   return !crowded_nodes(ranks, node_of_rank, nodes).empty();
 }
 
 std::vector<std::string> oversubscription(const std::vector<RankProcessors>& ranks,
-                                          const std::vector<int>& node_of_rank,
+                                          std::span<const int> node_of_rank,
                                           const std::vector<std::string>& nodes, double seconds) {
   std::vector<std::string> sentences;
   std::string crowded = crowded_nodes(ranks, node_of_rank, nodes);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,11 @@ struct RankProcessors {
 /// `node_of_rank` and `nodes` as in TraceDefinitions; `seconds` is the length of the recording.
 /// Empty if there is no reason to warn.
 std::vector<std::string> oversubscription(const std::vector<RankProcessors>& ranks,
-                                          const std::vector<int>& node_of_rank,
+                                          std::span<const int> node_of_rank,
                                           const std::vector<std::string>& nodes, double seconds);
 
 /// True where a node had more ranks than cores for them.
-bool shares_cores(const std::vector<RankProcessors>& ranks, const std::vector<int>& node_of_rank,
+bool shares_cores(const std::vector<RankProcessors>& ranks, std::span<const int> node_of_rank,
                   const std::vector<std::string>& nodes);
 
 }  // namespace rubato

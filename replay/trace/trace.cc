@@ -1,15 +1,18 @@
 #include "replay/trace/trace.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 namespace rubato {
 
-std::vector<int> TraceDefinitions::timelines_of(int rank) const {
-  std::vector<int> timelines = {rank};
-  for (size_t i = 0; i < threads.size(); ++i) {
-    if (threads[i].rank == rank) timelines.push_back(ranks() + static_cast<int>(i));
-  }
+std::vector<int> TraceDefinitions::timelines_of(int first, int end) const {
+  std::vector<int> timelines;
+  for (int rank = first; rank < end; ++rank) timelines.push_back(rank);
+  auto thread = std::lower_bound(threads.begin(), threads.end(), first,
+                                 [](const Thread& t, int rank) { return t.rank < rank; });
+  for (; thread != threads.end() && thread->rank < end; ++thread)
+    timelines.push_back(ranks() + static_cast<int>(thread - threads.begin()));
   return timelines;
 }
 
@@ -17,11 +20,17 @@ void TraceDefinitions::make_timelines(std::vector<SideLocation> locations) {
   std::sort(locations.begin(), locations.end(), [](const SideLocation& a, const SideLocation& b) {
     return std::pair(a.rank, a.id) < std::pair(b.rank, b.id);
   });
+  std::vector<Thread> calling;
+  std::unordered_set<uint64_t> ids;
   for (const SideLocation& location : locations) {
-    const bool first = threads.empty() || threads.back().rank != location.rank;
-    threads.push_back({location.id, location.rank, first ? 1 : threads.back().number + 1});
-    std::erase_if(side_locations, [&](const SideLocation& s) { return s.id == location.id; });
+    const bool first = calling.empty() || calling.back().rank != location.rank;
+    calling.push_back({location.id, location.rank, first ? 1 : calling.back().number + 1});
+    ids.insert(location.id);
   }
+  std::vector<SideLocation> others = side_locations.copy();
+  std::erase_if(others, [&](const SideLocation& side) { return ids.contains(side.id); });
+  threads = std::move(calling);
+  side_locations = std::move(others);
 }
 
 std::string TraceDefinitions::name_of(int timeline) const {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -9,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "models/fixed_list.h"
 #include "models/network/placement.h"
 #include "replay/trace/function_times.h"
 #include "replay/trace/member_list.h"
 #include "replay/trace/mpi_calls.h"
+#include "replay/trace/neighbours.h"
 #include "replay/trace/oddity.h"
 #include "replay/trace/operation.h"
 #include "replay/trace/recording_overhead.h"
@@ -49,22 +50,6 @@ struct Communicator {
   int others() const { return first_group > 0 ? first_group : size(); }
 };
 
-/// The neighbours of a rank in a communicator's collectives among neighbours: world ranks in MPI's
-/// order, without MPI_PROC_NULL.
-struct Neighbours {
-  std::vector<int32_t> sources;
-  std::vector<int32_t> destinations;
-
-  /// More than a communicator of so many members can have in earnest: each call makes a message for
-  /// each of them, so that a few bytes of an archive would become gigabytes. (A graph may name a
-  /// member several times.)
-  bool beyond(int members) const {
-    constexpr size_t kMostOfEach = 64, kAlways = 1024;
-    return std::max(sources.size(), destinations.size()) >
-           kMostOfEach * static_cast<size_t>(members) + kAlways;
-  }
-};
-
 /// How the archive counts the bytes of collectives.
 enum class SizeConvention : uint8_t {
   kLogical,  ///< Score-P: all that an operation moves for this rank, itself included
@@ -85,24 +70,25 @@ struct SideLocation {
   bool thread = false;  ///< of the processor: it might make MPI calls
 };
 
-/// What an archive defines.
+/// What an archive defines. Whatever there is one of for each rank stands in lists, which the
+/// processes of a host share (archive/host_definitions.h).
 struct TraceDefinitions {
   std::string path;
   std::string creator;
   double ticks_per_second = 1e9;
-  std::vector<uint64_t> location_of_rank;
-  std::vector<int> node_of_rank;
+  FixedList<uint64_t> location_of_rank;
+  FixedList<int> node_of_rank;
   /// Of sockets, counted over all nodes; kNoSocket where the archive names none. Empty: of no rank.
-  std::vector<int> socket_of_rank;
-  std::vector<std::string> nodes;
+  FixedList<int> socket_of_rank;
+  FixedTexts nodes;
   std::vector<Communicator> comms;  ///< and windows, each with the members of its communicator
   /// World ranks of the groups that epochs on windows name.
-  std::vector<std::vector<int32_t>> groups;
-  std::map<std::pair<int, uint32_t>, Neighbours> neighbours;  ///< by rank and index into comms
+  std::vector<MemberList> groups;
+  NeighbourTable neighbours;
   int world = -1;                  ///< index of MPI_COMM_WORLD in comms; -1 when there is none
   std::vector<MpiCallInfo> calls;  ///< the MPI calls of the archive; Call::name points here
-  std::vector<Thread> threads;     ///< by rank and number; the main ones are not among them
-  std::vector<SideLocation> side_locations;
+  FixedList<Thread> threads;     ///< by rank and number; the main ones are not among them
+  FixedList<SideLocation> side_locations;
   SizeConvention sizes = SizeConvention::kLogical;
   WildcardsKnown wildcards = WildcardsKnown::kNone;
   RecordingOverhead overhead;
@@ -129,7 +115,9 @@ struct TraceDefinitions {
   uint64_t location_of(int timeline) const {
     return timeline < ranks() ? location_of_rank[timeline] : threads[timeline - ranks()].location;
   }
-  std::vector<int> timelines_of(int rank) const;
+  std::vector<int> timelines_of(int rank) const { return timelines_of(rank, rank + 1); }
+  /// Of the ranks from `first` to before `end`: the main threads, then the others.
+  std::vector<int> timelines_of(int first, int end) const;
   /// Makes timelines of side locations.
   void make_timelines(std::vector<SideLocation> locations);
   std::string name_of(int timeline) const;  ///< "rank 3", "rank 3 thread 1"

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "replay/archive/host_definitions.h"
 #include "replay/trace/mpi_calls.h"
 
 using namespace rubato;
@@ -66,18 +67,33 @@ std::shared_ptr<const CommonActions> wait_and_reduce() {
 
 class MadeProgram : public EventSource {
  public:
-  explicit MadeProgram(int ranks) : grid_(ranks), common_(wait_and_reduce()), next_(ranks) {
-    trace_.path = "generated program";
-    trace_.location_of_rank.resize(ranks);
-    std::iota(trace_.location_of_rank.begin(), trace_.location_of_rank.end(), uint64_t{0});
-    trace_.node_of_rank.resize(ranks);
-    std::iota(trace_.node_of_rank.begin(), trace_.node_of_rank.end(), 0);
-    for (int rank = 0; rank < ranks; ++rank) trace_.nodes.push_back(std::to_string(rank));
-    trace_.comms.emplace_back().name = "MPI_COMM_WORLD";
-    trace_.comms[0].set_members(trace_.node_of_rank);
-    trace_.world = 0;
-    trace_.one_clock = true;
-    for (const char* name : kNames) trace_.calls.push_back(mpi_call_info(name));
+  MadeProgram(int ranks, Team* team) : grid_(ranks), common_(wait_and_reduce()), next_(ranks) {
+    if (team) {
+      const auto made = [ranks] { return Archive{"", define(ranks), {}}; };
+      trace_ = read_once_per_host(*team, made).definitions;
+    } else {
+      trace_ = define(ranks);
+    }
+  }
+
+  static TraceDefinitions define(int ranks) {
+    TraceDefinitions trace;
+    trace.path = "generated program";
+    std::vector<uint64_t> locations(ranks);
+    std::iota(locations.begin(), locations.end(), uint64_t{0});
+    trace.location_of_rank = std::move(locations);
+    std::vector<int> numbers(ranks);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    std::vector<std::string> names;
+    for (const int node : numbers) names.push_back(std::to_string(node));
+    trace.nodes = FixedTexts(names);
+    trace.node_of_rank = numbers;
+    trace.comms.emplace_back().name = "MPI_COMM_WORLD";
+    trace.comms[0].set_members(std::move(numbers));
+    trace.world = 0;
+    trace.one_clock = true;
+    for (const char* name : kNames) trace.calls.push_back(mpi_call_info(name));
+    return trace;
   }
 
   const TraceDefinitions& definitions() const override { return trace_; }
@@ -164,6 +180,6 @@ class MadeProgram : public EventSource {
 
 }  // namespace
 
-std::unique_ptr<EventSource> made_program(int ranks) {
-  return std::make_unique<MadeProgram>(ranks);
+std::unique_ptr<EventSource> made_program(int ranks, Team* team) {
+  return std::make_unique<MadeProgram>(ranks, team);
 }

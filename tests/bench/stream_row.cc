@@ -35,7 +35,7 @@ int stream_row(int ranks) {
   rubato::ReplayOptions options;
   options.team = team;
   const double start = cpu_now();
-  const auto source = made_program(ranks);
+  const auto source = made_program(ranks, team);
   const rubato::Results results = rubato::run_replay(
       *source, {rubato::parse_scenario("bandela:latency=1us,bandwidth=1GB/s", RUBATO_PLATFORMS)},
       options);

@@ -75,6 +75,27 @@ for processes in $many; do
   ! grep -q 'one process' several.err || fail "it says: $(cat several.err)"
 done
 
+# Definitions are read once a host. MPICH can take the processes of one host for those of two.
+if [ "$flavour" = mpich ]; then
+  export MPIR_CVAR_ODD_EVEN_CLIQUES=1
+  same "two hosts" 3 --on infiniband-hdr
+  ! grep -q 'one process' several.err || fail "two hosts: it says: $(cat several.err)"
+  unset MPIR_CVAR_ODD_EVEN_CLIQUES
+fi
+# Where a host has no room for what its processes have in common, each has a copy: 12 MB of shared memory are enough for
+# MPI, but not for that (mpi_transport.cc leaves 16 MB to others).
+little='mount -t tmpfs -o size=12m none /dev/shm && exec "$@"'
+if unshare -m sh -c "$little" sh true 2>/dev/null; then
+  "$rubato" replay run.otf2dir --on infiniband-hdr --json alone.json >alone.txt 2>alone.err ||
+    fail "$(cat alone.err)"
+  unshare -m sh -c "$little" sh "mpirun.$flavour" -n 2 "$rubato" replay run.otf2dir --on infiniband-hdr \
+    --json several.json >several.txt 2>several.err || fail "little shared memory: $(cat several.err)"
+  ! grep -q 'one process' several.err || fail "little shared memory: it says: $(cat several.err)"
+  cmp -s alone.json several.json || fail "little shared memory: the json differs"
+else
+  echo "a host with little shared memory: not tried, as nothing can be mounted here"
+fi
+
 # Scenarios are shared out where ranks cannot be.
 for processes in $some; do
   same "contention" $processes --on infiniband-hdr:dr=3 --on infiniband-hdr --on bandela:latency=2us,bandwidth=1GB/s,ppn=1,network=fat-tree \

@@ -133,6 +133,14 @@ TEST_CASE("ranks are divided by what they have to do") {
   const Division few({1, 1}, 5);
   CHECK(few.owner(0) <= few.owner(1));
   CHECK(few.end(4) == 2);
+  // Blocks that end within 64 ranks, and processes without any.
+  std::vector<uint64_t> sizes(1000, 1);
+  sizes[70] = 5000;
+  const Division many(sizes, 9);
+  for (int process = 0; process < 9; ++process) {
+    for (int rank = many.first(process); rank < many.end(process); ++rank)
+      REQUIRE(many.owner(rank) == process);
+  }
 }
 
 TEST_CASE("a divided replay of random programs, eager") {

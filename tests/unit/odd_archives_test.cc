@@ -197,7 +197,7 @@ TEST_CASE("the socket of a rank is an ancestor of its process, however far above
   write_archive(what, directory.archive());
   const auto source = open_archive(directory.archive());
   const TraceDefinitions& trace = source->definitions();
-  CHECK(trace.nodes == std::vector<std::string>{"here"});
+  CHECK(trace.nodes.copy() == std::vector<std::string>{"here"});
   const Placement placement(trace.node_of_rank, trace.socket_of_rank);
   CHECK(placement.level(0, 1) == Level::kNode);
   CHECK(placement.level(0, 2) == Level::kSocket);
@@ -206,7 +206,7 @@ TEST_CASE("the socket of a rank is an ancestor of its process, however far above
   const Directory other;
   write_archive(Otf2Archive::of_ranks(2), other.archive());
   const auto plain = open_archive(other.archive());
-  CHECK(plain->definitions().socket_of_rank == std::vector<int>{kNoSocket, kNoSocket});
+  CHECK(plain->definitions().socket_of_rank.copy() == std::vector<int>{kNoSocket, kNoSocket});
 }
 
 TEST_CASE(

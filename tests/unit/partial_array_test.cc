@@ -1,4 +1,4 @@
-#include "replay/store/partial_array.h"
+#include "models/partial_array.h"
 
 #include <unistd.h>
 

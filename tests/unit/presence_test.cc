@@ -274,6 +274,7 @@ TEST_CASE("a message without a receiver holds nobody up") {
 TEST_CASE("stays in MPI that no message can ask for any more are forgotten") {
   const auto at = [](double time) { return Lanes<1>::Constant(time); };
   Presence<1> presence(2);
+  presence.add_timelines({0, 1});
   presence.post(0, 0, 1, at(0), Protocol::kPull);
   presence.leave(0, at(5));
   size_t most = 0;

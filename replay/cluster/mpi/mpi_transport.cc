@@ -2,10 +2,12 @@
 
 #include <mpi.h>
 #include <sys/prctl.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <list>
 #include <memory>
 #include <utility>
@@ -16,6 +18,8 @@ namespace rubato {
 namespace {
 
 constexpr int kTag = 1;
+constexpr uint64_t kPiece = 1 << 30;     ///< bytes of one broadcast
+constexpr uint64_t kRoomLeft = 1 << 24;  ///< bytes of shared memory that others may need
 /// As often a process that waits looks again, some 600 us, before it sleeps in between: what it
 /// waits for mostly comes within microseconds. It does not do so where there are more processes
 /// than cores. Nor does it yield: on Linux from 6.6 on each sched_yield() puts off when the process
@@ -32,10 +36,8 @@ class MpiTransport : public Transport {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
     MPI_Comm_size(comm_, &processes_);
     MPI_Comm_rank(comm_, &self_);
-    MPI_Comm host;
-    MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, self_, MPI_INFO_NULL, &host);
-    MPI_Comm_size(host, &on_this_host_);
-    MPI_Comm_free(&host);
+    MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, self_, MPI_INFO_NULL, &host_);
+    MPI_Comm_size(host_, &on_this_host_);
     if (on_this_host_ > sysconf(_SC_NPROCESSORS_ONLN)) looks_awake_ = 0;
     // Sleeps end 50 us late unless one asks for less.
     prctl(PR_SET_TIMERSLACK, 1000UL);
@@ -79,9 +81,28 @@ class MpiTransport : public Transport {
     sleep_ = std::min(sleep_ * 3 / 2, kLongestSleep);
   }
 
+  FixedList<std::byte> once_per_host(const std::function<Bytes()>& make) override {
+    int on_host = 0;
+    MPI_Comm_rank(host_, &on_host);
+    Bytes made;
+    if (on_host == 0) made = make();
+    Announced announced{made.size(), on_host == 0 && has_shared_memory(made.size())};
+    MPI_Request request;
+    MPI_Ibcast(&announced, sizeof announced, MPI_BYTE, 0, host_, &request);
+    wait(request);
+    if (announced.size == 0) return {};
+    const std::byte* shared = announced.by_window ? window_of(made, announced.size, on_host == 0)
+                                                  : nullptr;
+    if (!shared) return copy_of(std::move(made), announced.size);
+    if (self_ == 0) return made;  // which stays when the window goes
+    return {std::span(shared, announced.size), nullptr};
+  }
+
   void close() override {
     for (Sending& sending : under_way_) MPI_Wait(&sending.request, MPI_STATUS_IGNORE);
     under_way_.clear();
+    for (MPI_Win& window : windows_) MPI_Win_free(&window);
+    MPI_Comm_free(&host_);
     MPI_Comm_free(&comm_);
     MPI_Finalize();
   }
@@ -92,6 +113,58 @@ class MpiTransport : public Transport {
     MPI_Request request = MPI_REQUEST_NULL;
   };
 
+  /// What the first process of a host tells the others of what it has made.
+  struct Announced {
+    uint64_t size;
+    bool by_window;
+  };
+
+  /// True if so many bytes of it are left here. MPI libraries end the program, or hang, where they
+  /// are not; containers often have 64 MB.
+  static bool has_shared_memory(uint64_t size) {
+    struct statvfs room {};
+    return statvfs("/dev/shm", &room) == 0 &&
+           room.f_bavail * room.f_frsize > size + size / 8 + kRoomLeft;
+  }
+
+  /// Gives the processor away until it is done.
+  void wait(MPI_Request& request) {
+    for (int done = 0; !done;) {
+      MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+      if (!done) rest();
+    }
+    looks_ = 0;
+    sleep_ = kShortestSleep;
+  }
+
+  /// The bytes that the first process of the host has `made`, in memory of the host.
+  const std::byte* window_of(const Bytes& made, uint64_t size, bool is_first) {
+    void* memory = nullptr;
+    MPI_Win& window = windows_.emplace_back();
+    MPI_Win_allocate_shared(is_first ? static_cast<MPI_Aint>(size) : 0, 1, MPI_INFO_NULL, host_,
+                            &memory, &window);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
+    if (is_first) std::memcpy(memory, made.data(), size);
+    MPI_Win_sync(window);
+    MPI_Barrier(host_);
+    MPI_Win_sync(window);
+    MPI_Win_unlock_all(window);
+    MPI_Aint bytes = 0;
+    int unit = 0;
+    MPI_Win_shared_query(window, 0, &bytes, &unit, &memory);
+    return static_cast<const std::byte*>(memory);
+  }
+
+  /// The same, a copy for each.
+  Bytes copy_of(Bytes made, uint64_t size) {
+    made.resize(size);
+    for (uint64_t begin = 0; begin < size; begin += kPiece) {
+      MPI_Bcast(made.data() + begin, static_cast<int>(std::min(kPiece, size - begin)), MPI_BYTE, 0,
+                host_);
+    }
+    return made;
+  }
+
   void forget_sent() {
     for (auto sending = under_way_.begin(); sending != under_way_.end();) {
       int done = 0;
@@ -101,6 +174,8 @@ class MpiTransport : public Transport {
   }
 
   MPI_Comm comm_ = MPI_COMM_NULL;
+  MPI_Comm host_ = MPI_COMM_NULL;  ///< the processes of this host
+  std::vector<MPI_Win> windows_;   ///< on memory of this host
   int processes_ = 1;
   int self_ = 0;
   int on_this_host_ = 1;

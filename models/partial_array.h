@@ -49,6 +49,12 @@ class PartialArray {
       made_.push_back({first, end});
   }
 
+  /// Makes those, or all where none are named.
+  void make(const std::vector<int>* elements) {
+    if (!elements) return make(0, size_);
+    for (const int element : *elements) make(element, static_cast<size_t>(element) + 1);
+  }
+
   /// Of one that is made.
   T& operator[](size_t i) {
     assert(is_made(i));
