@@ -29,6 +29,9 @@
 // something cannot be divided (one_process.h), or goes wrong: process 0 then finds the same and
 // says the same as ever.
 //
+// Definitions tell of all ranks. So that they are read, and held, once a host, the first process of
+// each host reads them, and the others see its lists (archive/host_definitions.h).
+//
 // All processes make the same passes. After each, what they found out is merged at process 0, or
 // everywhere where later passes need it. Sums over ranks are of whole numbers, so their order does
 // not show.
