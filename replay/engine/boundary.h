@@ -282,14 +282,8 @@ class Boundary {
   /// Sends what a relay can send now. True when all is known.
   bool pass_on(uint32_t comm, uint64_t number, Relay<K>& relay, CollectiveOp op, int32_t root,
                bool awaited) {
-    // The ring is that of the numbers of processes, this one among the others.
-    const std::vector<int>& others = this->others(comm);
-    const int size = static_cast<int>(others.size()) + 1;
-    const auto self = static_cast<int>(
-        std::lower_bound(others.begin(), others.end(), team_->self()) - others.begin());
-    return relay.go_on(size, [&](int round, int distance, const Arrivals<K>& members) {
-      const int place = (self + distance) % size;
-      const int process = others[place < self ? place : place - 1];
+    return relay.go_on(ring_size(comm), [&](int round, int distance, const Arrivals<K>& members) {
+      const int process = in_ring(comm, distance);
       ByteWriter& to = begin_instance(process, Crossing::kRelay, comm, number, op, root);
       to.number(static_cast<uint64_t>(round));
       put(to, bases_[process], members);
@@ -297,15 +291,19 @@ class Boundary {
     });
   }
 
-  void put_root(uint32_t comm, uint64_t number, const CollectiveInstance<K>& instance) {
-    for (const int process : others(comm)) {
-      ByteWriter& to =
-          begin_instance(process, Crossing::kRoot, comm, number, instance.op, instance.root);
-      BatchBase& base = bases_[process];
-      to.number(static_cast<uint64_t>(instance.root_timeline));
-      to.ticks(instance.recorded_root_enter, base.ticks);
-      base.put(to, instance.root_enter);
-      team_->put(process, true);
+  /// The root has come, which is in `process`; to be called there, and wherever it is learned of.
+  /// Few processes learn it from that of the root, more of them by a binomial tree below it.
+  void put_root(uint32_t comm, uint64_t number, const CollectiveInstance<K>& instance,
+                int process) {
+    const int size = ring_size(comm);
+    const int from_root = (place(comm, team_->self()) - place(comm, process) + size) % size;
+    if (!relays(comm)) {
+      for (int distance = 1; from_root == 0 && distance < size; ++distance)
+        put_root_to(in_ring(comm, distance), comm, number, instance);
+      return;
+    }
+    for (int distance = 1; from_root + distance < size; distance *= 2) {
+      if (distance > from_root) put_root_to(in_ring(comm, distance), comm, number, instance);
     }
   }
   /// `actions`: that of the collective and the kNothingTo behind it.
@@ -335,6 +333,31 @@ class Boundary {
   }
 
  private:
+  // The processes with members of a communicator are a ring, in the order of their numbers.
+  int ring_size(uint32_t comm) const { return static_cast<int>(others(comm).size()) + 1; }
+  int place(uint32_t comm, int process) const {
+    const std::vector<int>& others = this->others(comm);
+    const auto before = std::lower_bound(others.begin(), others.end(), process) - others.begin();
+    return static_cast<int>(before) + (team_->self() < process ? 1 : 0);
+  }
+  /// The process so far behind this one, which is not this one.
+  int in_ring(uint32_t comm, int distance) const {
+    const int self = place(comm, team_->self());
+    const int place = (self + distance) % ring_size(comm);
+    return others(comm)[place < self ? place : place - 1];
+  }
+
+  void put_root_to(int process, uint32_t comm, uint64_t number,
+                   const CollectiveInstance<K>& instance) {
+    ByteWriter& to =
+        begin_instance(process, Crossing::kRoot, comm, number, instance.op, instance.root);
+    BatchBase& base = bases_[process];
+    to.number(static_cast<uint64_t>(instance.root_timeline));
+    to.ticks(instance.recorded_root_enter, base.ticks);
+    base.put(to, instance.root_enter);
+    team_->put(process, true);
+  }
+
   static void put(ByteWriter& to, BatchBase& base, const Arrivals<K>& members) {
     to.number(static_cast<uint64_t>(members.count));
     to.near_zero(members.latest);

@@ -305,7 +305,7 @@ void Replay<Rules>::tell_members(
       members.arrivals.add(call.enter, state.enter, timeline);
     }
     if (instance.how == Synchronisation::kOneToAll && local == instance.root)
-      boundary_->put_root(action.comm, arrived.number, instance);
+      boundary_->put_root(action.comm, arrived.number, instance, boundary_->team().self());
   }
   ++members.here;
   if (!boundary_->all_here(members)) return;
@@ -357,6 +357,8 @@ void Replay<Rules>::take_collective(Crossing kind, ByteReader& from,
     Lanes<K> enter;
     base.take(from, enter);
     collectives_.arrive_root(instance, comm, op, root, 0, recorded, timeline, enter);
+    boundary_->put_root(comm, number, instance,
+                        boundary_->owner(trace_->comms[comm].members[root]));
   } else {
     std::vector<Action> actions(from.number());
     from.raw(actions.data(), actions.size() * sizeof(Action));

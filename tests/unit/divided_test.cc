@@ -308,3 +308,26 @@ TEST_CASE("who has to come to a divided replay alone") {
   REQUIRE(found.refused);
   CHECK(*found.refused == OneProcess::kHoles);
 }
+
+TEST_CASE("news that a root has come goes down a tree where there are many processes") {
+  constexpr int kRanks = 16, kSteps = 40;
+  std::string text = "one_clock\n";
+  for (int rank = 0; rank < kRanks; ++rank) {
+    for (int step = 0; step < kSteps; ++step) {
+      text += std::to_string(rank) + ": " + std::to_string(1000 * step + 10) + ".." +
+              std::to_string(1000 * step + 500) + " bcast root 0 8B 8B\n";
+    }
+    text += std::to_string(rank) + ": " + std::to_string(1000 * kSteps) + " end\n";
+  }
+  const std::vector<Scenario> scenarios = {platform("eager")};
+  const auto source = parse_text_trace(text);
+  const Found alone = found(run_replay(*source, scenarios, {}));
+  const Found direct = replay_divided(text, scenarios, {}, kRanks, kRanks);
+  const Found tree = replay_divided(text, scenarios, {}, kRanks, 8);
+  CHECK(direct.json == alone.json);
+  CHECK(tree.json == alone.json);
+  // The root's process tells 15 others, or the 4 of them that are 1, 2, 4 and 8 behind it. Other
+  // messages, of members that have come, wait until a batch is full or there is nothing to do.
+  CHECK(direct.batches >= 15 * kSteps);
+  CHECK(tree.batches < direct.batches / 2);
+}
