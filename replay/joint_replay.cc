@@ -59,7 +59,7 @@ JointReplay replay_jointly(Team& team, const std::string& archive,
 }
 
 int threads_that_pay(const EventSource& source, int asked, int processors) {
-  // With less to do, the threads' own definitions cost more than they save; with fewer ranks each
+  // With less to do, threads cost more than they save; with fewer ranks each
   // has to wait for another one too often (share/doc/scale.md), and so it has beside more than 8.
   constexpr uint64_t kRecordsOfThread = 4000000;
   constexpr int kRanksOfThread = 16;

@@ -23,10 +23,10 @@ namespace rubato {
 class Passes {
  public:
   /// Both must outlive it.
-  Passes(EventSource& source, const ReplayOptions& options)
-      : source_(&source),
-        options_(&options),
-        coverage_(std::in_place, source.definitions(), options.spinning_waits) {}
+  Passes(EventSource& source, const ReplayOptions& options) : source_(&source), options_(&options) {
+    const std::vector<int> none;
+    coverage_.emplace(source.definitions(), options.spinning_waits, &none);
+  }
 
   EventSource& source() { return *source_; }
   /// From now on calls come from `source`: of the same archive, at other times.

@@ -142,6 +142,8 @@ const char* reason(OneProcess why) {
       return "some rank waits for what another process could not find";
     case OneProcess::kDiffers:
       return "a record differs from the recording";
+    case OneProcess::kTwoArchives:
+      return "hosts see different archives under this name";
     case OneProcess::kFailed:
       return "a process met an error";
   }

@@ -61,8 +61,7 @@ Placement::Placement(std::span<const int> node_of_rank, std::span<const int> soc
   std::vector<Place> places;
   places.reserve(node_of_rank.size());
   for (size_t rank = 0; rank < node_of_rank.size(); ++rank) {
-    places.push_back({node_of_rank[rank],
-                      socket_of_rank.empty() ? kNoSocket : socket_of_rank[rank],
+    places.push_back({node_of_rank[rank], socket_of_rank.empty() ? kNoSocket : socket_of_rank[rank],
                       node_of_rank[rank]});
   }
   places_ = std::move(places);

@@ -36,10 +36,10 @@ struct ArchiveIndex {
   static constexpr int32_t kNotMpi = -1;
   ReferenceTable<int32_t> call_of_region;  ///< index into calls; absent = not MPI
   ReferenceTable<uint32_t> comm_of_ref;
-  ReferenceTable<uint32_t> window_of_ref;  ///< windows of MPI, as indices into comms
-  ReferenceTable<uint32_t> group_of_ref;   ///< index into groups; only where there are windows
+  ReferenceTable<uint32_t> window_of_ref;       ///< windows of MPI, as indices into comms
+  ReferenceTable<uint32_t> group_of_ref;        ///< index into groups; only where there are windows
   std::map<uint32_t, MemberList> remote_group;  ///< of intercommunicators: group B
-  FixedList<LocationEvents> events;  ///< by location
+  FixedList<LocationEvents> events;             ///< by location
   std::unordered_map<uint32_t, uint32_t>
       both_groups;  ///< of intercommunicators: the communicator that stands for both
   uint64_t global_offset = 0;

@@ -321,9 +321,9 @@ std::unordered_map<uint64_t, LocalDefinitions> read_local_definitions(
   OTF2_DefReaderCallbacks_SetMappingTableCallback(callbacks.get(), on_mapping_table);
   OTF2_DefReaderCallbacks_SetClockOffsetCallback(callbacks.get(), on_clock_offset);
   bool has_any = false;
-  for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+  for (fs::directory_iterator entry(directory, error), end; !error && !has_any && entry != end;
        entry.increment(error)) {
-    has_any = has_any || entry->path().extension() == ".def";
+    has_any = entry->path().extension() == ".def";
   }
   for (const uint64_t location : locations) {
     const fs::path file = directory / (std::to_string(location) + ".def");

@@ -244,30 +244,35 @@ class ArchiveSource : public EventSource {
   LocationsSeen look_at_locations() {
     LocationsSeen seen{files().moves_clocks(), {}};
     for (const SideLocation& side : archive_.definitions.side_locations) {
-      const bool is_read = ranks_.first <= side.rank && side.rank < ranks_.end;
-      if (is_read && side.thread && calls_mpi(side)) seen.mpi_threads.push_back(side);
+      if (reads(side) && side.thread && calls_mpi(side)) seen.mpi_threads.push_back(side);
     }
     return seen;
   }
 
+  bool reads(const SideLocation& side) const {
+    return ranks_.first <= side.rank && side.rank < ranks_.end;
+  }
+
+  /// Those that call MPI.
   std::vector<uint64_t> locations_of(Ranks ranks) const {
     const TraceDefinitions& trace = archive_.definitions;
     std::vector<uint64_t> locations;
     for (const int timeline : trace.timelines_of(ranks.first, ranks.end))
       locations.push_back(trace.location_of(timeline));
-    for (const SideLocation& side : trace.side_locations) {
-      if (ranks.first <= side.rank && side.rank < ranks.end) locations.push_back(side.id);
-    }
     return locations;
   }
 
-  /// Those of the ranks that are read.
+  /// Those of all locations of the ranks that are read.
   EventFiles& files() {
     if (files_ && files_of_ == ranks_) return *files_;
     files_.reset();
+    std::vector<uint64_t> locations = locations_of(ranks_);
+    for (const SideLocation& side : archive_.definitions.side_locations) {
+      if (reads(side)) locations.push_back(side.id);
+    }
     EventFiles::Reader reader =
         reader_ ? std::move(reader_) : EventFiles::open_anchor(archive_.anchor);
-    files_.emplace(archive_, ignore_offsets_, std::move(reader), locations_of(ranks_));
+    files_.emplace(archive_, ignore_offsets_, std::move(reader), locations);
     files_of_ = ranks_;
     return *files_;
   }
@@ -301,8 +306,7 @@ class ArchiveSource : public EventSource {
     const TraceDefinitions& trace = archive_.definitions;
     uint64_t records = 0;
     for (const int timeline : trace.timelines_of(rank))
-      records +=
-          std::min(archive_.index.events_of(trace.location_of(timeline)), kMostRecords);
+      records += std::min(archive_.index.events_of(trace.location_of(timeline)), kMostRecords);
     return records;
   }
 
@@ -315,8 +319,8 @@ class ArchiveSource : public EventSource {
     const int most = threads_ > 0 ? std::min(threads_, kMostAskedThreads)
                                   : std::min(available_processors(processes_), kMostThreads);
     const uint64_t enough = threads_ > 0 ? 1 : kRecordsOfThread;
-    const int threads = static_cast<int>(std::clamp<uint64_t>(
-        sum.back() / enough, 1, std::min(most, std::max(1, end - first))));
+    const int threads = static_cast<int>(
+        std::clamp<uint64_t>(sum.back() / enough, 1, std::min(most, std::max(1, end - first))));
     std::vector<int> shares = {first};
     for (int thread = 1; thread < threads; ++thread) {
       const uint64_t until = sum.back() * static_cast<uint64_t>(thread) / threads;

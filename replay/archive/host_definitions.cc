@@ -1,10 +1,13 @@
 // The definitions of an archive as one block of bytes, which the processes of a host share: lists
-// by rank, by location or of members stay in it, the rest is copied. So a process has a few bytes of
-// its own for the ranks of others, and the file system sees one reader a host.
+// by rank, by location or of members stay in it, the rest is copied. So a process has a few bytes
+// of its own for the ranks of others, and the file system sees one reader a host.
 
 #include "replay/archive/host_definitions.h"
 
+#include <boost/crc.hpp>
+#include <cstddef>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "replay/cluster/member_stream.h"
@@ -36,7 +39,7 @@ static void visit(NeighbourTable& x, Visit each) {
 }
 template <typename Value, typename Visit>
 static void visit(ReferenceTable<Value>& x, Visit each) {
-  x.visit(each);
+  x.list_parts(each);
 }
 template <typename Visit>
 static void visit(Communicator& x, Visit each) {
@@ -117,10 +120,15 @@ Bytes as_bytes(Archive archive) {
   PutMembers{writer}(archive);
   PutLists put(writer);
   for_each_list(archive, [&](MemberList& list) { put(list); });
-  return writer.take();
+  Bytes bytes = writer.take();
+  bytes.shrink_to_fit();  // they stay
+  return bytes;
 }
 
-Archive from_bytes(const FixedList<std::byte>& bytes) {
+Archive from_bytes(FixedList<std::byte> bytes) {
+  // (No MPI library promises where a window begins.)
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(std::max_align_t) != 0)
+    bytes = bytes.copy();
   ByteReader reader(bytes.data(), bytes.data() + bytes.size());
   Archive archive;
   TakeMembers{reader, bytes.owner()}(archive);
@@ -136,6 +144,17 @@ Archive from_bytes(const FixedList<std::byte>& bytes) {
   return archive;
 }
 
+/// The same number for the same archive.
+uint64_t fingerprint(const Archive& archive) {
+  boost::crc_optimal<64, 0x42F0E1EBA9EA3693, ~uint64_t{0}, ~uint64_t{0}, true, true> crc;
+  const auto add = [&](auto list) { crc.process_bytes(list.data(), list.size_bytes()); };
+  add(std::span(archive.definitions.location_of_rank));
+  add(std::span(archive.definitions.node_of_rank));
+  add(std::span(archive.definitions.nodes.text()));
+  add(std::span(archive.index.events));
+  return crc.checksum();
+}
+
 }  // namespace
 
 Archive read_once_per_host(Team& team, const std::function<Archive()>& read) {
@@ -147,7 +166,15 @@ Archive read_once_per_host(Team& team, const std::function<Archive()>& read) {
     }
   });
   if (!team.all(!bytes.empty())) throw NeedsOneProcess{OneProcess::kFailed};
-  return from_bytes(bytes);
+  Archive archive = from_bytes(bytes);
+  const uint64_t mine = fingerprint(archive);
+  ByteWriter writer;
+  writer.value(mine);
+  const Bytes shared = team.share(writer.take());
+  uint64_t first = 0;
+  ByteReader(shared).value(first);
+  if (!team.all(mine == first)) throw NeedsOneProcess{OneProcess::kTwoArchives};
+  return archive;
 }
 
 }  // namespace rubato

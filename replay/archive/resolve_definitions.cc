@@ -39,7 +39,8 @@ void resolve_ranks(const std::string& anchor, const Collected& data, TraceDefini
         throw InputError(anchor + ": the MPI location group names location " + std::to_string(id) +
                          ", which is not defined");
       }
-      const auto [before, is_new] = rank_of_location.emplace(id, static_cast<int>(locations.size()));
+      const auto [before, is_new] =
+          rank_of_location.emplace(id, static_cast<int>(locations.size()));
       if (!is_new) {
         throw InputError(anchor + ": the MPI location group names location " + std::to_string(id) +
                          " twice, for ranks " + std::to_string(before->second) + " and " +
@@ -115,8 +116,8 @@ void resolve_placement(const std::string& anchor, const Collected& data, TraceDe
   for (const uint64_t id : trace.location_of_rank) {
     const auto [ref, socket] = place_of(anchor, data, group_of_location[id]);
     const int number = static_cast<int>(sockets.size());
-    socket_of_rank.push_back(
-        socket == kNoNode ? kNoSocket : sockets.emplace(socket, number).first->second);
+    socket_of_rank.push_back(socket == kNoNode ? kNoSocket
+                                               : sockets.emplace(socket, number).first->second);
     const auto [entry, is_new] = index.emplace(ref, static_cast<int>(nodes.size()));
     if (is_new) {
       const auto node = data.tree.find(ref);
@@ -532,8 +533,9 @@ void resolve(const Collected& data, Archive& archive) {
   std::vector<LocationEvents> events;
   for (const CollectedLocation& location : data.locations)
     events.push_back({location.id, location.events});
-  std::sort(events.begin(), events.end(),
-            [](const LocationEvents& a, const LocationEvents& b) { return a.location < b.location; });
+  std::sort(events.begin(), events.end(), [](const LocationEvents& a, const LocationEvents& b) {
+    return a.location < b.location;
+  });
   archive.index.events = std::move(events);
 }
 

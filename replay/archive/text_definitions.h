@@ -48,8 +48,8 @@ struct TextDefinitions {
   /// The word behind a keyword, both taken out of the words; nothing when it is not there.
   std::optional<std::string> take_option(TextLine& line, const std::string& keyword) const;
   void read_lines(const std::string& text);
-  void define(int ranks, std::vector<int> nodes, std::vector<int> sockets, const std::vector<TextLine>& definitions,
-              const std::map<int, int>& threads);
+  void define(int ranks, std::vector<int> nodes, std::vector<int> sockets,
+              const std::vector<TextLine>& definitions, const std::map<int, int>& threads);
   void define_communicator(const TextLine& line);
   void define_window(TextLine line);
   void define_neighbours(const TextLine& line, NeighbourTable::ByRank& all);

@@ -30,9 +30,9 @@ class ReferenceTable {
     return found == sparse_.end() ? std::optional<Value>() : found->second;
   }
 
-  /// For cluster/member_stream.h.
-  template <typename Visit>
-  void visit(Visit each) {
+  /// Calls each() with all that it holds, for cluster/member_stream.h.
+  template <typename Each>
+  void list_parts(Each each) {
     each(dense_, sparse_);
   }
 

@@ -22,9 +22,10 @@ class Division {
   }
 
  private:
-  std::vector<int> first_;  ///< by process, and the number of ranks
   static constexpr int kRanksOfEntry = 64;
-  std::vector<int> first_owner_;  ///< of each so many ranks
+
+  std::vector<int> first_;        ///< by process, and the number of ranks
+  std::vector<int> first_owner_;  ///< of the first of each kRanksOfEntry ranks
 };
 
 }  // namespace rubato

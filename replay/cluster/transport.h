@@ -64,8 +64,8 @@ class Transport {
   /// True when a message was there: it is now in `message`.
   virtual bool receive(int& from, Bytes& message) = 0;
   /// What `make` returns in the first process of each host, for all processes of the host to see:
-  /// until close(), and at process 0 for good. All call it; `make` must not throw. The bytes begin
-  /// at an address that any type may have.
+  /// until close(), and at process 0 for good. All call it; `make` must not throw, and returns none
+  /// where it could not.
   virtual FixedList<std::byte> once_per_host(const std::function<Bytes()>& make) = 0;
   /// Gives the processor away for a while, unless a message may be there.
   virtual void rest() = 0;

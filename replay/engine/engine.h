@@ -175,7 +175,8 @@ void Replay<Rules>::finish(int timeline) {
     take_arrivals();
   }
   if constexpr (kTimeOrdered<Rules>) answer_all(rules_->order().end(timeline));
-  if (progress_ && sizes_.empty()) progress_(static_cast<double>(finished_) / static_cast<double>(here_.size()));
+  if (progress_ && sizes_.empty())
+    progress_(static_cast<double>(finished_) / static_cast<double>(here_.size()));
 }
 
 // Of programs that keep in step all timelines finish at once: what counts is how far each is.

@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/partial_array.h"
 #include "replay/engine/boundary.h"
 #include "replay/engine/replay_outcome.h"
 #include "replay/engine/run_queue.h"
@@ -37,7 +38,6 @@
 #include "replay/rules/origin_rules.h"
 #include "replay/rules/presence.h"
 #include "replay/rules/received_sends.h"
-#include "models/partial_array.h"
 
 namespace rubato {
 
@@ -519,7 +519,7 @@ class Replay {
   Presence<K> presence_;                      ///< of use to rules that need it only
   /// Bytes from which on messages may be agreed upon; infinity: none are.
   double presence_from_ = std::numeric_limits<double>::infinity();
-  bool goes_back_ = false;     ///< some timeline's clock does, as recorded
+  bool goes_back_ = false;      ///< some timeline's clock does, as recorded
   PartialArray<int> running_;   ///< by rank: how many of its timelines have not ended
   PartialArray<size_t> sends_;  ///< by timeline: how many were numbered
   std::map<int, ThreadedRank<K>> threads_of_rank_;  ///< of ranks with several timelines

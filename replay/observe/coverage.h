@@ -18,8 +18,8 @@ namespace rubato {
 /// times in any one pass.
 class Coverage {
  public:
-  /// `spinning_waits`: as ReplayOptions::spinning_waits.
-  /// `only`: the timelines that calls will come from, where these are not all.
+  /// `spinning_waits`: as ReplayOptions::spinning_waits. `only`: the timelines that calls will come
+  /// from, where these are not all.
   Coverage(const TraceDefinitions& trace, bool spinning_waits,
            const std::vector<int>* only = nullptr);
 
@@ -50,16 +50,16 @@ class Coverage {
     std::pair<double, int> first_place;  ///< enter as recorded, timeline
     std::string first_kept;
   };
-
-  const TraceDefinitions* trace_;
-  int ranks_;
-  std::vector<PerCall> calls_;
   /// Ticks: the window as elapsed counts it; a timeline without events has none.
   struct Window {
     double start = std::numeric_limits<double>::infinity();
     double end = -std::numeric_limits<double>::infinity();
     bool over = false;  ///< MPI_Finalize was entered
   };
+
+  const TraceDefinitions* trace_;
+  int ranks_;
+  std::vector<PerCall> calls_;
   PartialArray<Window> windows_;  ///< by timeline
   bool spinning_waits_;
   uint64_t spinning_calls_ = 0;

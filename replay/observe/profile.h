@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "models/lanes.h"
+#include "models/partial_array.h"
 #include "replay/cluster/lane_stream.h"
 #include "replay/observe/coverage.h"
 #include "replay/observe/results.h"
-#include "models/partial_array.h"
 #include "replay/trace/operation.h"
 #include "replay/trace/trace.h"
 

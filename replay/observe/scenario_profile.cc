@@ -43,8 +43,8 @@ std::vector<NodeTraffic> traffic_of_nodes(const std::vector<RankProfile>& ranks,
   const bool tells_apart =
       named && std::set<std::string>(names.begin(), names.end()).size() == names.size();
   for (size_t node = 0; node < nodes.size(); ++node) {
-    nodes[node].name = tells_apart && node < names.size() ? names[node]
-                                                                : "node " + std::to_string(node);
+    nodes[node].name =
+        tells_apart && node < names.size() ? names[node] : "node " + std::to_string(node);
   }
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
     const auto from = static_cast<size_t>(placement.node_of(static_cast<int>(rank)));

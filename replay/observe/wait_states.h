@@ -28,11 +28,11 @@
 #include <vector>
 
 #include "models/lanes.h"
+#include "models/partial_array.h"
 #include "replay/cluster/lane_stream.h"
 #include "replay/matching/channel_table.h"
 #include "replay/observe/results.h"
 #include "replay/observe/waited.h"
-#include "models/partial_array.h"
 #include "replay/trace/operation.h"
 #include "replay/trace/trace.h"
 

@@ -23,8 +23,7 @@ class ComputeChanges {
       : times_(times) {
     if (times) {
       times->for_each([&](const std::vector<FunctionTime>& parts) {
-        for (const FunctionTime& part : parts)
-          saved_.try_emplace(part.functions, Lanes<K>::Zero());
+        for (const FunctionTime& part : parts) saved_.try_emplace(part.functions, Lanes<K>::Zero());
       });
     }
     for (int lane = 0; lane < K; ++lane) {
@@ -35,6 +34,10 @@ class ComputeChanges {
     for (int timeline = 0; timeline < trace.timelines(); ++timeline) {
       const int rank = trace.rank_of(timeline);
       const Lanes<K> share = share_of(lanes, rank, placement.node_of(rank));
+      if (!share_of_.empty() && (share == shares_[share_of_.back()]).all()) {  // as mostly
+        share_of_.push_back(share_of_.back());
+        continue;
+      }
       const std::vector<double> key(share.data(), share.data() + K);
       const auto [known, is_new] = numbers.emplace(key, static_cast<uint32_t>(shares_.size()));
       if (is_new) shares_.push_back(share);

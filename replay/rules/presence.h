@@ -58,10 +58,10 @@
 
 #include "models/cost/platform.h"
 #include "models/lanes.h"
+#include "models/partial_array.h"
 #include "replay/matching/channel_table.h"
 #include "replay/matching/origin.h"
 #include "replay/rules/handshake.h"
-#include "models/partial_array.h"
 
 namespace rubato {
 

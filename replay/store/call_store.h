@@ -15,9 +15,9 @@
 #include <mutex>
 #include <vector>
 
+#include "models/partial_array.h"
 #include "replay/store/call_file.h"
 #include "replay/store/packed_calls.h"
-#include "models/partial_array.h"
 #include "replay/trace/late_actions.h"
 
 namespace rubato {

@@ -63,8 +63,8 @@ struct FunctionName {
 };
 
 /// Recorded compute by timeline and function, without that of the functions it calls: ticks, from
-/// the end of MPI_Init to MPI_Finalize. A timeline has entries for the functions it was in; those of
-/// other processes are not there.
+/// the end of MPI_Init to MPI_Finalize. A timeline has entries for the functions it was in; those
+/// of other processes are not there.
 using FunctionTotals = std::map<int, std::unordered_map<uint32_t, double>>;
 
 /// No function, or no call site.
@@ -110,7 +110,7 @@ class FunctionClock {
  public:
   FunctionClock(FunctionWatch watch, int timeline)
       : times_(watch.times ? &watch.times->of(timeline) : nullptr),
-        totals_(watch.totals ? &(*watch.totals)[timeline] : nullptr),
+        totals_(watch.totals ? &watch.totals->at(timeline) : nullptr),
         places_(watch.places),
         timeline_(timeline) {}
 

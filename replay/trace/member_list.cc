@@ -37,8 +37,9 @@ MemberList MemberLists::share(std::vector<int32_t> world_ranks) {
   for (const int32_t rank : world_ranks)
     hash = (hash ^ static_cast<uint32_t>(rank)) * 0x9e3779b97f4a7c15U + (hash >> 29);
   std::vector<MemberList>& same = known_[hash];
-  const auto found = std::find_if(
-      same.begin(), same.end(), [&](const MemberList& list) { return std::equal(list.begin(), list.end(), world_ranks.begin(), world_ranks.end()); });
+  const auto found = std::find_if(same.begin(), same.end(), [&](const MemberList& list) {
+    return std::equal(list.begin(), list.end(), world_ranks.begin(), world_ranks.end());
+  });
   if (found != same.end()) return *found;
   same.emplace_back(std::move(world_ranks));
   return same.back();

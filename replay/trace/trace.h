@@ -87,7 +87,7 @@ struct TraceDefinitions {
   NeighbourTable neighbours;
   int world = -1;                  ///< index of MPI_COMM_WORLD in comms; -1 when there is none
   std::vector<MpiCallInfo> calls;  ///< the MPI calls of the archive; Call::name points here
-  FixedList<Thread> threads;     ///< by rank and number; the main ones are not among them
+  FixedList<Thread> threads;       ///< by rank and number; the main ones are not among them
   FixedList<SideLocation> side_locations;
   SizeConvention sizes = SizeConvention::kLogical;
   WildcardsKnown wildcards = WildcardsKnown::kNone;

@@ -86,13 +86,14 @@ class MpiTransport : public Transport {
     MPI_Comm_rank(host_, &on_host);
     Bytes made;
     if (on_host == 0) made = make();
+    if (on_this_host_ == 1) return made;
     Announced announced{made.size(), on_host == 0 && has_shared_memory(made.size())};
     MPI_Request request;
     MPI_Ibcast(&announced, sizeof announced, MPI_BYTE, 0, host_, &request);
     wait(request);
     if (announced.size == 0) return {};
-    const std::byte* shared = announced.by_window ? window_of(made, announced.size, on_host == 0)
-                                                  : nullptr;
+    const std::byte* shared =
+        announced.by_window ? window_of(made, announced.size, on_host == 0) : nullptr;
     if (!shared) return copy_of(std::move(made), announced.size);
     if (self_ == 0) return made;  // which stays when the window goes
     return {std::span(shared, announced.size), nullptr};
@@ -137,12 +138,18 @@ class MpiTransport : public Transport {
     sleep_ = kShortestSleep;
   }
 
-  /// The bytes that the first process of the host has `made`, in memory of the host.
+  /// The bytes that the first process of the host has `made`, in memory of the host; null where MPI
+  /// has no such windows, as with some settings of Open MPI (osc).
   const std::byte* window_of(const Bytes& made, uint64_t size, bool is_first) {
     void* memory = nullptr;
-    MPI_Win& window = windows_.emplace_back();
-    MPI_Win_allocate_shared(is_first ? static_cast<MPI_Aint>(size) : 0, 1, MPI_INFO_NULL, host_,
-                            &memory, &window);
+    MPI_Win window = MPI_WIN_NULL;
+    MPI_Comm_set_errhandler(host_, MPI_ERRORS_RETURN);
+    int is_there = MPI_Win_allocate_shared(is_first ? static_cast<MPI_Aint>(size) : 0, 1,
+                                           MPI_INFO_NULL, host_, &memory, &window) == MPI_SUCCESS;
+    MPI_Comm_set_errhandler(host_, MPI_ERRORS_ARE_FATAL);
+    MPI_Allreduce(MPI_IN_PLACE, &is_there, 1, MPI_INT, MPI_MIN, host_);
+    if (!is_there) return nullptr;
+    windows_.push_back(window);
     MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
     if (is_first) std::memcpy(memory, made.data(), size);
     MPI_Win_sync(window);
