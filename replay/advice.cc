@@ -6,6 +6,7 @@
 
 #include "models/error.h"
 #include "models/network/rank_mapping.h"
+#include "replay/driver.h"
 #include "replay/observe/call_profile.h"
 #include "replay/pair_weights.h"
 

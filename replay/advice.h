@@ -14,8 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "models/cost/scenario.h"
 #include "replay/candidates.h"
-#include "replay/driver.h"
+#include "replay/observe/results.h"
+#include "replay/replay_options.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "replay/driver.h"
+#include "replay/replay_options.h"
 
 namespace rubato {
 namespace {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "models/error.h"
+#include "replay/driver.h"
 
 namespace rubato {
 namespace {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "models/error.h"
+#include "replay/driver.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "models/cost/scenario.h"
-#include "replay/driver.h"
+#include "replay/observe/results.h"
+#include "replay/replay_options.h"
 
 namespace rubato {
 

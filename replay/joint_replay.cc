@@ -9,6 +9,7 @@
 #include "models/error.h"
 #include "replay/archive/input_format.h"
 #include "replay/cluster/memory_transport.h"
+#include "replay/driver.h"
 
 namespace rubato {
 namespace {

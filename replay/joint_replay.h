@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "models/cost/scenario.h"
 #include "replay/cluster/one_process.h"
 #include "replay/cluster/processors.h"
 #include "replay/cluster/team.h"
-#include "replay/driver.h"
+#include "replay/observe/results.h"
+#include "replay/replay_options.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {

@@ -4,7 +4,7 @@
 
 #include "models/cost/scenario.h"
 #include "models/network/placement.h"
-#include "replay/driver.h"
+#include "replay/replay_options.h"
 #include "replay/rules/lane_machines.h"
 #include "replay/rules/measured_rules.h"
 #include "replay/trace/recording_overhead.h"

@@ -11,6 +11,7 @@
 #include "models/error.h"
 #include "replay/archive/joined_source.h"
 #include "replay/contention_cost.h"
+#include "replay/driver.h"
 #include "replay/observe/observer.h"
 
 namespace rubato {

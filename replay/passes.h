@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "replay/divided_run.h"
-#include "replay/driver.h"
 #include "replay/engine/replay.h"
 #include "replay/engine/wide.h"
 #include "replay/observe/coverage.h"
 #include "replay/observe/profile.h"
+#include "replay/replay_options.h"
 #include "replay/rules/received_sends.h"
 
 namespace rubato {

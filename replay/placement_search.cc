@@ -12,6 +12,7 @@
 #include "models/error.h"
 #include "models/network/node_mapping.h"
 #include "replay/candidates.h"
+#include "replay/driver.h"
 #include "replay/observe/call_profile.h"
 #include "replay/pair_weights.h"
 

@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "models/cost/scenario.h"
-#include "replay/driver.h"
+#include "replay/observe/results.h"
+#include "replay/replay_options.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {

@@ -5,10 +5,11 @@
 #include <set>
 #include <vector>
 
+#include "models/cost/scenario.h"
 #include "replay/checkpoint.h"
 #include "replay/cluster/team.h"
-#include "replay/driver.h"
 #include "replay/observe/results.h"
+#include "replay/replay_options.h"
 
 namespace rubato {
 

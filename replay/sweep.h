@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "models/cost/scenario.h"
-#include "replay/driver.h"
 #include "replay/intervals.h"
+#include "replay/replay_options.h"
 
 namespace rubato {
 

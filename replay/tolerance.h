@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "models/cost/scenario.h"
-#include "replay/driver.h"
+#include "replay/replay_options.h"
 
 namespace rubato {
 

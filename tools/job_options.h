@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "replay/driver.h"
 #include "replay/observe/results.h"
+#include "replay/replay_options.h"
 
 namespace rubato {
 

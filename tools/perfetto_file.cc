@@ -12,6 +12,7 @@
 
 #include "models/error.h"
 #include "models/units.h"
+#include "replay/driver.h"
 #include "replay/observe/timeline_slices.h"
 #include "replay/scenario_groups.h"
 #include "replay/store/call_file.h"

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "models/cost/scenario.h"
+#include "replay/driver.h"
 #include "replay/observe/place_summary.h"
 #include "tools/efficiency.h"
 

@@ -9,6 +9,7 @@
 #include "models/error.h"
 #include "replay/archive/archive_copy.h"
 #include "replay/archive/input_format.h"
+#include "replay/driver.h"
 #include "replay/observe/record_times.h"
 
 namespace rubato {

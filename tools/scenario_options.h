@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "models/cost/scenario.h"
-#include "replay/driver.h"
 #include "replay/observe/call_profile.h"
 #include "replay/observe/kept_losses.h"
+#include "replay/replay_options.h"
 #include "tools/options.h"
 
 namespace rubato {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "replay/cluster/processors.h"
+#include "replay/driver.h"
 #include "replay/observe/cause_summary.h"
 #include "replay/observe/timeline_picture.h"
 #include "tools/cause_tables.h"

@@ -2,6 +2,7 @@
 // recording itself, byte by byte. One tick is one nanosecond.
 
 #include "replay/archive/archive_copy.h"
+#include "replay/driver.h"
 
 #include <fmt/core.h>
 #include <otf2/otf2.h>

@@ -2,6 +2,7 @@
 // one byte a tick, and a message alone has a latency of 100.
 
 #include "replay/contention_cost.h"
+#include "replay/driver.h"
 
 #include <catch2/catch.hpp>
 

@@ -4,6 +4,7 @@
 
 #include "models/error.h"
 #include "models/fit/load_fit.h"
+#include "replay/driver.h"
 #include "tests/unit/contended.h"
 #include "tools/warnings.h"
 

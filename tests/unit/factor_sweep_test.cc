@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/error.h"
+#include "replay/driver.h"
 #include "replay/sweep.h"
 #include "tests/unit/contended.h"
 #include "tests/unit/random_programs.h"

@@ -2,6 +2,7 @@
 // a tick, and between nodes T(n) = 100 + n: a message of n bytes flows from 100 on.
 
 #include "replay/other_jobs.h"
+#include "replay/driver.h"
 
 #include <catch2/catch.hpp>
 #include <memory>

@@ -1,6 +1,7 @@
 // Timelines for viewers: the events of small runs, worked out by hand. One tick is one nanosecond,
 // and times in the file are microseconds.
 
+#include "replay/driver.h"
 #include "tools/perfetto_file.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Times of hand-made traces, worked out by hand (tests/unit/toy.h). One tick is one nanosecond.
 
-#include "replay/driver.h"
+#include "replay/replay_options.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,7 @@
 // Scenarios that several processes share out give what one of them finds, byte by byte; here
 // threads take the part of processes.
 
+#include "replay/driver.h"
 #include "replay/spread_run.h"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,7 @@
 // Timelines in cells, worked out by hand. One tick is one nanosecond.
 
 #include "replay/observe/timeline_picture.h"
+#include "replay/driver.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

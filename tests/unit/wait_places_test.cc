@@ -2,6 +2,7 @@
 // traces worked out by hand. One tick is one nanosecond.
 
 #include "replay/observe/wait_places.h"
+#include "replay/driver.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "models/cost/scenario.h"
+#include "replay/driver.h"
 #include "replay/observe/critical_path.h"
 #include "replay/observe/wait_causes.h"
 #include "tests/unit/toy.h"
