@@ -178,7 +178,7 @@ fi
 mkdir kept
 echo old >kept/old.json
 # (Open MPI's mpirun may hang where a process is lost that just connects to it.)
-timeout 60 "mpirun.$flavour" -n 2 "$rubato" replay run.otf2dir --on infiniband-hdr --on ethernet-10g --json kept/old.json \
+timeout -k 5 30 "mpirun.$flavour" -n 2 "$rubato" replay run.otf2dir --on infiniband-hdr --on ethernet-10g --json kept/old.json \
   >lost.txt 2>&1 &
 launcher=$!
 lost=
