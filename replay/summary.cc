@@ -139,6 +139,8 @@ void summarize_trace(const TraceDefinitions& trace, const Placement& placement,
   summary.silent_threads =
       static_cast<int>(std::count_if(trace.side_locations.begin(), trace.side_locations.end(),
                                      [](const SideLocation& side) { return side.thread; }));
+  const auto unwatched = trace.properties.find(schema::kUnwatched);
+  if (unwatched != trace.properties.end()) summary.unwatched = unwatched->second;
   summary.wildcards = trace.wildcards;
   summary.backwards = counted.backwards;
   summary.open_receives = counted.receives;

@@ -45,7 +45,16 @@ std::string clock_line(const TraceSummary& trace) {
 }  // namespace
 
 std::string kept_calls_line(const TraceSummary& trace) {
-  if (trace.kept.empty()) return "Every MPI call that communicates is replayed.";
+  // Other tracers do not say what they saw.
+  const bool all_seen = trace.unwatched == "none";
+  const std::string unseen =
+      all_seen || trace.unwatched.empty()
+          ? ""
+          : fmt::format(" Calls by {} went past the tracer and are missing.", trace.unwatched);
+  if (trace.kept.empty()) {
+    return fmt::format("Every {}MPI call that communicates is replayed.{}",
+                       all_seen ? "" : "recorded ", unseen);
+  }
   double time = 0;
   std::string names;
   for (const KeptCall& kept : trace.kept) {
@@ -54,12 +63,13 @@ std::string kept_calls_line(const TraceSummary& trace) {
                          counted(kept.count, "call", "calls"), show_seconds(kept.time),
                          kept.first_at.empty() ? "" : ", first at ", kept.first_at);
   }
-  return fmt::format("{} of MPI time keeps its recorded length because it cannot be replayed: {}.",
-                     show_share(time, trace.mpi_time), names);
+  return fmt::format(
+      "{} of MPI time keeps its recorded length because it cannot be replayed: {}.{}",
+      show_share(time, trace.mpi_time), names, unseen);
 }
 
 void refuse_kept_calls(const TraceSummary& trace) {
-  if (trace.kept.empty()) return;
+  if (trace.kept.empty() && (trace.unwatched.empty() || trace.unwatched == "none")) return;
   throw InputError(fmt::format("{}: --strict: {}", trace.path, kept_calls_line(trace)));
 }
 

@@ -234,8 +234,8 @@ int trace(const Arguments& arguments) {
   if (launcher_rank() == 0) {
     if (const std::string why = why_not_preloaded(program); !why.empty()) {
       print_to_stderr(fmt::format(
-          "rubato: warning: {} {}: the tracer cannot be loaded into it, and nothing is recorded "
-          "but MPI programs that it starts",
+          "rubato: warning: {} {}: the tracer does not see its calls, and nothing is recorded but "
+          "MPI programs that it starts",
           program, why));
     }
     if (const std::string join = srun_that_joins(flavour); !join.empty()) {

@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 
 namespace rubato {
 namespace {
@@ -28,10 +30,42 @@ bool has_loader(const std::string& program) {
   return false;
 }
 
+/// The file itself defines this function, as its symbol table says; false where it has none.
+bool defines(const std::string& program, const std::string& function) {
+  std::ifstream file(program, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  /// `count` elements at an offset; null where the file ends before.
+  const auto at = [&]<class Part>(uint64_t offset, uint64_t count, const Part*) -> const Part* {
+    if (offset > bytes.size() || count > (bytes.size() - offset) / sizeof(Part)) return nullptr;
+    return reinterpret_cast<const Part*>(bytes.data() + offset);
+  };
+  const auto* header = at(0, 1, static_cast<const Elf64_Ehdr*>(nullptr));
+  if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return false;
+  if (header->e_ident[EI_CLASS] != ELFCLASS64) return false;
+  const auto* sections =
+      at(header->e_shoff, header->e_shnum, static_cast<const Elf64_Shdr*>(nullptr));
+  for (int i = 0; sections != nullptr && i < header->e_shnum; ++i) {
+    const Elf64_Shdr& table = sections[i];
+    if (table.sh_type != SHT_SYMTAB && table.sh_type != SHT_DYNSYM) continue;
+    if (table.sh_link >= header->e_shnum) continue;
+    const uint64_t count = table.sh_size / sizeof(Elf64_Sym);
+    const auto* symbols = at(table.sh_offset, count, static_cast<const Elf64_Sym*>(nullptr));
+    for (uint64_t s = 0; symbols != nullptr && s < count; ++s) {
+      const uint64_t name = sections[table.sh_link].sh_offset + symbols[s].st_name;
+      if (symbols[s].st_shndx != SHN_UNDEF && name + function.size() < bytes.size() &&
+          std::strcmp(bytes.c_str() + name, function.c_str()) == 0) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string why_not_preloaded(const std::string& program) {
   if (!has_loader(program)) return "is statically linked";
+  if (defines(program, "PMPI_Init")) return "has MPI linked in statically";
   struct stat info;
   if (stat(program.c_str(), &info) != 0) return "";
   const bool other_user = (info.st_mode & S_ISUID) != 0 && info.st_uid != getuid();

@@ -152,6 +152,7 @@ Json trace_to_json(const TraceSummary& trace) {
           {"elapsed", number(trace.elapsed)},
           {"mpi_time", number(trace.mpi_time)},
           {"shared_cores", trace.shared_cores},
+          {"unwatched", trace.unwatched},
           {"kept", std::move(kept)},
           {"spinning_calls", trace.spinning_calls},
           {"spinning_time", number(trace.spinning_time)},

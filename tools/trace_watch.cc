@@ -110,9 +110,9 @@ std::string unsaid_outcome(const std::string& output) {
         output);
   }
   if (stat(output.c_str(), &info) == 0) return "";
-  return "rubato: nothing was recorded: no program called MPI_Init with the tracer loaded (env -i, "
-         "sudo and their like remove LD_PRELOAD: put rubato trace behind them), or MPI_Init "
-         "failed\n";
+  return "rubato: nothing was recorded: no call of MPI_Init reached the tracer, or it failed (env -i, "
+         "sudo and their like remove LD_PRELOAD: put rubato trace behind them; MPI may be linked in "
+         "statically)\n";
 }
 
 void watch_command(const std::string& output) {

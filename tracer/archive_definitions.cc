@@ -372,6 +372,12 @@ class GlobalDefinitions {
 };
 
 /// A number as text that reads back to about 12 digits.
+std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+  return all;
+}
+
 std::string text(double value) {
   char buffer[40];
   std::snprintf(buffer, sizeof buffer, "%.12g", value);
@@ -380,7 +386,8 @@ std::string text(double value) {
 
 }  // namespace
 
-bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info, const std::string& complete) {
+bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info, const Reach& reach,
+                      const std::string& complete) {
   const double tick = 1 / info.ticks_per_second;
   const std::pair<const char*, std::string> ours[] = {
       {schema::kComplete, complete},
@@ -396,10 +403,15 @@ bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info, const std:
       {schema::kWildcards, "all"},
       {schema::kCommand, info.command},
       {schema::kMpiLibrary, info.mpi_library},
+      {schema::kMpiReached, joined(reach.ways)},
+      {schema::kUnwatched, reach.ways.empty()        ? ""
+                           : reach.unwatched.empty() ? "none"
+                                                     : joined(reach.unwatched)},
   };
   bool good = true;
   for (const auto& [name, value] : ours) {
-    if (*value.c_str() == '\0') continue;  // of a damaged journal: OTF2 refuses it
+    // Not known, or of a damaged journal: OTF2 refuses it.
+    if (*value.c_str() == '\0') continue;
     good = good && OTF2_Archive_SetProperty(archive, name, value.c_str(), true) == OTF2_SUCCESS;
   }
   const std::pair<const char*, double> optional[] = {

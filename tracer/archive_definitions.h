@@ -47,8 +47,9 @@ bool write_definitions(OTF2_GlobalDefWriter* writer, const ArchiveInfo& info,
                        const Definitions& definitions, const Numbering& numbering,
                        const std::vector<RankSummary>& ranks);
 
-/// `complete` is "true", or "false: " and why.
-bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info, const std::string& complete);
+/// `complete` is "true", or "false: " and why; `reach` is empty where nobody looked.
+bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info, const Reach& reach,
+                      const std::string& complete);
 
 }  // namespace tracing
 }  // namespace rubato

@@ -13,6 +13,7 @@
 #include "tracer/gather.h"
 #include "tracer/recorder.h"
 #include "tracer/settings.h"
+#include "tracer/symbol_lookup.h"
 #include "tracer/windows.h"
 
 /// How the ranks share the work.
@@ -109,6 +110,17 @@ uint64_t switches_of(uint32_t thread) {
                : log->ended_switches + now - std::min(now, log->context_switches);
   }
   return kUnknownSwitches;
+}
+
+/// How this process's calls reached the wrappers.
+Reach reach_of_calls() {
+  Reach reach;
+  reach.ways.push_back("references");
+  for (const std::string& name : wrapper_libraries()) reach.ways.push_back("wrappers of " + name);
+  if (functions_looked_up()) reach.ways.push_back("dlsym");
+  reach.unwatched = unwatched_libraries();
+  if (libraries_bound_deeply()) reach.ways.push_back("RTLD_DEEPBIND");
+  return reach;
 }
 
 /// One communicator is reported by one of its members alone: the first of the side that is called
@@ -219,6 +231,7 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written) {
   used.leave_out_unknown_threads();
   report.used = used.calls;
   report.threads = used.threads;
+  report.reach = reach_of_calls();
   name_code(used, modules::seen(), task.function_filter, report);
   const Numbering numbering = unify(comm, rank, report, definitions);
   const Translation translation = translate(report, numbering);
@@ -266,7 +279,7 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written) {
       good = writer != nullptr &&
              write_definitions(writer, task.info, definitions, numbering, summaries) &&
              OTF2_Archive_CloseGlobalDefWriter(archive, writer) == OTF2_SUCCESS &&
-             write_properties(archive, task.info, complete);
+             write_properties(archive, task.info, definitions.reach, complete);
     }
     good = good && OTF2_Archive_Close(archive) == OTF2_SUCCESS && !otf2_failed;
     if (!good) {

@@ -218,8 +218,34 @@ CodePlace CodePlace::unpack(Unpacker& from) {
   return place;
 }
 
+void Reach::add(const Reach& other) {
+  const auto merge = [](std::vector<std::string>& to, const std::vector<std::string>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+    std::sort(to.begin(), to.end());
+    to.erase(std::unique(to.begin(), to.end()), to.end());
+  };
+  merge(ways, other.ways);
+  merge(unwatched, other.unwatched);
+}
+
+void Reach::pack(Packer& packer) const {
+  for (const auto* words : {&ways, &unwatched}) {
+    packer.put(words->size());
+    for (const std::string& word : *words) packer.put(word);
+  }
+}
+
+Reach Reach::unpack(Unpacker& from) {
+  Reach reach;
+  for (auto* words : {&reach.ways, &reach.unwatched}) {
+    for (uint64_t count = from.value(); count > 0; --count) words->push_back(from.text());
+  }
+  return reach;
+}
+
 std::string ProcessReport::pack() const {
   Packer packer;
+  reach.pack(packer);
   packer.put(used.size());
   for (const bool is_used : used) packer.put(is_used);
   packer.put(communicators.size());
@@ -240,6 +266,7 @@ std::string ProcessReport::pack() const {
 ProcessReport ProcessReport::unpack(const std::string& bytes) {
   ProcessReport report;
   Unpacker from(bytes);
+  report.reach = Reach::unpack(from);
   report.used.resize(from.value());
   for (size_t i = 0; i < report.used.size(); ++i) report.used[i] = from.value() != 0;
   for (uint64_t count = from.value(); count > 0; --count) {
@@ -318,6 +345,7 @@ Definitions arrange(const std::vector<ProcessReport>& reports, Numbering& number
   }
 
   Definitions definitions;
+  for (const ProcessReport& process : reports) definitions.reach.add(process.reach);
   Groups groups(definitions.groups);
   std::map<uint64_t, uint32_t> number;
   const auto alone = self_like(reports);

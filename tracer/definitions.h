@@ -79,8 +79,19 @@ struct CodePlaces {
   std::map<uint64_t, uint32_t> at;  ///< index into the list, by address
 };
 
+/// How the calls of a process, or of all, reached the tracer. Sorted, each word once.
+struct Reach {
+  std::vector<std::string> ways;       ///< as in schema::kMpiReached
+  std::vector<std::string> unwatched;  ///< as in schema::kUnwatched
+
+  void add(const Reach& other);
+  void pack(Packer& packer) const;
+  static Reach unpack(Unpacker& from);
+};
+
 /// Report of a process.
 struct ProcessReport {
+  Reach reach;
   std::vector<bool> used;  ///< which calls it recorded
   std::vector<CommunicatorReport> communicators;
   std::vector<WindowReport> windows;
@@ -115,6 +126,7 @@ struct Definitions {
   std::vector<WindowDefinition> windows;
   std::vector<CodePlace> functions;  ///< their regions follow those of MPI calls
   std::vector<CodePlace> call_sites;
+  Reach reach;
 };
 
 inline constexpr uint32_t kLocationsGroup = 0;

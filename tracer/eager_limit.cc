@@ -34,9 +34,9 @@ bool is_loaded(const char* part) {
 /// components once more, of which some measure the processor's clock: 0.22 s.
 uint64_t size_variable(const char* name) {
   const auto find =
-      reinterpret_cast<int (*)(const char*, int*)>(mpi_symbol("mca_base_var_find_by_name"));
+      reinterpret_cast<int (*)(const char*, int*)>(mpi_function("mca_base_var_find_by_name"));
   const auto get_value = reinterpret_cast<int (*)(int, const void*, void*, const char**)>(
-      mpi_symbol("mca_base_var_get_value"));
+      mpi_function("mca_base_var_get_value"));
   if (find == nullptr || get_value == nullptr) return 0;
   constexpr int kSuccess = 0;
   int index = -1;

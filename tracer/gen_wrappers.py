@@ -15,8 +15,8 @@ Out come two files. call_ids.h numbers the wrapped calls. wrappers.cc holds, for
 
     RUBATO_ENTRY(MPI_Send, 215)
 
-(the entry jumps there, see rubato_entries in pmpi.h; PeriodicSync counts blocking collectives, so these have a
-guard of its own around them), and the list of names and roles that becomes the region definitions. What a call
+(the entries of MPI_Send and PMPI_Send jump there, see rubato_mpi_entries in pmpi.h; PeriodicSync counts blocking
+collectives, so these have a guard of its own around them), and the list of names and roles that becomes the region definitions. What a call
 means is not here but in call_*.h, by kind.
 """
 import argparse
@@ -110,10 +110,13 @@ int probe_allreduce(const void* from, void* to, int count, MPI_Datatype type, MP
 }
 '''
 # Nothing but a jump: not an argument is touched, whatever its type is in the program's mpi.h.
-ENTRY = '''#define RUBATO_ENTRY(name, number)                                                  \\
+ENTRY = '''#define RUBATO_JUMP(name, table, number)                                            \\
   asm(".pushsection .text\\n.globl " #name "\\n.type " #name ", @function\\n.p2align 4\\n" \\
-      #name ":\\n.cfi_startproc\\njmp *rubato_entries+8*" #number "(%rip)\\n"             \\
+      #name ":\\n.cfi_startproc\\njmp *" #table "+8*" #number "(%rip)\\n"                  \\
       ".cfi_endproc\\n.size " #name ", .-" #name "\\n.popsection");
+#define RUBATO_ENTRY(name, number)              \\
+  RUBATO_JUMP(name, rubato_mpi_entries, number) \\
+  RUBATO_JUMP(P##name, rubato_pmpi_entries, number)
 
 '''
 PROBE_IDS = ['kProbeRegion', 'kProbeSend', 'kProbeIsend', 'kProbeWait', 'kProbeAllreduce']
@@ -157,10 +160,12 @@ def main():
                   + ENTRY + 'extern "C" {\n\n')
         for number, (function, entry) in enumerate(wrapped):
             out.write(wrapper(function, entry, number) + '\n')
-        out.write('__attribute__((used)) void* rubato_entries[kCallCount] = {\n')
-        for function, _ in wrapped:
-            out.write(f'    reinterpret_cast<void*>(&wrapped_{function.name}),\n')
-        out.write('};\n\n}  // extern "C"\n')
+        for level in ['mpi', 'pmpi']:
+            out.write(f'__attribute__((used)) void* rubato_{level}_entries[kCallCount] = {{\n')
+            for function, _ in wrapped:
+                out.write(f'    reinterpret_cast<void*>(&wrapped_{function.name}),\n')
+            out.write('};\n')
+        out.write('\n}  // extern "C"\n')
 
 
 main()

@@ -95,8 +95,8 @@ class PingPong {
   int peer_;
   ThreadLog* log_;
   const Calls plain_{PMPI(Send), PMPI(Recv)};
-  const Calls recorded_{reinterpret_cast<decltype(&MPI_Send)>(rubato_entries[kMPI_Send]),
-                        reinterpret_cast<decltype(&MPI_Recv)>(rubato_entries[kMPI_Recv])};
+  const Calls recorded_{reinterpret_cast<decltype(&MPI_Send)>(rubato_pmpi_entries[kMPI_Send]),
+                        reinterpret_cast<decltype(&MPI_Recv)>(rubato_pmpi_entries[kMPI_Recv])};
   std::vector<double> gaps_;
 };
 

@@ -34,7 +34,8 @@ class PeriodicSync {
    public:
     Collective(ThreadLog* log, MPI_Comm comm) : log_(log), comm_(comm) {}
     ~Collective() {
-      if (on_ && !was_refused(code_)) [[unlikely]]
+      // Inside a recorded call the MPI library calls itself.
+      if (on_ && !Recorder::in_call() && !was_refused(code_)) [[unlikely]]
         count(log_, comm_);
     }
     Collective(const Collective&) = delete;

@@ -3,8 +3,12 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+
+#include "tracer/loaded_objects.h"
+#include "tracer/symbol_lookup.h"
 
 namespace rubato {
 inline namespace tracing {
@@ -25,12 +29,28 @@ void* local_mpi_library() {
         if (std::strncmp(name, "libmpi", 6) != 0) return 0;
         // Never closed: the library stays as long as the program wants it, and we with it.
         void* handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-        if (handle == nullptr || dlsym(handle, "PMPI_Init") == nullptr) return 0;
+        if (handle == nullptr || real_dlsym(handle, "PMPI_Init") == nullptr) return 0;
         static_cast<std::atomic<void*>*>(found)->store(handle);
         return 1;
       },
       &library);
   return library.load();
+}
+
+/// Made at their first use: other libraries' constructors may call MPI before ours has run.
+std::vector<std::string>& wrappers() {
+  static auto* const all = new std::vector<std::string>;
+  return *all;
+}
+
+/// Keeps the name of the object that has this function of MPI's; false where it is an MPI library.
+bool note_wrapper(const void* function) {
+  const link_map* object = objects::holding(function);
+  if (object == nullptr || objects::is_mpi_library(*object)) return false;
+  const std::string file = objects::file_name(*object);
+  if (std::find(wrappers().begin(), wrappers().end(), file) == wrappers().end())
+    wrappers().push_back(file);
+  return true;
 }
 
 /// Stands in for a function that the library in this process does not have.
@@ -40,27 +60,66 @@ int missing_function() {
 
 }  // namespace
 
-void* mpi_symbol(const char* name) {
-  if (void* address = dlsym(RTLD_DEFAULT, name)) return address;
+void* mpi_function(const char* name) {
+  if (void* address = real_dlsym(RTLD_NEXT, name)) return address;
   void* library = local_mpi_library();
-  return library != nullptr ? dlsym(library, name) : nullptr;
+  return library != nullptr ? real_dlsym(library, name) : nullptr;
+}
+
+void* mpi_variable(const char* name) {
+  if (void* address = real_dlsym(RTLD_DEFAULT, name)) return address;
+  void* library = local_mpi_library();
+  return library != nullptr ? real_dlsym(library, name) : nullptr;
 }
 
 void* resolve_pmpi(CallId id) {
   char name[128];
   std::snprintf(name, sizeof name, "P%s", kCalls[id].name);
-  void* address = mpi_symbol(name);
+  void* address = mpi_function(name);
   if (address == nullptr) address = reinterpret_cast<void*>(&missing_function);
   pmpi_table[id].store(address, std::memory_order_relaxed);
   return address;
 }
 
+const std::vector<std::string>& wrapper_libraries() {
+  return wrappers();
+}
+
+bool follow_wrappers() {
+  static std::atomic<bool> done{false};
+  if (mpi_function("PMPI_Init") == nullptr || done.exchange(true)) return false;
+  const objects::Range own = objects::range_of_code(&missing_function);
+  for (unsigned id = 0; id < kCallCount && rubato_mpi_entries[id] != nullptr; ++id) {
+    char name[128];
+    std::snprintf(name, sizeof name, "P%s", kCalls[id].name);
+    // The program itself, or a library that was preloaded in front of the tracer.
+    const void* const first = real_dlsym(RTLD_DEFAULT, name + 1);
+    if (first != nullptr && !own.has(first)) note_wrapper(first);
+    // In a library of MPI both names are of one function.
+    void* const next = real_dlsym(RTLD_NEXT, name + 1);
+    if (next == nullptr || next == real_dlsym(RTLD_NEXT, name)) continue;
+    if (!note_wrapper(next)) continue;
+    // A tool's MPI_Pcontrol need not call PMPI_Pcontrol, which does nothing in most libraries.
+    if (id == kMPI_Pcontrol) {
+      rubato_pmpi_entries[id] = resolve_pmpi(kMPI_Pcontrol);
+      pmpi_table[id].store(next, std::memory_order_relaxed);
+    } else {
+      __atomic_store_n(&rubato_mpi_entries[id], next, __ATOMIC_RELEASE);
+    }
+  }
+  std::sort(wrappers().begin(), wrappers().end());
+  return true;
+}
+
 void pass_everything() {
   // Calls have the first ids and an entry each; those behind them, of probes (overhead.cc), have
   // none.
-  for (unsigned id = 0; id < kCallCount && rubato_entries[id] != nullptr; ++id) {
+  for (unsigned id = 0; id < kCallCount && rubato_pmpi_entries[id] != nullptr; ++id) {
+    void* const own = rubato_pmpi_entries[id];
     void* const address = resolve_pmpi(static_cast<CallId>(id));
-    __atomic_store_n(&rubato_entries[id], address, __ATOMIC_RELEASE);
+    if (rubato_mpi_entries[id] == own)
+      __atomic_store_n(&rubato_mpi_entries[id], address, __ATOMIC_RELEASE);
+    __atomic_store_n(&rubato_pmpi_entries[id], address, __ATOMIC_RELEASE);
   }
 }
 
@@ -72,7 +131,7 @@ const char* missing = nullptr;
 /// Sets a handle to the address of Open MPI's object; false when there is none.
 template <class Handle>
 bool load(Handle& handle, const char* symbol) {
-  handle = reinterpret_cast<Handle>(mpi_symbol(symbol));
+  handle = reinterpret_cast<Handle>(mpi_variable(symbol));
   if (handle == nullptr) missing = symbol;
   return handle != nullptr;
 }
@@ -92,11 +151,11 @@ bool load_handles() {
 }
 
 const char* missing_handle() {
-  return mpi_symbol("ompi_mpi_comm_world") != nullptr ? missing : nullptr;
+  return mpi_variable("ompi_mpi_comm_world") != nullptr ? missing : nullptr;
 }
 #else
 bool load_handles() {
-  if (mpi_symbol("ompi_mpi_comm_world") != nullptr) return false;
+  if (mpi_variable("ompi_mpi_comm_world") != nullptr) return false;
   handles = {MPI_COMM_WORLD, MPI_COMM_SELF, MPI_COMM_NULL,    MPI_REQUEST_NULL, MPI_DATATYPE_NULL,
              MPI_BYTE,       MPI_INT64_T,   MPI_INFO_NULL,    MPI_MIN,          MPI_MAX,
              MPI_SUM,        MPI_NO_OP,     MPI_ERRORS_RETURN};

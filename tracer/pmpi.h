@@ -2,11 +2,28 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "call_ids.h"
 #include "tracer/mpi_headers.h"
 
-/// The MPI library behind the wrappers, found at run time.
+/// The MPI library behind the wrappers, found at run time, and how a call gets from the program to
+/// the wrapper.
+///
+/// Each call is recorded once, where it is about to enter MPI's own library:
+///
+///     program ─ MPI_Send ──▶ tracer ─────────────────────────────────▶ libmpi
+///     program ─ MPI_Send ──▶ tracer ─▶ a tool's MPI_Send ─ PMPI_Send ─▶ tracer ─▶ libmpi
+///     program's own MPI_Send ─ PMPI_Send ────────────────────────────▶ tracer ─▶ libmpi
+///
+/// The tracer defines MPI_Send and PMPI_Send. PMPI_Send records, unless the thread is inside a
+/// recorded call: then the MPI library calls itself. MPI_Send records as well, except where the
+/// next definition of MPI_Send belongs to another wrapper library (Darshan, mpiP, UnifyFS): then it
+/// jumps there, and the call comes back as PMPI_Send. An executable with an MPI_Send of its own is
+/// asked before any preloaded library, and calls PMPI_Send. Fortran's bindings are libraries of
+/// their own, which call MPI_Send or PMPI_Send of C (tests/e2e/trace_fortran_symbols.sh), so they
+/// need no wrappers. Programs that look functions up themselves: symbol_lookup.h.
 ///
 /// The tracer is preloaded into whatever the user runs, also into programs that never load an MPI
 /// library, so nothing here may refer to one by a relocation. Functions come from dlsym at their
@@ -39,14 +56,27 @@ inline Function pmpi(CallId id) {
 /// PMPI(Comm_rank)(comm, &rank) calls PMPI_Comm_rank.
 #define PMPI(name) ::rubato::pmpi<decltype(&PMPI_##name)>(::rubato::kMPI_##name)
 
-/// A symbol of the MPI library in this process, or null. Finds libraries that were loaded with
-/// RTLD_LOCAL too (Python extensions).
-void* mpi_symbol(const char* name);
+/// A function of the MPI library in this process, or null; never one of the tracer's. Finds
+/// libraries that were loaded with RTLD_LOCAL too (Python extensions).
+void* mpi_function(const char* name);
+/// Likewise a variable.
+void* mpi_variable(const char* name);
 
-/// Targets of the functions that the program sees: the wrappers or, after pass_everything(), the
-/// library itself. The latter is for a library with another mpi.h: our wrappers would truncate its
-/// handles.
-extern "C" __attribute__((visibility("hidden"))) void* rubato_entries[kCallCount];
+/// Where the tracer's MPI_X and PMPI_X jump to, by CallId: the wrapper of X, or
+///  * for MPI_X, another wrapper library's MPI_X (follow_wrappers()),
+///  * after pass_everything() the MPI library's PMPI_X.
+extern "C" __attribute__((visibility("hidden"))) void* rubato_mpi_entries[kCallCount];
+extern "C" __attribute__((visibility("hidden"))) void* rubato_pmpi_entries[kCallCount];
+
+/// Finds the wrapper libraries between the program and the MPI library. To be called when the
+/// program's libraries are loaded; does nothing before there is an MPI library or when it has been
+/// done. True when it was done by this call.
+bool follow_wrappers();
+/// File names of these libraries, and "the program" if that has wrappers itself; sorted.
+const std::vector<std::string>& wrapper_libraries();
+
+/// No call is recorded any more, nor even seen. For a library with another mpi.h: our wrappers
+/// would truncate its handles.
 void pass_everything();
 
 /// The predefined handles that the tracer needs.

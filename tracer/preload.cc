@@ -11,6 +11,7 @@
 #include "tracer/pmpi.h"
 #include "tracer/session.h"
 #include "tracer/settings.h"
+#include "tracer/symbol_lookup.h"
 
 /// What the preloaded library does before the program's main() and after its exit.
 ///
@@ -64,7 +65,8 @@ void change_tracer(char** argv) {
 }
 
 __attribute__((constructor)) void loaded(int, char** argv, char**) {
-  if (dlsym(RTLD_DEFAULT, kOtherSymbol) != nullptr) change_tracer(argv);
+  if (real_dlsym(RTLD_DEFAULT, kOtherSymbol) != nullptr) change_tracer(argv);
+  follow_wrappers();
   if (is_traced_process() && launched_as_rank_0())
     report_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
 }
@@ -82,7 +84,7 @@ __attribute__((destructor)) void unloaded() {
   if (session_started()) {
     line = "rubato: " + how_to_recover("the program ended without MPI_Finalize") + "\n";
   } else if (settings.archive && stat(settings.output.c_str(), &info) != 0) {
-    line = "rubato: nothing was recorded: the program did not call MPI_Init\n";
+    line = "rubato: nothing was recorded: no call of MPI_Init reached the tracer\n";
   }
   if (line.empty()) return;
   outcome_is_said();

@@ -289,7 +289,7 @@ bool write(const std::string& output, const ArchiveInfo& info, const std::string
   OTF2_GlobalDefWriter* writer = OTF2_Archive_GetGlobalDefWriter(archive);
   return writer != nullptr && write_definitions(writer, info, definitions, numbering, ranks) &&
          OTF2_Archive_CloseGlobalDefWriter(archive, writer) == OTF2_SUCCESS &&
-         write_properties(archive, info, complete) && OTF2_Archive_Close(archive) == OTF2_SUCCESS &&
+         write_properties(archive, info, {}, complete) && OTF2_Archive_Close(archive) == OTF2_SUCCESS &&
          !otf2_failed;
 }
 

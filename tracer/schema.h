@@ -43,6 +43,13 @@ inline constexpr char kEagerLimitNode[] = "RUBATO::EAGER_LIMIT_NODE";
 inline constexpr char kEagerLimitNetwork[] = "RUBATO::EAGER_LIMIT_NETWORK";
 /// "all": receives that named MPI_ANY_SOURCE or MPI_ANY_TAG say so, blocking ones too.
 inline constexpr char kWildcards[] = "RUBATO::WILDCARDS";
+/// How calls of MPI reached the tracer: "references" that the loader bound, and where there were
+/// such "wrappers of NAME" (a wrapper library, or the program), "dlsym", "RTLD_DEEPBIND"; separated
+/// by commas.
+inline constexpr char kMpiReached[] = "RUBATO::MPI_REACHED";
+/// Libraries that call MPI past the tracer, separated by commas; "none". Absent where nobody looked
+/// (recovered archives).
+inline constexpr char kUnwatched[] = "RUBATO::UNWATCHED";
 /// Command line of the traced program.
 inline constexpr char kCommand[] = "RUBATO::COMMAND";
 /// MPI_Get_library_version, first line.

@@ -81,7 +81,7 @@ bool any_rank(MPI_Comm comm, bool mine) {
 
 std::string library_version() {
   using GetVersion = int (*)(char*, int*);
-  const auto get = reinterpret_cast<GetVersion>(mpi_symbol("PMPI_Get_library_version"));
+  const auto get = reinterpret_cast<GetVersion>(mpi_function("PMPI_Get_library_version"));
   char text[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
   int length = 0;
   if (get != nullptr) get(text, &length);

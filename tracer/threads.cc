@@ -13,6 +13,7 @@
 
 #include "call_ids.h"
 #include "tracer/recorder.h"
+#include "tracer/symbol_lookup.h"
 
 namespace rubato {
 inline namespace tracing {
@@ -91,7 +92,7 @@ void* begin_thread(void* pointer) {
 /// The next definition of a function of pthreads behind ours.
 template <class Function>
 Function next_definition(const char* name) {
-  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+  return reinterpret_cast<Function>(real_dlsym(RTLD_NEXT, name));
 }
 
 /// The log to record a call of pthreads into; null for a thread without one, or inside MPI.

@@ -18,6 +18,9 @@ inline namespace tracing {
 /// MPI_Init and MPI_Init_thread: recording starts when MPI is up.
 template <class Real, class... Arguments>
 int record_init(CallId id, const void* call_site, Real real, Arguments... arguments) {
+  // Where the MPI library was loaded after the program's start, other wrappers come to light here.
+  if (follow_wrappers() && rubato_mpi_entries[id] != rubato_pmpi_entries[id])
+    return reinterpret_cast<Real>(rubato_mpi_entries[id])(arguments...);
   const InitStamp stamp = before_init(call_site);
   const int result = real(arguments...);
   if (result == MPI_SUCCESS) start_session(id, stamp);

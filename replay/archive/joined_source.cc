@@ -8,9 +8,25 @@
 #include <utility>
 
 #include "models/error.h"
+#include "tracer/schema.h"
 
 namespace rubato {
 namespace {
+
+/// Libraries that went past the tracer in any of the jobs; unknown where one of them does not say.
+void join_unwatched(std::map<std::string, std::string>& all,
+                    const std::map<std::string, std::string>& more) {
+  const auto first = all.find(schema::kUnwatched);
+  const auto next = more.find(schema::kUnwatched);
+  if (first == all.end()) return;
+  if (next == more.end()) {
+    all.erase(first);
+  } else if (first->second == "none") {
+    first->second = next->second;
+  } else if (next->second != "none" && next->second != first->second) {
+    first->second += ", " + next->second;
+  }
+}
 
 /// The list with each rank moved; equal lists stay one.
 class MovedMembers {
@@ -172,6 +188,7 @@ class JoinedSource : public EventSource {
     }
     all.threads = std::move(threads);
     all.wildcards = WildcardsKnown::kNone;  // nobody matches them anew
+    join_unwatched(all.properties, more.properties);
     all.one_clock = false;
     parts_.push_back(std::move(part));
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "models/error.h"
+#include "tracer/schema.h"
 
 namespace rubato {
 
@@ -126,6 +127,7 @@ void TextDefinitions::define(int ranks, std::vector<int> nodes, std::vector<int>
   trace.location_of_rank = std::move(locations_of_rank);
   trace.world = 0;
   trace.wildcards = WildcardsKnown::kAll;
+  trace.properties[schema::kUnwatched] = "none";  // the text is the program
   trace.comms.push_back(world);
   comms[0] = 0;
   for (const TextLine& line : definitions) {

@@ -222,6 +222,9 @@ struct TraceSummary {
   double elapsed = 0;          ///< recorded seconds, as ScenarioResult::elapsed
   double mpi_time = 0;         ///< recorded seconds inside MPI, all ranks, inside the window
   bool shared_cores = false;   ///< a node had more ranks than cores for them
+  /// Libraries that called MPI past the tracer: "none", or their names; empty where the archive does
+  /// not say.
+  std::string unwatched;
   std::vector<KeptCall> kept;  ///< only calls that communicate; local calls are not listed
   /// Polls that found nothing, and blocking probes, taken as waiting (polling.h); 0 where kept.
   uint64_t spinning_calls = 0;

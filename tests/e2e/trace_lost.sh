@@ -20,7 +20,7 @@ says() {
   [ "$(grep -c '^rubato: ' err.txt)" = 1 ] || fail "not one line: $(cat err.txt)"
   grep -q "^rubato: $1" err.txt || fail "not '$1': $(cat err.txt)"
 }
-lost='nothing was recorded: no program called MPI_Init with the tracer loaded'
+lost='nothing was recorded: no call of MPI_Init reached the tracer'
 
 # MPI_Init, but not with the tracer.
 code=0

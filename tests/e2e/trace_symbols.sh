@@ -28,8 +28,11 @@ comm -23 exported wrapped | grep -Evf left_out >missing || true
 [ -z "$(comm -13 exported wrapped)" ] || fail "wrappers of nothing: $(comm -13 exported wrapped | tr '\n' ' ')"
 nm -D --undefined-only "$tracer" | grep -i 'mpi' && fail "the tracer refers to MPI"
 readelf -d "$tracer" | grep NEEDED | grep -i 'mpi\|otf2\|stdc++' && fail "the tracer needs a library"
-# Besides MPI: what -finstrument-functions calls, and how threads are created and joined (tracer/threads.h).
-others='^__cyg_profile_func_\(enter\|exit\)$\|^pthread_\(create\|join\|tryjoin_np\|timedjoin_np\|clockjoin_np\)$'
-[ -z "$(nm -D --defined-only "$tracer" | awk '{ print $3 }' | grep -v '^MPIX\?_\|^mpix\?_.*_$' | grep -v "$others")" ] ||
+# At both levels, as a program with wrappers of its own calls PMPI_X.
+nm -D --defined-only "$tracer" | awk '{ print $3 }' | sed -n 's/^PMPI/MPI/p' | sort -u | cmp - wrapped || fail "not both of MPI_X and PMPI_X"
+# Besides MPI: what -finstrument-functions calls, how threads are created and joined (tracer/threads.h), and how programs
+# look functions up (tracer/symbol_lookup.h).
+others='^dlopen$\|^dlsym$\|^__cyg_profile_func_\(enter\|exit\)$\|^pthread_\(create\|join\|tryjoin_np\|timedjoin_np\|clockjoin_np\)$'
+[ -z "$(nm -D --defined-only "$tracer" | awk '{ print $3 }' | grep -v '^P\?MPIX\?_' | grep -v "$others")" ] ||
   fail "more than that is exported"
 pass

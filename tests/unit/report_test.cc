@@ -28,6 +28,7 @@ Results two_rank_results() {
   results.calls = {"MPI_Recv", "MPI_Send"};
   results.trace.path = "run.otf2dir";
   results.trace.creator = "Rubato 0.1.0";
+  results.trace.unwatched = "none";
   results.trace.ranks = 2;
   results.trace.nodes = 1;
   ScenarioResult s;
@@ -261,6 +262,19 @@ TEST_CASE("strict refuses an archive with kept calls in one line that names them
                         !Catch::Contains("\n"));
   trace.kept.clear();
   CHECK_NOTHROW(refuse_kept_calls(trace));
+  trace.unwatched = "libplug.so";
+  CHECK_THROWS_WITH(refuse_kept_calls(trace), Catch::Contains("libplug.so"));
+}
+
+TEST_CASE("that every call is replayed stands only where the tracer saw every call") {
+  TraceSummary trace;
+  CHECK(kept_calls_line(trace) == "Every recorded MPI call that communicates is replayed.");
+  trace.unwatched = "none";
+  CHECK(kept_calls_line(trace) == "Every MPI call that communicates is replayed.");
+  trace.unwatched = "libplug.so";
+  CHECK(kept_calls_line(trace) ==
+        "Every recorded MPI call that communicates is replayed. Calls by libplug.so went past the "
+        "tracer and are missing.");
 }
 
 TEST_CASE("info says what stands in an archive") {
