@@ -12,6 +12,7 @@
 
 #include "models/error.h"
 #include "replay/archive/archive.h"
+#include "replay/archive/archive_number.h"
 #include "replay/archive/event_copy.h"
 #include "replay/archive/event_files.h"
 #include "replay/archive/file_ends.h"
@@ -142,8 +143,9 @@ class Copy {
     copy_events(times_of);
     copy_definitions();
     check(OTF2_Archive_Close(std::exchange(writer_, nullptr)));
+    const fs::path anchor = fs::path(directory_) / fs::path(trace_->path).filename();
     std::error_code error;
-    if (!fs::exists(fs::path(directory_) / fs::path(trace_->path).filename(), error)) fail();
+    if (!fs::exists(anchor, error) || !make_number_reproducible(anchor)) fail();
   }
 
  private:
