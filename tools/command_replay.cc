@@ -331,7 +331,8 @@ int command_replay(const Arguments& arguments) {
   const std::vector<PlatformPicture> platforms = pictures(scenarios);
   const PerfettoWindow window = perfetto_window(values);
   ReportFiles files(values, {"json", "csv", "html", "perfetto"}, archive);
-  source_date();  // a wrong one is told now, not after an hour
+  if (files.wants("html") || values.count("otf2"))
+    source_date();  // a wrong one is told now, not after an hour
   std::optional<WholeDirectory> copies = scenario_archives(values, archive);
 
   const Plan plan(scenarios, values);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/error.h"
+#include "models/source_date.h"
 #include "replay/archive/archive.h"
 #include "replay/archive/archive_number.h"
 #include "replay/archive/event_copy.h"
@@ -145,7 +146,12 @@ class Copy {
     check(OTF2_Archive_Close(std::exchange(writer_, nullptr)));
     const fs::path anchor = fs::path(directory_) / fs::path(trace_->path).filename();
     std::error_code error;
-    if (!fs::exists(anchor, error) || !make_number_reproducible(anchor)) fail();
+    if (!fs::exists(anchor, error)) fail();
+    if (!source_date()) return;
+    // (libotf2 does not tell the number of an archive that it writes.)
+    uint64_t number = 0;
+    check(OTF2_Reader_GetTraceId(EventFiles::open_anchor(anchor).get(), &number));
+    if (!make_number_reproducible(anchor, number)) fail();
   }
 
  private:

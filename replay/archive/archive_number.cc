@@ -1,17 +1,11 @@
 #include "replay/archive/archive_number.h"
 
-#include <otf2/otf2.h>
-
-#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <string>
-
-#include "models/source_date.h"
-#include "replay/archive/event_files.h"
 
 namespace rubato {
 namespace {
@@ -32,13 +26,7 @@ uint64_t hash(const std::string& text) {
 
 }  // namespace
 
-bool make_number_reproducible(const std::string& anchor) {
-  if (!source_date()) return true;
-  uint64_t number = 0;
-  {
-    const EventFiles::Reader reader = EventFiles::open_anchor(anchor);
-    if (OTF2_Reader_GetTraceId(reader.get(), &number) != OTF2_SUCCESS) return false;
-  }
+bool make_number_reproducible(const std::string& anchor, uint64_t number) {
   const std::filesystem::path path(anchor);
   std::optional<std::string> text = whole_text(path);
   const auto definitions = whole_text(std::filesystem::path(path).replace_extension(".def"));
