@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "models/cost/scenario.h"
+#include "replay/observe/results.h"
 #include "replay/replay_options.h"
 
 namespace rubato {

@@ -1,14 +1,18 @@
-# Which Debian packages Rubato needs, and how the missing ones get installed. Sourced by
-# share/quickstart and tests/run, so that the list exists once.
+# What README's Installation says, to be typed by share/quickstart, tests/run and tests: which Debian packages a build
+# needs, and how it goes; and how missing packages get installed.
 # shellcheck shell=bash disable=SC2034
 
-# To build, with a tracer and a calibrator for each MPI.
-build_packages=(
-  g++ cmake ninja-build make python3
-  libopen-trace-format2-dev libeigen3-dev libboost-program-options-dev # its dependencies include Boost.Math
-  libtomlplusplus-dev libpugixml-dev nlohmann-json3-dev libfmt-dev libdw-dev libhwloc-dev libjs-chart.js
-  libopenmpi-dev openmpi-bin libmpich-dev mpich
-)
+# The lines of the block number $1 of that section.
+readme_block() {
+  awk -v wanted="$1" '/^## /{ inside = /^## Installation/ } !inside { next }
+    /^```/ { fences++; next } fences == 2 * wanted - 1 { sub(/ +#.*/, ""); print }' \
+    "$(dirname "${BASH_SOURCE[0]}")/../README.md"
+}
+# How it is built, and installed: one command line each.
+mapfile -t readme_lines < <(readme_block 1)
+# With a tracer and a calibrator for each MPI.
+mapfile -t build_packages < <(readme_block 2 | tr ' ' '\n')
+build_packages+=(ninja-build)  # quicker than make, not needed
 # The program that the quickstart traces.
 example_packages=(lammps)
 # To test. Browser tests run where a chromium is, and are skipped elsewhere: it is too big to be
@@ -60,16 +64,6 @@ install_missing() {
       apt-get install -qq -y --no-install-recommends "${missing[@]}" </dev/null >/dev/null
 }
 
-# How $1 is built, in words for cmake: it keeps what it has. Ninja starts what takes long first and never waits for a
-# library to be whole before it compiles the next. Where all has to be compiled, files that are compiled together take
-# less time.
-set_generator() {
-  generator=()
-  [[ ! -e $1/CMakeCache.txt ]] || return 0
-  generator=(-DRUBATO_TOGETHER=ON)
-  ! command -v ninja >/dev/null || generator+=(-G Ninja)
-}
-
 # Where there is a ccache, what was compiled before is taken from its store, also what another checkout than $1 compiled:
 # paths below $1 are made relative, and times of files do not count.
 use_ccache() {
@@ -78,14 +72,22 @@ use_ccache() {
   export CCACHE_BASEDIR=$1 CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:+$CCACHE_SLOPPINESS,}include_file_mtime,include_file_ctime
 }
 
-# Configures (once) and builds into $1/build. Further words go to cmake.
+# Ninja starts what takes long first, and never waits for a library to be whole before it compiles the next.
+use_ninja() {
+  ! command -v ninja >/dev/null || export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
+}
+
+# Builds in $1 as README says, into $1/build. Further words are options that cmake gets first; a build directory keeps
+# them.
 build_rubato() {
   local root=$1
   shift
-  local build=$root/build generator
-  set_generator "$build"
-  cmake -S "$root" -B "$build" "${generator[@]}" "$@" >/dev/null || return 1
-  cmake --build "$build" --parallel "$(nproc)"
+  (
+    cd "$root" || exit
+    use_ninja
+    if (($#)); then cmake -S . -B build "$@" >/dev/null || exit; fi
+    eval "${readme_lines[0]}"
+  )
 }
 
 # How Open MPI starts two ranks here without putting them on one core if there are two: sets

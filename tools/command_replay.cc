@@ -8,6 +8,7 @@
 #include "models/cost/scenario.h"
 #include "models/error.h"
 #include "models/input_file.h"
+#include "models/source_date.h"
 #include "replay/archive/input_format.h"
 #include "replay/checkpoint.h"
 #include "replay/contention_cost.h"
@@ -330,6 +331,8 @@ int command_replay(const Arguments& arguments) {
   const std::vector<PlatformPicture> platforms = pictures(scenarios);
   const PerfettoWindow window = perfetto_window(values);
   ReportFiles files(values, {"json", "csv", "html", "perfetto"}, archive);
+  if (files.wants("html") || values.count("otf2"))
+    source_date();  // a wrong one is told now, not after an hour
   std::optional<WholeDirectory> copies = scenario_archives(values, archive);
 
   const Plan plan(scenarios, values);

@@ -9,10 +9,12 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "models/error.h"
 #include "models/shell_quoted.h"
+#include "models/source_date.h"
 #include "tools/caveats.h"
 #include "tools/cures.h"
 #include "tools/efficiency.h"
@@ -189,10 +191,14 @@ ReportOrigin report_origin(const std::string& command, const Arguments& argument
   ReportOrigin origin;
   std::array<char, 256> host{};
   if (gethostname(host.data(), host.size() - 1) == 0) origin.host = host.data();
-  const std::time_t now = std::time(nullptr);
+  // A given date is the same everywhere, so it has no local time.
+  const std::optional<std::time_t> given = source_date();
+  const std::time_t now = given ? *given : std::time(nullptr);
   std::array<char, 32> date{};
-  if (std::tm local{}; localtime_r(&now, &local))
-    std::strftime(date.data(), date.size(), "%Y-%m-%d %H:%M", &local);
+  if (std::tm parts{}; given ? gmtime_r(&now, &parts) : localtime_r(&now, &parts)) {
+    std::strftime(date.data(), date.size(), given ? "%Y-%m-%d %H:%M UTC" : "%Y-%m-%d %H:%M",
+                  &parts);
+  }
   origin.date = date.data();
   origin.command = "rubato " + command;
   for (const std::string& word : arguments) origin.command += ' ' + shell_quoted(word);

@@ -18,7 +18,7 @@ struct ReportOrigin {
   std::string host;
   std::string command;  ///< as a shell takes it
 };
-/// The present.
+/// The present, or what SOURCE_DATE_EPOCH says. Errors: InputError as source_date().
 ReportOrigin report_origin(const std::string& command, const Arguments& arguments);
 
 /// A report as one self-contained HTML file: the page, its style and script (share/report/),

@@ -18,9 +18,9 @@ namespace rubato {
 inline namespace tracing {
 namespace {
 
-constexpr int kTag = 31415;
-constexpr int kRounds = 16;      ///< of a block
-constexpr int kMostPasses = 40;  ///< of four blocks
+constexpr int kOwnTag = 31415;
+constexpr int kBlockRounds = 16;  ///< of a block
+constexpr int kMostPasses = 40;   ///< of four blocks
 constexpr int kFewPasses = 8;
 constexpr uint64_t kNanoseconds =
     20'000'000;  ///< it takes no longer, also where ranks share a core
@@ -39,9 +39,10 @@ class PingPong {
   bool goes_on(bool wanted) {
     int word = wanted ? 1 : 0;
     if (peer_ == 1) {
-      PMPI(Send)(&word, sizeof word, handles.byte, peer_, kTag, handles.world);
+      PMPI(Send)(&word, sizeof word, handles.byte, peer_, kOwnTag, handles.world);
     } else {
-      PMPI(Recv)(&word, sizeof word, handles.byte, peer_, kTag, handles.world, MPI_STATUS_IGNORE);
+      PMPI(Recv)
+      (&word, sizeof word, handles.byte, peer_, kOwnTag, handles.world, MPI_STATUS_IGNORE);
     }
     return word != 0;
   }
@@ -52,10 +53,10 @@ class PingPong {
     uint64_t* const first = log_->at;
     log_->last = 0;  // a head that tells the time by itself
     const uint64_t begin = Clock::now();
-    for (int i = 0; i < kRounds; ++i) recorded ? round(recorded_) : round(plain_);
+    for (int i = 0; i < kBlockRounds; ++i) recorded ? round(recorded_) : round(plain_);
     const auto ticks = static_cast<double>(Clock::now() - begin);
     if (recorded) add_gaps(first);
-    return ticks / (2 * kRounds);
+    return ticks / (2 * kBlockRounds);
   }
 
   /// Ticks from the leave of a receive to the enter of the next send. Counters may tick in steps
@@ -77,9 +78,9 @@ class PingPong {
   void round(const Calls& calls) {
     int64_t word = 0;
     MPI_Status status;
-    if (peer_ == 1) calls.send(&word, 8, handles.byte, peer_, kTag, handles.world);
-    calls.receive(&word, 8, handles.byte, peer_, kTag, handles.world, &status);
-    if (peer_ == 0) calls.send(&word, 8, handles.byte, peer_, kTag, handles.world);
+    if (peer_ == 1) calls.send(&word, 8, handles.byte, peer_, kOwnTag, handles.world);
+    calls.receive(&word, 8, handles.byte, peer_, kOwnTag, handles.world, &status);
+    if (peer_ == 0) calls.send(&word, 8, handles.byte, peer_, kOwnTag, handles.world);
   }
 
   void add_gaps(uint64_t* first) {
@@ -105,8 +106,8 @@ bool same_host(int rank, const std::string& host) {
   char own[256] = "", other[256] = "";
   std::strncpy(own, host.c_str(), sizeof own - 1);
   PMPI(Sendrecv)
-  (own, sizeof own, handles.byte, 1 - rank, kTag, other, sizeof other, handles.byte, 1 - rank, kTag,
-   handles.world, MPI_STATUS_IGNORE);
+  (own, sizeof own, handles.byte, 1 - rank, kOwnTag, other, sizeof other, handles.byte, 1 - rank,
+   kOwnTag, handles.world, MPI_STATUS_IGNORE);
   return std::strcmp(own, other) == 0;
 }
 
@@ -114,7 +115,7 @@ bool same_host(int rank, const std::string& host) {
 
 void measure_in_place(int rank, int size, const std::string& host, Overhead& overhead) {
   if (size < 2 || rank > 1 || !same_host(rank, host)) return;
-  constexpr size_t kMostCalls = 2 * (kRounds + 1) * 2 * kMostPasses;
+  constexpr size_t kMostCalls = 2 * (kBlockRounds + 1) * 2 * kMostPasses;
   std::vector<uint64_t> words(kMostCalls * (kHeadWords + kMaxItemWords) + kFreeWords);
   ThreadLog scratch;
   scratch.at = words.data();

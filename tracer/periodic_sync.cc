@@ -17,7 +17,7 @@ constexpr int64_t kMostCalls = 1000;
 constexpr double kMostOfTime = 0.05;
 
 /// A comparison that finds no quiet moment in this time is a bad one, which counts little.
-constexpr double kMeasureSeconds = 0.05;
+constexpr double kExchangeSeconds = 0.05;
 
 MPI_Comm tracer_comm;
 ClockSync* clocks;
@@ -97,7 +97,7 @@ void PeriodicSync::count(ThreadLog* log, MPI_Comm comm) {
   wanted = news.calls;
   if (news.compare_now != 0) {
     const uint64_t before = Clock::monotonic();
-    clocks->measure(kMeasureSeconds);
+    clocks->measure(kExchangeSeconds);
     journal::clock_sample(clocks->parent(), clocks->samples());
     cost = static_cast<double>(Clock::monotonic() - before);
   }

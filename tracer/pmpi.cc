@@ -126,13 +126,13 @@ void pass_everything() {
 #ifdef OPEN_MPI
 namespace {
 
-const char* missing = nullptr;
+const char* first_missing = nullptr;
 
 /// Sets a handle to the address of Open MPI's object; false when there is none.
 template <class Handle>
 bool load(Handle& handle, const char* symbol) {
   handle = reinterpret_cast<Handle>(mpi_variable(symbol));
-  if (handle == nullptr) missing = symbol;
+  if (handle == nullptr) first_missing = symbol;
   return handle != nullptr;
 }
 
@@ -151,7 +151,7 @@ bool load_handles() {
 }
 
 const char* missing_handle() {
-  return mpi_variable("ompi_mpi_comm_world") != nullptr ? missing : nullptr;
+  return mpi_variable("ompi_mpi_comm_world") != nullptr ? first_missing : nullptr;
 }
 #else
 bool load_handles() {

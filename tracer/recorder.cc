@@ -34,7 +34,7 @@ std::atomic<uint64_t> barriers_passed{0};
 
 /// Of keep_sums_only().
 bool sums_only = false;
-RunBounds run_bounds;
+RunBounds kept_bounds;
 
 std::atomic<uint64_t>& switch_time(uint32_t number) {
   return switch_times[number % Recorder::kMaxSwitches];
@@ -51,7 +51,7 @@ void put_mark(ThreadLog& log, unsigned mark, uint64_t begin, uint64_t duration) 
 }  // namespace
 
 void Recorder::keep_sums_only(const RunBounds& bounds) {
-  run_bounds = bounds;
+  kept_bounds = bounds;
   sums_only = true;
 }
 
@@ -64,7 +64,7 @@ void ThreadLog::sum_up(TimeSums& all) const {
 /// All calls in the segment in use are complete.
 SegmentFile::Result Recorder::next_segment(ThreadLog& log, size_t bytes) {
   if (sums_only) {
-    if (log.sums == nullptr) log.sums = new (std::nothrow) TimeSums(run_bounds);
+    if (log.sums == nullptr) log.sums = new (std::nothrow) TimeSums(kept_bounds);
     if (log.sums == nullptr) return SegmentFile::Result::kFull;
     log.sum_up(*log.sums);
     if (log.segments.begin_again(bytes)) return SegmentFile::Result::kGood;

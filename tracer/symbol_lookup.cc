@@ -29,11 +29,11 @@ using Dlsym = void* (*)(void*, const char*);
 
 /// Of what follows. Never waited for: a thread that loads a library holds the loader's lock, which
 /// the owner of this one may want.
-std::mutex mutex;
+std::mutex lookup_mutex;
 /// What was loaded before the libraries that are still to be looked at.
-std::vector<const link_map*>* known = nullptr;
+std::vector<const link_map*>* loaded_before = nullptr;
 
-std::atomic<bool> looked_up{false};
+std::atomic<bool> asked_by_dlsym{false};
 std::atomic<bool> bound_deeply{false};
 
 /// The C library's dlsym or dlopen. Since version 2.34 they are in libc.so, before in libdl.so.
@@ -63,12 +63,13 @@ void* recording_function(const char* name) {
 
 /// Leads the references of libraries that were loaded with RTLD_DEEPBIND to the tracer.
 void bind_new_libraries() {
-  const std::unique_lock lock(mutex, std::try_to_lock);
-  if (!lock.owns_lock() || known == nullptr) return;
+  const std::unique_lock lock(lookup_mutex, std::try_to_lock);
+  if (!lock.owns_lock() || loaded_before == nullptr) return;
   const link_map* const library = mpi_library();
   if (library == nullptr) return;
   for (const link_map* object : objects::all()) {
-    if (object == library || std::find(known->begin(), known->end(), object) != known->end())
+    if (object == library ||
+        std::find(loaded_before->begin(), loaded_before->end(), object) != loaded_before->end())
       continue;
     for (const objects::Reference& reference : objects::mpi_references(*object)) {
       const void* meant = objects::scope_definition(*object, reference.function);
@@ -77,8 +78,8 @@ void bind_new_libraries() {
       if (own != nullptr && objects::rebind(reference, own)) bound_deeply = true;
     }
   }
-  delete known;
-  known = nullptr;
+  delete loaded_before;
+  loaded_before = nullptr;
   rubato_deepbind_pending = 0;
 }
 
@@ -114,7 +115,7 @@ void* answer(void* handle, const char* name, const void* call_site) {
   const link_map* const library = mpi_library();
   if (library == nullptr || objects::holding(found) != library) return nullptr;
   void* const own = recording_function(name);
-  if (own != nullptr) looked_up = true;
+  if (own != nullptr) asked_by_dlsym = true;
   return own;
 }
 
@@ -146,7 +147,7 @@ std::vector<std::string> unwatched_libraries() {
 }
 
 bool functions_looked_up() {
-  return looked_up;
+  return asked_by_dlsym;
 }
 bool libraries_bound_deeply() {
   return bound_deeply;
@@ -155,11 +156,10 @@ bool libraries_bound_deeply() {
 }  // namespace tracing
 }  // namespace rubato
 
-using namespace rubato;
-
 /// The slow path of dlsym(): for names of MPI, and where something is to be done before.
 extern "C" __attribute__((visibility("hidden"), used)) void* rubato_looked_up(
     void* handle, const char* name, const void* call_site) {
+  using namespace rubato;
   if (rubato_real_dlsym == nullptr) find_real_functions();
   if (rubato_deepbind_pending != 0) bind_new_libraries();
   return answer(handle, name, call_site);
@@ -167,12 +167,13 @@ extern "C" __attribute__((visibility("hidden"), used)) void* rubato_looked_up(
 
 /// That of dlopen(): a library is about to be loaded with RTLD_DEEPBIND, or it is the first call.
 extern "C" __attribute__((visibility("hidden"), used)) void rubato_before_open(int flags) {
+  using namespace rubato;
   if (rubato_real_dlopen == nullptr) find_real_functions();
   if ((flags & RTLD_DEEPBIND) == 0) return;
   if (rubato_deepbind_pending != 0) bind_new_libraries();
-  const std::unique_lock lock(mutex, std::try_to_lock);
+  const std::unique_lock lock(lookup_mutex, std::try_to_lock);
   if (!lock.owns_lock()) return;
-  if (known == nullptr) known = new std::vector<const link_map*>(objects::all());
+  if (loaded_before == nullptr) loaded_before = new std::vector<const link_map*>(objects::all());
   rubato_deepbind_pending = 1;
 }
 

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "models/error.h"
+#include "models/source_date.h"
 #include "replay/archive/archive.h"
+#include "replay/archive/archive_number.h"
 #include "replay/archive/event_copy.h"
 #include "replay/archive/event_files.h"
 #include "replay/archive/file_ends.h"
@@ -142,8 +144,14 @@ class Copy {
     copy_events(times_of);
     copy_definitions();
     check(OTF2_Archive_Close(std::exchange(writer_, nullptr)));
+    const fs::path anchor = fs::path(directory_) / fs::path(trace_->path).filename();
     std::error_code error;
-    if (!fs::exists(fs::path(directory_) / fs::path(trace_->path).filename(), error)) fail();
+    if (!fs::exists(anchor, error)) fail();
+    if (!source_date()) return;
+    // (libotf2 does not tell the number of an archive that it writes.)
+    uint64_t number = 0;
+    check(OTF2_Reader_GetTraceId(EventFiles::open_anchor(anchor).get(), &number));
+    if (!make_number_reproducible(anchor, number)) fail();
   }
 
  private:

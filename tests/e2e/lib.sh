@@ -17,6 +17,8 @@ cd "$work"
 before_exit=:
 trap 'rc=$?; $before_exit; cd /; if [ $rc = 0 ] || [ $rc = 77 ]; then rm -rf "$work"; fi' EXIT
 
+# Pages and archives that are compared say that they were made at the same time.
+export SOURCE_DATE_EPOCH=1700000000
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
 

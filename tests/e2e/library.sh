@@ -1,13 +1,12 @@
 #!/bin/sh
 # A program built on the installed library: find_package(Rubato), a network model and a text trace of its own.
-# library.sh BUILD_DIR
+# library.sh PREFIX, where Rubato is installed; readme_install.sh calls it.
 set -eu
-build=$1
+prefix=$1
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/rubato-library.XXXXXX")
 trap 'if [ $? = 0 ]; then rm -rf "$work"; fi' EXIT
-cmake --install "$build" --prefix "$work/prefix" >"$work/install.txt" || { tail -3 "$work/install.txt"; exit 1; }
-cmake -S "$root/share/examples/network-model" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Debug \
+cmake -S "$root/share/examples/network-model" -B "$work/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Debug \
   >"$work/cmake.txt" 2>&1 || { tail -20 "$work/cmake.txt"; exit 1; }
 cmake --build "$work/build" >"$work/make.txt" 2>&1 || { tail -20 "$work/make.txt"; exit 1; }
 cat >"$work/two.txt" <<'T'
@@ -53,6 +52,6 @@ T
 "$work/build/ring" "$work/ring.txt" 2us >"$work/out.txt"
 grep -q ' 1001.000 us$' "$work/out.txt" && grep -q ' 1003.000 us$' "$work/out.txt" || { cat "$work/out.txt"; exit 1; }
 # The installed command finds its parts, and reads text, too.
-"$work/prefix/bin/rubato" replay "$work/two.txt" --only --on bandela:latency=1us,bandwidth=1GB/s >"$work/replay.txt" 2>&1 ||
+"$prefix/bin/rubato" replay "$work/two.txt" --only --on bandela:latency=1us,bandwidth=1GB/s >"$work/replay.txt" 2>&1 ||
   { cat "$work/replay.txt"; exit 1; }
 grep -q '^bandela:[^ ]* *1\.001 ' "$work/replay.txt" || { cat "$work/replay.txt"; exit 1; }

@@ -28,10 +28,15 @@ skip() {
 # Nothing of the build may be needed: it is not to be found by accident either.
 unset LD_LIBRARY_PATH
 
-# pack GENERATOR: makes the package; sets package to its name.
+# pack GENERATOR: makes the package, which has the same bytes each time; sets package to its name.
+export SOURCE_DATE_EPOCH=1700000000
 pack() {
-  (cd "$build" && cpack -G "$1" -B "$work/packages") >cpack.txt 2>&1 || fail "cpack: $(tail -5 cpack.txt)"
-  rm -rf packages/_CPack_Packages
+  local directory
+  for directory in before packages; do
+    (cd "$build" && cpack -G "$1" -B "$work/$directory") >cpack.txt 2>&1 || fail "cpack: $(tail -5 cpack.txt)"
+    rm -rf "$directory/_CPack_Packages"
+  done
+  cmp before/* packages/* || fail "two packages with the same SOURCE_DATE_EPOCH differ"
   package=$(echo packages/*)
   [[ -f $package ]] || fail "cpack -G $1 made $package"
 }

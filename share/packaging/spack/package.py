@@ -46,7 +46,6 @@ class Rubato(CMakePackage):
     def cmake_args(self):
         chart = join_path(self.stage.source_path, "chart.js", "dist", "chart.min.js")
         return [
-            self.define("RUBATO_TESTS", False),
             self.define("RUBATO_CHART_JS", chart),
             self.define("MPICC_PLAIN", self.spec["mpi"].mpicc),
             self.define("MPICC_OPENMPI", "MPICC_OPENMPI-NOTFOUND"),

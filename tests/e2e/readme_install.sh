@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# The lines of README's Installation, as they stand there:
+#   readme_install.sh lines BUILD_DIR   what they would compile is what was compiled in BUILD_DIR, which they install
+#   readme_install.sh build             a copy of the sources is built by them, with make and without ccache
+# Then a program is built on the installation (library.sh).
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+work=$(mktemp -d "${TMPDIR:-/tmp}/rubato-readme.XXXXXX")
+trap 'if [[ $? = 0 ]]; then rm -rf "$work"; fi' EXIT
+fail() {
+  echo "FAIL readme_install: $*" >&2
+  exit 1
+}
+# shellcheck source=share/setup.sh
+. "$root/share/setup.sh"
+((${#readme_lines[@]} == 2)) || fail "README has ${#readme_lines[@]} lines: ${readme_lines[*]}"
+
+# A copy, in which the lines may write build/; ~ is another directory, too.
+mkdir "$work/copy" "$work/home"
+tar -C "$root" --exclude ./.git --exclude './build*' --exclude '*.otf2dir' --exclude './rubato-quickstart*' -cf - . |
+  tar -C "$work/copy" -xf -
+cd "$work/copy"
+type_line() { HOME=$work/home bash -euc "$1" >"$work/log.txt" 2>&1 || fail "$1: $(tail -n 20 "$work/log.txt")"; }
+
+case $1 in
+build)
+  unset CMAKE_GENERATOR CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER
+  type_line "${readme_lines[0]}"
+  [[ ! -e build/bin/rubato-unit ]] || fail "tests are built"
+  ;;
+lines)
+  build=$2
+  # What cmake takes from the environment is as BUILD_DIR has it.
+  for name in CMAKE_GENERATOR CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER; do
+    export "$name=$(sed -n "s/^$name:[A-Z]*=//p" "$build/CMakeCache.txt")"
+  done
+  type_line "${readme_lines[0]%%&&*}"
+  # Of the product each file is compiled as in BUILD_DIR, but for warnings that are errors there.
+  /usr/bin/python3 - "$PWD" "$root" "$build" <<'PYTHON'
+import json, sys
+copy, root, build = sys.argv[1:]
+def commands(directory, source):
+    words = {}
+    for entry in json.load(open(directory + "/compile_commands.json")):
+        line = entry["command"].replace(directory, "BUILD").replace(source, "SOURCE")
+        file = line.split()[line.split().index("-o") + 1]
+        words[entry["directory"].replace(directory, "BUILD") + " " + file] = line.replace(" -Werror", "")
+    return words
+readme, tested = commands(copy + "/build", copy), commands(build, root)
+differ = [line for file, line in readme.items() if tested.get(file) != line]
+assert len(readme) > 100, len(readme)
+assert not differ, f"{len(differ)} files are compiled otherwise, such as by\n{differ[0]}"
+assert not any("Catch2" in line or "rubato-unit" in line for line in readme.values()), "tests are built"
+PYTHON
+  rm -rf build
+  ln -s "$build" build
+  ;;
+*) fail "usage: readme_install.sh lines BUILD_DIR | build" ;;
+esac
+build/bin/rubato -V >/dev/null || fail "build/bin/rubato does not work"
+type_line "${readme_lines[1]}"
+"$root/tests/e2e/library.sh" "$work/home/rubato" || fail "library.sh"
+echo "PASS readme_install ($1)"
