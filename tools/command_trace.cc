@@ -22,6 +22,7 @@
 #include "tools/standard_streams.h"
 #include "tools/trace_watch.h"
 #include "tracer/function_filter.h"
+#include "tracer/launcher.h"
 
 namespace fs = std::filesystem;
 namespace po = boost::program_options;
@@ -269,7 +270,7 @@ int trace(const Arguments& arguments) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
-  if (launcher_rank() == 0) watch_command(archive ? output : "");
+  if (launcher_rank() == 0) watch_command(archive ? output : "", hydra_stderr());
   execv(program.c_str(), words.data());
   throw InputError(fmt::format("{}: {}", program, std::strerror(errno)));
 }

@@ -103,6 +103,7 @@ std::string unsaid_outcome(const std::string& output) {
            "with the tracer loaded (env -i, sudo and their like remove LD_PRELOAD)\n";
   }
   struct stat info;
+  if (stat((output + "/ABORTED").c_str(), &info) == 0) return "";  // a rank said so
   if (stat((output + "/INCOMPLETE").c_str(), &info) == 0) {
     return fmt::format(
         "rubato: the program ended without MPI_Finalize; to make a trace of what was recorded: "
@@ -115,7 +116,7 @@ std::string unsaid_outcome(const std::string& output) {
          "statically)\n";
 }
 
-void watch_command(const std::string& output) {
+void watch_command(const std::string& output, int hydra) {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   const std::string name = fmt::format("rubato-{}-{}-{}", getpid(), now.tv_sec, now.tv_nsec);
@@ -123,9 +124,10 @@ void watch_command(const std::string& output) {
   const int listener = command >= 0 ? listen_for_outcome(name) : -1;
   if (listener >= 0) {
     // Twice, so that the watcher is not the command's child, which might wait for any.
-    const int launcher = launchers_stderr();
+    const int launcher = hydra >= 0 ? hydra : launchers_stderr();
     const pid_t child = fork();
     if (child == 0) {
+      if (hydra >= 0) dup2(hydra, STDERR_FILENO);
       if (fork() == 0) watch(command, listener, launcher, output);
       _exit(0);
     }

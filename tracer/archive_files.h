@@ -48,6 +48,8 @@ uint64_t corrected(uint64_t time, const std::vector<ClockOffset>& offsets);
 
 /// Name of the text file that stands beside an unfinished archive.
 inline constexpr char kIncomplete[] = "INCOMPLETE";
+/// Beside it once a rank called MPI_Abort and has said so: no other one says anything.
+inline constexpr char kAborted[] = "ABORTED";
 /// Directory below the archive's that full memory is emptied to.
 inline constexpr char kOverflow[] = ".records";
 

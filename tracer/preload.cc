@@ -77,7 +77,7 @@ __attribute__((destructor)) void unloaded() {
     say_outcome(sessions);
     return;
   }
-  if (report_fd < 0 || session_finished() || !is_traced_process()) return;
+  if (report_fd < 0 || session_finished() || abort_is_said() || !is_traced_process()) return;
   const Settings settings = Settings::from_environment();
   std::string line;
   struct stat info;

@@ -16,6 +16,7 @@
 
 #include "tracer/archive_files.h"
 #include "tracer/gather.h"
+#include "tracer/launcher.h"
 
 /// Records belong on a fast disk of the node itself, best in memory: writing to a mapped file on a
 /// busy disk stalls for milliseconds, on a file system over a network for longer. /dev/shm is such
@@ -97,18 +98,6 @@ uint64_t new_job() {
 
 constexpr char kJobLine[] = "job of sessions ";
 constexpr char kLauncherLine[] = "launched as ";
-
-/// What launchers call the job that this process belongs to; "-" where they do not say.
-std::string launched_as() {
-  for (const char* name : {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID", "PBS_JOBID"}) {
-    const char* value = std::getenv(name);
-    if (value != nullptr && *value != '\0') return std::string(name) + "=" + value;
-  }
-  const char* job = std::getenv("SLURM_JOB_ID");
-  const char* step = std::getenv("SLURM_STEP_ID");
-  if (job != nullptr && step != nullptr) return std::string("SLURM=") + job + "." + step;
-  return "-";
-}
 
 /// A new directory beside `output`, under a name that nobody can have placed there; "", and errno.
 std::string make_beside(const std::string& output, int rank) {

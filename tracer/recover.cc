@@ -442,6 +442,7 @@ RecoverResult recover(const RecoverTask& task) {
   result.kept = task.keep || result.recovered < result.ranks;
   if (result.recovered == result.ranks) {
     fs::remove(note, error);
+    fs::remove(result.output + "/" + kAborted, error);
   } else if (fs::is_regular_file(note) && !recovered_in_part(result.output)) {
     std::ofstream(note, std::ios::app) << kInPart << "\n";
   }

@@ -1,14 +1,18 @@
 #include "tracer/session.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <mutex>
 
+#include "tracer/archive_files.h"
 #include "tracer/archive_writer.h"
 #include "tracer/call_communicators.h"
 #include "tracer/clock_sync.h"
@@ -16,6 +20,7 @@
 #include "tracer/functions.h"
 #include "tracer/journal.h"
 #include "tracer/late_start.h"
+#include "tracer/launcher.h"
 #include "tracer/modules.h"
 #include "tracer/overhead.h"
 #include "tracer/overhead_in_place.h"
@@ -24,6 +29,7 @@
 #include "tracer/record_space.h"
 #include "tracer/report_line.h"
 #include "tracer/requests.h"
+#include "tracer/roll_call.h"
 #include "tracer/settings.h"
 
 namespace rubato {
@@ -55,6 +61,19 @@ constexpr double kMeasureSeconds = 1;
 Session* session = nullptr;
 bool started = false;
 bool finished = false;
+
+/// What is needed to say that MPI_Abort was called, made beforehand: a signal handler may not
+/// allocate.
+struct LastWords {
+  std::string line;
+  std::string claim;  ///< the file of the one who says it; empty without an archive
+  int file = STDERR_FILENO;
+  std::atomic<bool> said{false};
+
+  void prepare();
+  void say();
+};
+LastWords last_words;
 
 /// How many of MPI's sessions the program has open, and the process that opened the first: children
 /// of fork() have the rest of this too.
@@ -211,6 +230,7 @@ void begin_records(const InitStamp& stamp, bool threads, Start start_communicato
   session->recording = true;
   // A child of fork() is not a rank.
   pthread_atfork(nullptr, nullptr, [] { Recorder::stop(); });
+  last_words.prepare();
 }
 
 /// Behind the first call.
@@ -464,14 +484,54 @@ void leave_to_other_library() {
 
 }  // namespace
 
+namespace {
+
+RollCall* roll_call = nullptr;
+
+/// False, and said, where some ranks are not traced. They would take part in no communication of
+/// ours, so the program runs as without the tracer.
+bool every_rank_is_traced() {
+  constexpr double kPatience = 10;  // seconds; file systems over a network take some
+  int rank = 0, size = 1;
+  PMPI(Comm_rank)(handles.world, &rank);
+  PMPI(Comm_size)(handles.world, &size);
+  const RollCall::Answer answer = roll_call->answer(rank, size, kPatience);
+  if (answer.all) return true;
+  Recorder::stop();
+  if (session != nullptr) session->recording = false;  // one of MPI's sessions
+  pass_everything();
+  finished = true;
+  outcome_is_said();
+  if (answer.speaker) warn(untraced_ranks(answer, size));
+  return false;
+}
+
+}  // namespace
+
+void announce_rank() {
+  if (roll_call != nullptr) return;
+  const std::string output = output_directory();
+  RollCall::Places places;
+  places.job = launched_as();
+  // A batch job may have several jobs of MPI at once.
+  if (places.job == "-" || places.job.rfind("PBS_", 0) == 0) places.job += " " + output;
+  const char* temporary = std::getenv("TMPDIR");
+  places.node = {"/dev/shm", temporary != nullptr && *temporary != '\0' ? temporary : "/tmp"};
+  const size_t slash = output.rfind('/');
+  places.shared = slash == std::string::npos ? "." : output.substr(0, slash);
+  roll_call = new RollCall(places);
+}
+
 void start_session(CallId init, const InitStamp& stamp) {
   if (started && (session == nullptr || session->has_world || finished)) return;
   started = true;
   if (!load_handles()) {
+    delete roll_call;
     leave_to_other_library();
     return;
   }
   try {
+    if (!every_rank_is_traced()) return;
 #if MPI_VERSION >= 4
     if (any_rank(handles.world, session != nullptr)) {
       join_world(init, stamp);
@@ -571,10 +631,41 @@ std::string sessions_report() {
   return how_to_recover("this program has MPI sessions and no MPI_Finalize");
 }
 
+namespace {
+
+void LastWords::prepare() {
+  line = "rubato: " + how_to_recover("the program called MPI_Abort") + "\n";
+  if (session->settings.archive) claim = session->settings.output + "/" + kAborted;
+  if (const int launcher = hydra_stderr(); launcher >= 0) file = launcher;
+}
+
+/// Without an archive there is no place to agree on one rank, so it is rank 0: where another one
+/// ends the job, the watcher of `rubato trace` says that there is no summary.
+void LastWords::say() {
+  if (said.exchange(true)) return;
+  bool mine = session->rank == 0;
+  if (!claim.empty()) {
+    const int made =
+        open(claim.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (made >= 0) close(made);
+    if (made >= 0 || errno == EEXIST) mine = made >= 0;
+  }
+  if (!mine) return;
+  outcome_is_said();
+  [[maybe_unused]] const ssize_t written = write(file, line.data(), line.size());
+}
+
+}  // namespace
+
 void abort_session() {
-  if (session == nullptr || finished) return;
+  if (!session_started() || finished) return;
   Recorder::stop();
-  say_outcome(how_to_recover("the program called MPI_Abort"));
+  last_words.say();
+}
+
+bool abort_is_said() {
+  return last_words.said ||
+         (!last_words.claim.empty() && access(last_words.claim.c_str(), F_OK) == 0);
 }
 
 std::string how_to_recover(const std::string& what) {

@@ -18,6 +18,9 @@ struct InitStamp {
 };
 InitStamp before_init(const void* call_site);
 
+/// MPI_Init is about to be entered: other ranks shall know that this one is traced (roll_call.h).
+void announce_rank();
+
 /// MPI is up: choose the clock, measure what recording costs, start to record. Collective.
 void start_session(CallId init, const InitStamp& stamp);
 
@@ -33,8 +36,11 @@ void mpi_session_opened(CallId init, const InitStamp& stamp);
 void mpi_session_closing();
 void mpi_session_closed(bool good);
 
-/// The program is about to die by MPI_Abort.
+/// The program is about to die by MPI_Abort, which may be called in a signal handler. One rank of
+/// the job says so, once.
 void abort_session();
+/// A rank of the job said so.
+bool abort_is_said();
 
 /// A line for the user of a program that did not reach MPI_Finalize; where no archive is wanted,
 /// that there is no summary.

@@ -22,10 +22,14 @@ bool is_set(const char* name) {
 
 }  // namespace
 
+std::string output_directory() {
+  const char* output = std::getenv("RUBATO_TRACE_OUTPUT");
+  return output != nullptr && *output != '\0' ? output : "rubato-trace.otf2dir";
+}
+
 Settings Settings::from_environment() {
   Settings settings;
-  const char* output = std::getenv("RUBATO_TRACE_OUTPUT");
-  settings.output = output != nullptr && *output != '\0' ? output : "rubato-trace.otf2dir";
+  settings.output = output_directory();
   if (const char* memory = std::getenv("RUBATO_TRACE_MEMORY")) {
     settings.memory = std::strtoull(memory, nullptr, 10);
   }

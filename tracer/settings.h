@@ -36,6 +36,9 @@ struct Settings {
   static Settings from_environment();
 };
 
+/// The output of the settings.
+std::string output_directory();
+
 /// This process's command line, blanks between the words.
 std::string command_line();
 

@@ -22,6 +22,7 @@ int record_init(CallId id, const void* call_site, Real real, Arguments... argume
   if (follow_wrappers() && rubato_mpi_entries[id] != rubato_pmpi_entries[id])
     return reinterpret_cast<Real>(rubato_mpi_entries[id])(arguments...);
   const InitStamp stamp = before_init(call_site);
+  announce_rank();
   const int result = real(arguments...);
   if (result == MPI_SUCCESS) start_session(id, stamp);
   return result;

@@ -56,7 +56,7 @@ must_not calibrate "what fits: it measures" \
 must_not replay/cluster/mpi "anything but MPI and what it carries" "$otf2|$eigen|$printing|models/|replay/|tools/|tracer/|calibrate/" \
   'replay/cluster/transport\.h'
 must_not tools "MPI, OTF2, Eigen or other rooms than replay and models" \
-  "$mpi|$otf2|$eigen|tracer/|calibrate/" 'tracer/(recover|function_filter)\.h'
+  "$mpi|$otf2|$eigen|tracer/|calibrate/" 'tracer/(recover|function_filter|launcher)\.h'
 
 at_most models 1 "the TOML reader" 'toml'
 at_most models 1 "the XML reader" 'pugixml'

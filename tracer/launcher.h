@@ -1,0 +1,22 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+/// The launcher (mpirun, srun) that started this process.
+namespace rubato {
+inline namespace tracing {
+
+/// The job that this process belongs to, by its launcher: the same text in all of its processes and
+/// in no other job of that time. "-" where the launcher does not tell.
+std::string launched_as();
+
+/// Standard error of MPICH's launcher on this node, opened for writing, if it is what reads this
+/// process's standard error; else -1. When a job is aborted, hydra ends without reading the last
+/// line of a rank; what is written here arrives. And the exit code that hydra reports depends on
+/// when the standard error of a rank is closed: no other process may keep it open.
+int hydra_stderr();
+
+}  // namespace tracing
+}  // namespace rubato
