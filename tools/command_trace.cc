@@ -270,7 +270,9 @@ int trace(const Arguments& arguments) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
-  if (launcher_rank() == 0) watch_command(archive ? output : "", hydra_stderr());
+  if (launcher_rank() == 0) {
+    watch_command(archive ? output : "", hydra_stderr(), hydra_mpiexec_stderr());
+  }
   execv(program.c_str(), words.data());
   throw InputError(fmt::format("{}: {}", program, std::strerror(errno)));
 }

@@ -116,7 +116,7 @@ std::string unsaid_outcome(const std::string& output) {
          "statically)\n";
 }
 
-void watch_command(const std::string& output, int hydra) {
+void watch_command(const std::string& output, int hydra, int mpiexec) {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   const std::string name = fmt::format("rubato-{}-{}-{}", getpid(), now.tv_sec, now.tv_nsec);
@@ -124,7 +124,7 @@ void watch_command(const std::string& output, int hydra) {
   const int listener = command >= 0 ? listen_for_outcome(name) : -1;
   if (listener >= 0) {
     // Twice, so that the watcher is not the command's child, which might wait for any.
-    const int launcher = hydra >= 0 ? hydra : launchers_stderr();
+    const int launcher = hydra >= 0 ? mpiexec : launchers_stderr();
     const pid_t child = fork();
     if (child == 0) {
       if (hydra >= 0) dup2(hydra, STDERR_FILENO);

@@ -10,12 +10,14 @@ namespace rubato {
 /// To be called by the process that is about to become the command, on one rank. The watcher is not
 /// a child of the command, has its own process group and session, and shares only standard error
 /// with it, and has open that of the launcher, for a launcher that has ended by then. It waits for
-/// the end of the command. Under hydra, whose exit code would change if another process kept
-/// standard error open, it has only that of the launcher: `hydra`, as hydra_stderr() opens it, else
-/// -1. If the tracer has printed no outcome (say_outcome() in
+/// the end of the command. If the tracer has printed no outcome (say_outcome() in
 /// tracer/settings.h) and there is no archive at `output`, it prints the line; then it ends. If
 /// anything fails there is no watcher. `output` is empty where only a summary is wanted.
-void watch_command(const std::string& output, int hydra);
+///
+/// Under hydra, standard error is not shared: hydra's exit code is another one if the killed rank's
+/// is open longer than the rank lives. There the watcher has those of the launcher, `hydra` and
+/// `mpiexec` (tracer/launcher.h), else -1.
+void watch_command(const std::string& output, int hydra, int mpiexec);
 
 /// The watcher's line for such a run; empty if there is an archive.
 std::string unsaid_outcome(const std::string& output);

@@ -75,6 +75,11 @@ bool has_open(const std::string& process, const std::string& file) {
   return found;
 }
 
+int open_stderr(const std::string& process) {
+  const std::string name = "/proc/" + process + "/fd/2";
+  return open(name.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+}
+
 }  // namespace
 
 std::string launched_as() {
@@ -96,8 +101,16 @@ int hydra_stderr() {
   const std::string proxy = std::to_string(hydra_proxy());
   const std::string own = file_behind("self", "2");
   if (own.rfind("pipe:", 0) != 0 || !has_open(proxy, own)) return -1;
-  const std::string name = "/proc/" + proxy + "/fd/2";
-  return open(name.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+  return open_stderr(proxy);
+}
+
+int hydra_mpiexec_stderr() {
+  if (hydra_job().empty()) return -1;
+  std::ifstream file("/proc/" + std::to_string(hydra_proxy()) + "/status");
+  for (std::string word; file >> word;) {
+    if (word == "PPid:" && file >> word) return open_stderr(word);
+  }
+  return -1;
 }
 
 }  // namespace tracing

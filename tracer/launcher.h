@@ -17,6 +17,8 @@ std::string launched_as();
 /// line of a rank; what is written here arrives. And the exit code that hydra reports depends on
 /// when the standard error of a rank is closed: no other process may keep it open.
 int hydra_stderr();
+/// That of its mpiexec, if it runs on this node, which stays when mpiexec ends; else -1.
+int hydra_mpiexec_stderr();
 
 }  // namespace tracing
 }  // namespace rubato
