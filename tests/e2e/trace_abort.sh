@@ -41,7 +41,7 @@ said() {
 }
 # bare RANK END: the exit codes of three runs without the tracer. (Launchers have races of their own.)
 bare() {
-  for i in 1 2 3; do
+  for _ in 1 2 3; do
     code=0
     timeout 60 "mpirun.$flavour" -n 2 ./app "$1" "$2" >/dev/null 2>&1 || code=$?
     echo $code
@@ -50,7 +50,7 @@ bare() {
 
 for end in abort quick_exit exit _exit segv kill MPI_Abort handler; do
   expected=$(bare 1 $end)
-  for i in 1 2; do
+  for _ in 1 2; do
     rm -rf run.otf2dir
     code=0
     timeout 60 "mpirun.$flavour" -n 2 "$rubato" trace -o run.otf2dir ./app 1 $end >out.txt 2>err.txt || code=$?
