@@ -57,7 +57,7 @@ class Driver {
     const std::vector<ScenarioGroup> groups =
         group_scenarios(*scenarios_, placement_, options_->fallback_level, by_arrival_);
     const std::vector<FunctionName> names = passes_.source().functions();
-    functions_ = functions_to_time(*scenarios_, names, trace_->path);
+    functions_ = functions_to_time(*scenarios_, names, *trace_);
     for (const std::string& function : options_->functions) {
       const bool is_new =
           std::find(functions_.begin(), functions_.end(), function) == functions_.end();

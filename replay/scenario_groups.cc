@@ -134,7 +134,7 @@ std::vector<ScenarioGroup> group_scenarios(const std::vector<Scenario>& scenario
 
 std::vector<std::string> functions_to_time(const std::vector<Scenario>& scenarios,
                                            const std::vector<FunctionName>& known,
-                                           const std::string& path) {
+                                           const TraceDefinitions& trace) {
   std::vector<std::string> functions;
   for (const Scenario& scenario : scenarios) {
     for (const FunctionChange& change : scenario.functions) {
@@ -145,9 +145,9 @@ std::vector<std::string> functions_to_time(const std::vector<Scenario>& scenario
       if (!found) {
         std::vector<std::string> names;
         for (const FunctionName& function : known) names.push_back(function.name);
-        throw InputError("scenario '" + scenario.name + "': " + path + " has no function '" +
+        throw InputError("scenario '" + scenario.name + "': " + trace.path + " has no function '" +
                          change.name + "' on record" +
-                         (known.empty() ? ", nor any other; 'rubato trace --functions' records them"
+                         (known.empty() ? ", nor any other; " + trace.how_to_record_functions()
                                         : did_you_mean(change.name, names)));
       }
       functions.push_back(change.name);

@@ -8,6 +8,7 @@
 #include "models/cost/scenario.h"
 #include "models/network/placement.h"
 #include "replay/trace/function_times.h"
+#include "replay/trace/trace.h"
 
 namespace rubato {
 
@@ -37,9 +38,9 @@ std::vector<ScenarioGroup> group_scenarios(const std::vector<Scenario>& scenario
                                            bool by_arrival);
 
 /// The functions that scenarios change, each once. Errors: InputError for one that is none of the
-/// `known` ones of the archive at `path`, and for too many.
+/// `known` ones of the archive, and for too many.
 std::vector<std::string> functions_to_time(const std::vector<Scenario>& scenarios,
                                            const std::vector<FunctionName>& known,
-                                           const std::string& path);
+                                           const TraceDefinitions& trace);
 
 }  // namespace rubato

@@ -118,6 +118,7 @@ void summarize_trace(const TraceDefinitions& trace, const Placement& placement,
   summary.creator = trace.creator.empty() ? "unknown tracer" : trace.creator;
   summary.command = property(trace, schema::kCommand);
   summary.mpi_library = property(trace, schema::kMpiLibrary);
+  summary.record_functions = trace.how_to_record_functions();
   summary.ranks = trace.ranks();
   summary.shared_cores = trace.shared_cores;
   summary.locations = trace.timelines() + static_cast<int>(trace.side_locations.size());

@@ -221,7 +221,7 @@ std::string left_out(const Advice& advice, const AdviceSubject& subject) {
 std::vector<std::string> missing(const Advice& advice, const AdviceSubject& subject) {
   std::vector<std::string> lines;
   if (advice.run.functions.empty())
-    lines.push_back("No functions on record: 'rubato trace --functions' records them.");
+    lines.push_back(fmt::format("No functions on record: {}.", advice.run.trace.record_functions));
   if (lacks_cores(advice.run)) {
     lines.push_back(
         "Ranks waited for cores: the difference between measured and perfect is not the "

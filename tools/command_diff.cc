@@ -92,7 +92,8 @@ struct ReplayedSide {
 /// Of the functions of an archive those that can be measured in one pass, first those that
 /// scenarios change: the driver's order.
 std::vector<std::string> measured_functions(const EventSource& source, const Scenario& scenario) {
-  std::vector<std::string> functions = functions_to_time({scenario}, source.functions(), "");
+  std::vector<std::string> functions =
+      functions_to_time({scenario}, source.functions(), source.definitions());
   for (const FunctionName& function : source.functions()) {
     const bool is_new =
         std::find(functions.begin(), functions.end(), function.name) == functions.end();

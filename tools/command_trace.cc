@@ -18,11 +18,13 @@
 #include "tools/flavour.h"
 #include "tools/install_paths.h"
 #include "tools/options.h"
+#include "tools/preload_path.h"
 #include "tools/preloadable.h"
 #include "tools/standard_streams.h"
 #include "tools/trace_watch.h"
 #include "tracer/function_filter.h"
 #include "tracer/launcher.h"
+#include "tracer/output_name.h"
 
 namespace fs = std::filesystem;
 namespace po = boost::program_options;
@@ -87,22 +89,15 @@ std::string output_path(const po::variables_map& values, const std::string& prog
   if (name.empty()) throw UsageError("-o: expected the name of a directory");
   std::string path = fs::absolute(name).lexically_normal().string();
   while (path.size() > 1 && path.back() == '/') path.pop_back();
+  // A neighbour of the directory where the program runs is not what was meant.
+  if ((fs::current_path().string() + "/").starts_with(path == "/" ? path : path + "/")) {
+    throw UsageError(fmt::format("-o {}: expected the name of a new directory", name));
+  }
   return path;
 }
 
 /// Told before the program starts: after hours of running it would be too late.
 void refuse_unwritable(const std::string& output) {
-  struct stat info;
-  if (lstat(output.c_str(), &info) == 0) {
-    if (fs::exists(output + "/INCOMPLETE")) {
-      throw InputError(fmt::format(
-          "{} holds a trace that is not whole; nothing was started (rubato recover {} makes it an "
-          "archive; or give another name with -o, or remove it)",
-          output, output));
-    }
-    throw InputError(fmt::format(
-        "{} exists; nothing was started (give another name with -o, or remove it)", output));
-  }
   const std::string parent = fs::path(output).parent_path().string();
   if (access(parent.c_str(), W_OK | X_OK) != 0) {
     throw InputError(fmt::format("{} cannot be created in {}: {}; nothing was started",
@@ -153,7 +148,8 @@ int trace(const Arguments& arguments) {
   // clang-format off
   options.add_options()
       ("output,o", po::value<std::string>()->value_name("DIR"),
-       "directory of the archive; must not exist (default: rubato-PROGRAM.otf2dir)")
+       "directory of the archive (default: rubato-PROGRAM.otf2dir); where it exists, the archive is "
+       "called DIR-2, DIR-3, ..., with the number before an extension")
       ("memory", po::value<std::string>()->value_name("SIZE")->default_value("256MiB"),
        "memory for records, per process")
       ("when-full", po::value<std::string>()->value_name("flush|stop")->default_value("flush"),
@@ -247,8 +243,11 @@ int trace(const Arguments& arguments) {
     }
   }
 
-  preload(tracer);
+  preload(preload_directory(library_dir()) + "/" + fs::path(tracer).filename().string());
   set("RUBATO_TRACE_OUTPUT", output);
+  // Where the archive will be, unless another job takes that name first.
+  const std::string expected = free_output(output);
+  set("RUBATO_TRACE_EXPECTED", expected);
   set("RUBATO_TRACE_MEMORY", std::to_string(memory));
   set("RUBATO_TRACE_WHEN_FULL", when_full);
   if (values.count("records") != 0) {
@@ -271,7 +270,7 @@ int trace(const Arguments& arguments) {
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   if (launcher_rank() == 0) {
-    watch_command(archive ? output : "", hydra_stderr(), hydra_mpiexec_stderr());
+    watch_command(archive ? expected : "", hydra_stderr(), hydra_mpiexec_stderr());
   }
   execv(program.c_str(), words.data());
   throw InputError(fmt::format("{}: {}", program, std::strerror(errno)));

@@ -324,8 +324,7 @@ void write_perfetto(EventSource& source, const std::vector<Scenario>& scenarios,
   for (size_t i = 0; i < scenarios.size(); ++i) {
     if (!is_drawn(results.scenarios[i])) continue;
     // As the replay numbers them.
-    std::vector<std::string> names =
-        functions_to_time({scenarios[i]}, source.functions(), trace.path);
+    std::vector<std::string> names = functions_to_time({scenarios[i]}, source.functions(), trace);
     for (const std::string& name : options.functions) {
       if (std::find(names.begin(), names.end(), name) == names.end() &&
           names.size() < kMostFunctions)

@@ -13,13 +13,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <initializer_list>
+#include <iterator>
 #include <vector>
+
+#include "models/shell_quoted.h"
 
 namespace rubato {
 namespace {
@@ -76,18 +80,35 @@ void close_all_but(std::initializer_list<int> files) {
   syscall(SYS_close_range, from, ~0U, 0);
 }
 
+/// What the tracer has said up to now.
+struct Told {
+  bool outcome = false;  ///< it has printed one
+  std::string output;    ///< the archive's directory
+
+  void listen(int listener) {
+    std::string message(2 * PATH_MAX, ' ');
+    ssize_t length;
+    while ((length = recv(listener, message.data(), message.size(), 0)) > 0) {
+      outcome = message[0] == 'x';
+      if (message[0] == 'o') output.assign(message, 1, static_cast<size_t>(length) - 1);
+    }
+  }
+};
+
 [[noreturn]] void watch(int command, int listener, int launcher, const std::string& output) {
   setsid();
-  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE}) std::signal(signal, SIG_IGN);
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXFSZ})
+    std::signal(signal, SIG_IGN);
   close_all_but({STDERR_FILENO, command, listener, launcher});
   if (chdir("/") != 0) _exit(0);
-  pollfd end{command, POLLIN, 0};
-  while (poll(&end, 1, -1) < 0) {
-    if (errno != EINTR) _exit(0);
+  Told told{false, output};
+  pollfd files[] = {{command, POLLIN, 0}, {listener, POLLIN, 0}};
+  while (files[0].revents == 0) {
+    if (poll(files, std::size(files), -1) < 0 && errno != EINTR) _exit(0);
+    told.listen(listener);
   }
-  char word;
-  if (recv(listener, &word, 1, 0) < 0) {
-    const std::string line = unsaid_outcome(output);
+  if (!told.outcome) {
+    const std::string line = unsaid_outcome(told.output);
     if (!line.empty() && !say(line)) {
       [[maybe_unused]] const ssize_t written = write(launcher, line.data(), line.size());
     }
@@ -108,7 +129,7 @@ std::string unsaid_outcome(const std::string& output) {
     return fmt::format(
         "rubato: the program ended without MPI_Finalize; to make a trace of what was recorded: "
         "rubato recover {}\n",
-        output);
+        shell_quoted(output));
   }
   if (stat(output.c_str(), &info) == 0) return "";
   return "rubato: nothing was recorded: no call of MPI_Init reached the tracer, or it failed (env -i, "

@@ -7,6 +7,7 @@
 
 #include "tracer/event_writer.h"
 #include "tracer/schema.h"
+#include "tracer/utf8.h"
 
 namespace rubato {
 inline namespace tracing {
@@ -27,7 +28,8 @@ class GlobalDefinitions {
   bool write() {
     clock();
     check(OTF2_GlobalDefWriter_WriteString(writer_, kStringEmpty, ""));
-    check(OTF2_GlobalDefWriter_WriteString(writer_, kStringProgram, program_name().c_str()));
+    const std::string program = as_utf8(program_name());
+    check(OTF2_GlobalDefWriter_WriteString(writer_, kStringProgram, program.c_str()));
     paradigm();
     attributes();
     system_tree();
@@ -47,8 +49,10 @@ class GlobalDefinitions {
 
   OTF2_StringRef string(const std::string& text) {
     if (text.empty()) return kStringEmpty;
-    const auto [place, is_new] = strings_.try_emplace(text, next_string_);
-    if (is_new) check(OTF2_GlobalDefWriter_WriteString(writer_, next_string_++, text.c_str()));
+    const auto [place, is_new] = strings_.try_emplace(as_utf8(text), next_string_);
+    if (is_new) {
+      check(OTF2_GlobalDefWriter_WriteString(writer_, next_string_++, place->first.c_str()));
+    }
     return place->second;
   }
 
@@ -386,7 +390,17 @@ std::string text(double value) {
 
 }  // namespace
 
-bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info, const Reach& reach,
+std::string functions_property(FunctionHooks hooks, bool any) {
+  if (any) return "true";
+  if (hooks == FunctionHooks::kOthers)
+    return "false: the program has a __cyg_profile_func_enter of its own";
+  if (hooks == FunctionHooks::kSeen)
+    return "false: no function that is compiled for it ran while functions were recorded";
+  return "false: the program is not compiled with -finstrument-functions";
+}
+
+bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info,
+                      const Definitions& definitions, const Reach& reach,
                       const std::string& complete) {
   const double tick = 1 / info.ticks_per_second;
   const std::pair<const char*, std::string> ours[] = {
@@ -412,7 +426,8 @@ bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info, const Reac
   for (const auto& [name, value] : ours) {
     // Not known, or of a damaged journal: OTF2 refuses it.
     if (*value.c_str() == '\0') continue;
-    good = good && OTF2_Archive_SetProperty(archive, name, value.c_str(), true) == OTF2_SUCCESS;
+    good = good &&
+           OTF2_Archive_SetProperty(archive, name, as_utf8(value).c_str(), true) == OTF2_SUCCESS;
   }
   const std::pair<const char*, double> optional[] = {
       {schema::kOverheadFunction, info.overhead.function},
@@ -431,6 +446,12 @@ bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info, const Reac
   for (const auto& [name, count] : counts) {
     if (count == 0) continue;
     good = good && OTF2_Archive_SetProperty(archive, name, std::to_string(count).c_str(), true) ==
+                       OTF2_SUCCESS;
+  }
+  if (info.function_hooks != FunctionHooks::kNotAsked) {
+    const std::string value =
+        functions_property(info.function_hooks, !definitions.functions.empty());
+    good = good && OTF2_Archive_SetProperty(archive, schema::kFunctions, value.c_str(), true) ==
                        OTF2_SUCCESS;
   }
   // What Score-P states about its archives holds for ours.

@@ -14,6 +14,17 @@
 namespace rubato {
 inline namespace tracing {
 
+/// Whether the program's functions were to be recorded, and what is known of them.
+enum class FunctionHooks : uint32_t {
+  kNotAsked,
+  kUnseen,  ///< none called a hook: the program is not compiled for it
+  kSeen,
+  kOthers  ///< the program has hooks of its own, and ours are not called
+};
+
+/// Value of schema::kFunctions where functions were asked for; `any` are on record.
+std::string functions_property(FunctionHooks hooks, bool any);
+
 /// Facts of the archive besides its events.
 struct ArchiveInfo {
   std::string command;
@@ -24,6 +35,7 @@ struct ArchiveInfo {
   bool locations_reused = false;  ///< a location may hold several threads, one after the other
   Overhead overhead;
   uint64_t unrecorded_functions = 0;  ///< unrecorded, for FunctionProbe
+  FunctionHooks function_hooks = FunctionHooks::kNotAsked;
   EagerLimits eager_limits;
   std::vector<std::string> call_names;  ///< by CallId
   std::vector<unsigned> call_roles;
@@ -48,7 +60,8 @@ bool write_definitions(OTF2_GlobalDefWriter* writer, const ArchiveInfo& info,
                        const std::vector<RankSummary>& ranks);
 
 /// `complete` is "true", or "false: " and why; `reach` is empty where nobody looked.
-bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info, const Reach& reach,
+bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info,
+                      const Definitions& definitions, const Reach& reach,
                       const std::string& complete);
 
 }  // namespace tracing

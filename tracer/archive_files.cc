@@ -23,6 +23,7 @@ OTF2_FlushType always_flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool)
 /// OTF2 prints its errors unless told otherwise.
 OTF2_ErrorCode silent(void*, const char*, uint64_t, const char*, OTF2_ErrorCode code, const char*,
                       va_list) {
+  if (!otf2_failed) otf2_error = code;
   otf2_failed = true;
   return code;
 }
@@ -158,6 +159,13 @@ OTF2_Archive* open_archive(const std::string& directory, Writer writer) {
 
 void silence_otf2() {
   OTF2_Error_RegisterCallback(silent, nullptr);
+}
+
+WriteTrouble write_trouble(OTF2_ErrorCode error) {
+  if (error == OTF2_ERROR_EFBIG) {
+    return {"a file would exceed the limit on the size of files (ulimit -f).", "raise the limit"};
+  }
+  return {"is the disk full?", "make room"};
 }
 
 uint64_t corrected(uint64_t time, const std::vector<ClockOffset>& offsets) {

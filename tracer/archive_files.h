@@ -28,6 +28,13 @@ OTF2_Archive* open_archive(const std::string& directory, Writer writer);
 /// Keeps OTF2 from printing its errors; they are counted in otf2_failed.
 void silence_otf2();
 
+/// What a message says of such an error, and what to do then.
+struct WriteTrouble {
+  const char* cause;
+  const char* remedy;
+};
+WriteTrouble write_trouble(OTF2_ErrorCode error);
+
 /// What one process recorded, as it is written.
 struct ProcessRecords {
   int rank = 0;

@@ -10,8 +10,10 @@
 #include "tracer/archive_files.h"
 #include "tracer/code_places.h"
 #include "tracer/communicators.h"
+#include "tracer/file_limit.h"
 #include "tracer/gather.h"
 #include "tracer/recorder.h"
+#include "tracer/report_line.h"
 #include "tracer/settings.h"
 #include "tracer/symbol_lookup.h"
 #include "tracer/windows.h"
@@ -33,13 +35,17 @@ struct RankResult {
   bool good = true;
   Ended ended = Ended::kNot;
   RankSummary summary;
-  uint64_t bytes = 0;  ///< of its files, where they are whole
+  uint64_t bytes = 0;                        ///< of its files, where they are whole
+  int ended_error = 0;                       ///< Recorder's
+  OTF2_ErrorCode otf2_error = OTF2_SUCCESS;  ///< why it is not good, as far as OTF2 says
 
   std::string pack() const {
     Packer packer;
     packer.put(good);
     packer.put(static_cast<uint64_t>(ended));
     packer.put(bytes);
+    packer.put(ended_error);
+    packer.put(static_cast<uint64_t>(otf2_error));
     packer.put(summary.host);
     packer.put(summary.processors.affinity_cores);
     packer.put(summary.processors.affinity_list);
@@ -63,6 +69,8 @@ struct RankResult {
     result.good = from.value() != 0;
     result.ended = static_cast<Ended>(from.value());
     result.bytes = from.value();
+    result.ended_error = static_cast<int>(from.value());
+    result.otf2_error = static_cast<OTF2_ErrorCode>(static_cast<int64_t>(from.value()));
     result.summary.host = from.text();
     result.summary.processors.affinity_cores = from.value();
     result.summary.processors.affinity_list = from.text();
@@ -196,18 +204,17 @@ uint64_t bytes_of(const std::string& output, const std::vector<LocationSummary>&
 
 /// Why some ranks stopped recording early, as the archive's property says it.
 std::string completeness(const std::vector<RankResult>& ranks) {
-  const auto count = [&](Ended ended) {
-    return std::count_if(ranks.begin(), ranks.end(),
-                         [&](const RankResult& r) { return r.ended == ended; });
+  const auto same = [](const RankResult& a) {
+    return
+        [&a](const RankResult& b) { return a.ended == b.ended && a.ended_error == b.ended_error; };
   };
-  const auto text = [&](auto n) {
-    return std::to_string(n) + " of " + std::to_string(ranks.size()) + " ranks";
-  };
-  if (const auto full = count(Ended::kMemoryFull); full > 0) {
-    return "false: the memory limit ended recording on " + text(full);
-  }
-  if (const auto full = count(Ended::kDiskFull); full > 0) {
-    return "false: no more space for records on " + text(full);
+  for (const Ended ended : {Ended::kMemoryFull, Ended::kWriteFailed}) {
+    const auto first = std::find_if(ranks.begin(), ranks.end(),
+                                    [&](const RankResult& r) { return r.ended == ended; });
+    if (first == ranks.end()) continue;
+    return "false: " + why_stopped(first->ended_error) + " on " +
+           std::to_string(std::count_if(first, ranks.end(), same(*first))) + " of " +
+           std::to_string(ranks.size()) + " ranks";
   }
   return "true";
 }
@@ -217,6 +224,7 @@ std::string completeness(const std::vector<RankResult>& ranks) {
 bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written) {
   int rank;
   PMPI(Comm_rank)(comm, &rank);
+  const NoFileSizeSignal quiet;
   silence_otf2();
 
   const ProcessRecords records = own_records(rank, task);
@@ -248,6 +256,7 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written) {
   own.summary.processors = task.processors;
   own.summary.topologies = translated(communicators::topologies(), translation);
   own.ended = Recorder::ended();
+  own.ended_error = Recorder::ended_error();
   own.good = !broadcast(comm, ready).empty();
   if (own.good && rank == 0) {
     const auto locations = write_locations(archive, {records}, {translation});
@@ -260,6 +269,7 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written) {
   for (LocationSummary& l : own.summary.locations) {
     l.involuntary_switches = switches_of(static_cast<uint32_t>(l.location >> 32));
   }
+  own.otf2_error = otf2_error;
   const auto parts = gather(comm, own.pack());
 
   std::string outcome = "whole";
@@ -279,7 +289,7 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written) {
       good = writer != nullptr &&
              write_definitions(writer, task.info, definitions, numbering, summaries) &&
              OTF2_Archive_CloseGlobalDefWriter(archive, writer) == OTF2_SUCCESS &&
-             write_properties(archive, task.info, definitions.reach, complete);
+             write_properties(archive, task.info, definitions, definitions.reach, complete);
     }
     good = good && OTF2_Archive_Close(archive) == OTF2_SUCCESS && !otf2_failed;
     if (!good) {
@@ -288,15 +298,21 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written) {
       const std::string where = failed > 0 ? " on " + std::to_string(failed) + " of " +
                                                  std::to_string(ranks.size()) + " ranks"
                                            : "";
-      say_outcome("the trace is incomplete: writing to " + task.output + " failed" + where +
-                  "; is the disk full? " +
+      const auto bad = std::find_if(ranks.begin(), ranks.end(), [](const RankResult& r) {
+        return r.otf2_error != OTF2_SUCCESS;
+      });
+      const WriteTrouble trouble = write_trouble(bad != ranks.end() ? bad->otf2_error : otf2_error);
+      say_outcome("the trace is incomplete: writing to " + task.output + " failed" + where + "; " +
+                  trouble.cause + " " +
                   (task.records.empty()
                        ? "The records were in the memory of the program and are lost"
-                       : "The records are kept (rank 0's in " + task.records +
-                             "); make room and run: rubato recover " + task.output));
+                       : "The records are kept (rank 0's in " + task.records + "); " +
+                             trouble.remedy + " and run: rubato recover " +
+                             shell_word(task.output)));
     } else if (complete != "true") {
       written.early = complete.substr(7);
     }
+    written.functions = !definitions.functions.empty();
     // Its own files are whole only now.
     written.bytes = bytes_of(task.output, own.summary.locations);
     for (const char* file : {"/traces.otf2", "/traces.def"})

@@ -24,9 +24,10 @@ struct ArchiveTask {
 
 /// Totals of a complete archive, on rank 0.
 struct Written {
-  uint64_t calls = 0;  ///< to MPI, of all ranks
-  uint64_t bytes = 0;  ///< of all files
-  std::string early;   ///< why recording stopped before the end; empty: it did not
+  uint64_t calls = 0;      ///< to MPI, of all ranks
+  uint64_t bytes = 0;      ///< of all files
+  std::string early;       ///< why recording stopped before the end; empty: it did not
+  bool functions = false;  ///< some of the program's are on record
 };
 
 /// Writes the records of all threads of all ranks. Collective over `comm`, which holds all ranks.

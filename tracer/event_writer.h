@@ -59,6 +59,8 @@ struct LocationSummary {
 /// OTF2 reports an error to its callback even where it then returns success (a buffer that could
 /// not be written in the middle of an event file); set there, and looked at after every call.
 inline bool otf2_failed = false;
+/// The first of these errors.
+inline OTF2_ErrorCode otf2_error = OTF2_SUCCESS;
 
 /// What has to be known of a thread's records before they can be written.
 struct ThreadSummary {

@@ -1,5 +1,7 @@
 #include "tracer/functions.h"
 
+#include <dlfcn.h>
+
 #include <atomic>
 #include <vector>
 
@@ -12,6 +14,14 @@ namespace rubato::tracing::functions {
 namespace {
 
 std::atomic<bool> on{false};
+
+/// A function has called a hook without being recorded: main() before MPI_Init.
+std::atomic<bool> hook_called{false};
+
+void note_hook() {
+  if (!hook_called.load(std::memory_order_relaxed))
+    hook_called.store(true, std::memory_order_relaxed);
+}
 
 /// Functions of this thread that are still to pass by unrecorded (low half), and by how many more
 /// were entered than left meanwhile: one word, as it is what they cost.
@@ -85,7 +95,10 @@ void note(unsigned mark, const void* function) {
   ThreadLog* log = Recorder::this_thread();
   if (log == nullptr || log->busy) return;
   const auto address = reinterpret_cast<uint64_t>(function);
-  if (excluded != nullptr && excluded->has(address)) return;
+  if (excluded != nullptr && excluded->has(address)) {
+    note_hook();
+    return;
+  }
   // A signal's handler may be a function too; what it does while this is under way is not recorded.
   log->busy = true;
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -94,6 +107,18 @@ void note(unsigned mark, const void* function) {
   if (mark == kMarkFunctionEnter) ++log->depth;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   log->busy = false;
+}
+
+FunctionHooks hooks() {
+  Dl_info first, own;
+  const void* hook = dlsym(RTLD_DEFAULT, "__cyg_profile_func_enter");
+  if (hook != nullptr && dladdr(hook, &first) != 0 &&
+      dladdr(reinterpret_cast<const void*>(&note_hook), &own) != 0 &&
+      first.dli_fbase != own.dli_fbase) {
+    return FunctionHooks::kOthers;
+  }
+  return hook_called.load(std::memory_order_relaxed) ? FunctionHooks::kSeen
+                                                     : FunctionHooks::kUnseen;
 }
 
 void pass(uint32_t functions) {
@@ -126,7 +151,11 @@ __attribute__((visibility("default"))) void __cyg_profile_func_enter(void* funct
     if (static_cast<uint32_t>(passing) == 0) end_passing();
     return;
   }
-  if (on.load(std::memory_order_acquire)) note(kMarkFunctionEnter, function);
+  if (on.load(std::memory_order_acquire)) {
+    note(kMarkFunctionEnter, function);
+  } else {
+    note_hook();
+  }
 }
 __attribute__((visibility("default"))) void __cyg_profile_func_exit(void* function, void*) {
   if (passing != 0) [[unlikely]] {

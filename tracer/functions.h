@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "tracer/archive_definitions.h"
+
 namespace rubato {
 inline namespace tracing {
 
@@ -15,6 +17,9 @@ namespace functions {
 /// Starts to record functions, except those that the rules exclude (function_filter.h). Once, when
 /// the call of MPI_Init is on record. `probe_overhead`: some pass unrecorded (function_probe.h).
 void start(const std::string& filter, bool probe_overhead);
+
+/// Whether a function of this process has called a hook, and ours.
+FunctionHooks hooks();
 
 /// Records kMarkFunctionEnter or kMarkFunctionLeave for this thread, unless the function is
 /// excluded.

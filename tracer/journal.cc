@@ -11,6 +11,10 @@
 #include <fstream>
 #include <iterator>
 
+#include "tracer/clock.h"
+#include "tracer/file_limit.h"
+#include "tracer/settings.h"
+
 namespace rubato {
 inline namespace tracing {
 namespace {
@@ -124,6 +128,7 @@ std::string ProcessFacts::pack() const {
   packer.put(function_filter);
   packer.put(processors.affinity_list);
   packer.put(static_cast<uint64_t>(processors.socket + 1));
+  packer.put(function_hooks);
   return packer.bytes();
 }
 
@@ -158,6 +163,7 @@ ProcessFacts ProcessFacts::unpack(const std::string& bytes) {
   facts.function_filter = from.text();
   facts.processors.affinity_list = from.text();
   facts.processors.socket = static_cast<int>(from.value()) - 1;
+  facts.function_hooks = static_cast<uint32_t>(std::min(from.value(), uint64_t{3}));
   return facts;
 }
 
@@ -168,6 +174,7 @@ std::string file_name(const std::string& directory, int rank) {
 }
 
 bool open(const std::string& directory, int rank) {
+  const NoFileSizeSignal quiet;
   path = file_name(directory, rank);
   journal_file =
       ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -182,6 +189,7 @@ void append(JournalEntry kind, const std::string& bytes) {
   const uint32_t head[2] = {static_cast<uint32_t>(kind), static_cast<uint32_t>(bytes.size())};
   std::string entry(reinterpret_cast<const char*>(head), sizeof head);
   entry += bytes;
+  const NoFileSizeSignal quiet;
   // On a full disk the entry is lost or torn; nobody reads beyond a torn one.
   const ssize_t written = write(journal_file, entry.data(), entry.size());
   if (written > 0 && written != static_cast<ssize_t>(entry.size())) torn = true;
@@ -247,9 +255,10 @@ void sessions(bool open) {
   append(JournalEntry::kSessions, packer.bytes());
 }
 
-void ended(bool early) {
+void ended(bool early, int error) {
   Packer packer;
   packer.put(early);
+  packer.put(error);
   append(JournalEntry::kEnded, packer.bytes());
 }
 
@@ -261,6 +270,12 @@ void remove() {
 }
 
 }  // namespace journal
+
+bool still_runs(const Journal& journal) {
+  if (journal.alive) return true;
+  if (journal.facts.boot != boot_id() || journal.facts.command.empty()) return false;
+  return command_line("/proc/" + std::to_string(journal.facts.pid)) == journal.facts.command;
+}
 
 bool read_journal(const std::string& name, Journal& journal, std::string& reason) {
   std::ifstream in(name, std::ios::binary);
@@ -319,6 +334,7 @@ bool read_journal(const std::string& name, Journal& journal, std::string& reason
       case JournalEntry::kEnded:
         journal.ended = true;
         journal.ended_early = from.value() != 0;
+        journal.ended_error = static_cast<int>(from.value());
         break;
       case JournalEntry::kClockSample: {
         journal.clock_parent = static_cast<int>(from.value());

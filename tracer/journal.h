@@ -28,7 +28,7 @@ enum class JournalEntry : uint32_t {
   kGroup,             ///< world ranks of the next group that a window names
   kModule,            ///< Module that an address on record may lie in
   kSessions,          ///< whether the program has any of MPI's sessions open
-  kEnded,  ///< MPI_Finalize was reached; whether recording had stopped before (1) or not (0)
+  kEnded,  ///< MPI_Finalize was reached; whether recording had stopped before (1) or not (0), errno
   kLast = kEnded,
 };
 
@@ -56,6 +56,7 @@ struct ProcessFacts {
   std::vector<unsigned> call_roles;
   bool call_sites = false;      ///< each call says where it was called from
   std::string function_filter;  ///< rules, see function_filter.h
+  uint32_t function_hooks = 0;  ///< FunctionHooks
 
   std::string pack() const;
   static ProcessFacts unpack(const std::string& bytes);
@@ -77,8 +78,9 @@ void module(const Module& module);
 void clock_sample(int parent, const std::vector<ClockSample>& samples);
 /// The program has opened the first of MPI's sessions, or closed the last.
 void sessions(bool open);
-/// All is recorded, and the archive is to be written; `early`: recording had stopped before.
-void ended(bool early);
+/// All is recorded, and the archive is to be written; `early`: recording had stopped before, for a
+/// reason that why_stopped(error) tells.
+void ended(bool early, int error);
 /// The archive is written: removes the file.
 void remove();
 
@@ -98,8 +100,13 @@ struct Journal {
   bool sessions_closed = false;  ///< ... and closed them all
   bool ended = false;            ///< it reached MPI_Finalize ...
   bool ended_early = false;      ///< ... and had stopped to record before
+  int ended_error = 0;           ///< ... for this reason, see why_stopped()
   size_t damaged = 0;            ///< entries that cannot be right and were left out
 };
+
+/// Its process lives: it holds the lock on its journal, or, where it closed all its files, there is
+/// one with its number and command line.
+bool still_runs(const Journal& journal);
 
 /// Reads a file up to its first torn entry; false with a reason when it is no journal of ours.
 bool read_journal(const std::string& file, Journal& journal, std::string& reason);

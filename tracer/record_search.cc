@@ -142,7 +142,7 @@ std::map<int, Found> RecordSearch::find() {
   }
   if (found.empty()) throw RecoverError(bad_.empty() ? nothing() : bad_.begin()->second);
   for (const auto& [rank, process] : found) {
-    if (process.journal.alive) {
+    if (still_runs(process.journal)) {
       throw RecoverError("rank " + std::to_string(rank) + " (process " +
                          std::to_string(process.journal.facts.pid) +
                          ") still runs; recover its trace when it has ended");
@@ -192,7 +192,13 @@ const RecordSearch::Place* RecordSearch::find_place(int rank) const {
 }
 
 void RecordSearch::add(const std::string& directory) {
-  if (fs::is_directory(directory)) directories_.push_back(directory);
+  std::error_code ignored;
+  const auto is_same = [&](const std::string& other) {
+    return fs::equivalent(directory, other, ignored);
+  };
+  if (fs::is_directory(directory) &&
+      std::none_of(directories_.begin(), directories_.end(), is_same))
+    directories_.push_back(directory);
 }
 
 void RecordSearch::add_records_of(const std::string& output) {

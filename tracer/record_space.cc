@@ -15,8 +15,11 @@
 #include <map>
 
 #include "tracer/archive_files.h"
+#include "tracer/file_limit.h"
 #include "tracer/gather.h"
 #include "tracer/launcher.h"
+#include "tracer/output_name.h"
+#include "tracer/report_line.h"
 
 /// Records belong on a fast disk of the node itself, best in memory: writing to a mapped file on a
 /// busy disk stalls for milliseconds, on a file system over a network for longer. /dev/shm is such
@@ -69,7 +72,7 @@ FILE* begin_note(const std::string& directory, const std::string& output, int si
                "This is no archive yet: its program still runs, or ended without MPI_Finalize, or "
                "the disk was full.\nTo make an archive of what was recorded: rubato recover %s\n\n"
                "ranks %d\n",
-               output.c_str(), size);
+               shell_word(output).c_str(), size);
   return file;
 }
 
@@ -87,13 +90,35 @@ void write_note(const std::string& output, int size, const std::vector<std::stri
   std::fclose(file);
 }
 
-/// A number that no other job has.
-uint64_t new_job() {
-  timespec t;
-  clock_gettime(CLOCK_REALTIME, &t);
-  const auto nanoseconds =
-      static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
-  return (nanoseconds * 0x9e3779b97f4a7c15u ^ static_cast<uint64_t>(getpid())) >> 16;
+/// Where this process puts the records of a job; the names of different users differ.
+std::string record_directory(const Settings& settings, uint64_t job) {
+  char name[64];
+  std::snprintf(name, sizeof name, "/rubato-%u-%012llx", geteuid(),
+                static_cast<unsigned long long>(job));
+  return (settings.records.empty() ? default_place() : settings.records) + name;
+}
+
+/// 48 bits that no other job has. Times and process ids recur, in containers and with faketime.
+uint64_t random_job() {
+  uint64_t number = 0;
+  if (getrandom(&number, sizeof number, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof number)) {
+    timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    const auto nanoseconds =
+        static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+    number = nanoseconds * 0x9e3779b97f4a7c15u ^ static_cast<uint64_t>(getpid());
+  }
+  number >>= 16;
+  return number == 0 ? 1 : number;
+}
+
+/// The number of a new job, of which there are no records here yet.
+uint64_t new_job(const Settings& settings) {
+  uint64_t job = random_job();
+  for (int attempt = 0; attempt < 100 && is_taken(record_directory(settings, job)); ++attempt) {
+    job = random_job() + static_cast<uint64_t>(attempt);
+  }
+  return job;
 }
 
 constexpr char kJobLine[] = "job of sessions ";
@@ -101,7 +126,7 @@ constexpr char kLauncherLine[] = "launched as ";
 
 /// A new directory beside `output`, under a name that nobody can have placed there; "", and errno.
 std::string make_beside(const std::string& output, int rank) {
-  uint64_t number = new_job() ^ static_cast<uint64_t>(rank) << 40;
+  uint64_t number = random_job() ^ static_cast<uint64_t>(rank) << 40;
   for (int attempt = 0; attempt < 100; ++attempt) {
     if (getrandom(&number, sizeof number, GRND_NONBLOCK) < 0) ++number;
     char text[32];
@@ -113,21 +138,27 @@ std::string make_beside(const std::string& output, int rank) {
   return "";
 }
 
+/// Gives a directory a name that is free.
+bool name_directory(const std::string& from, const std::string& to) {
+  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
+  // A file system that cannot be told so replaces an empty directory.
+  return (errno == EINVAL || errno == ENOSYS) && rename(from.c_str(), to.c_str()) == 0;
+}
+
 /// Makes the directory of the archive with a note that has the number of the job. All at once: what
 /// another rank finds is whole. False, and errno, when it is there already or cannot be made.
-bool make_with_job(const std::string& output, int rank, int size) {
+bool make_with_job(const std::string& output, uint64_t job, int rank, int size) {
   const std::string fresh = make_beside(output, rank);
   if (fresh.empty()) return false;
   int error = 0;
   if (FILE* file = begin_note(fresh, output, size)) {
-    std::fprintf(file, "%s%llu\n%s%s\n", kJobLine, static_cast<unsigned long long>(new_job()),
+    std::fprintf(file, "%s%llu\n%s%s\n", kJobLine, static_cast<unsigned long long>(job),
                  kLauncherLine, launched_as().c_str());
     if (std::fclose(file) != 0) error = errno;
   } else {
     error = errno;
   }
-  // (An empty directory of that name would be replaced: it is nobody's.)
-  if (error == 0 && rename(fresh.c_str(), output.c_str()) == 0) return true;
+  if (error == 0 && name_directory(fresh, output)) return true;
   if (error == 0) error = errno;
   unlink(note_in(fresh).c_str());
   rmdir(fresh.c_str());
@@ -136,16 +167,19 @@ bool make_with_job(const std::string& output, int rank, int size) {
 }
 
 /// The number of the job of sessions that a directory is for; 0 when it is for something else, also
-/// for a job that was launched as another one.
-uint64_t job_of(const std::string& output) {
+/// for a job that was launched as another one, or in which another process has this rank. (MPICH's
+/// launcher gives its jobs no name.)
+uint64_t job_of(const std::string& output, int rank) {
   std::ifstream file(note_in(output));
   uint64_t job = 0;
   bool ours = false;
+  const std::string of_this_rank = ": " + std::to_string(rank);
   for (std::string line; std::getline(file, line);) {
     if (line.rfind(kJobLine, 0) == 0)
       job = std::strtoull(line.c_str() + sizeof kJobLine - 1, nullptr, 10);
     if (line.rfind(kLauncherLine, 0) == 0)
       ours = line.substr(sizeof kLauncherLine - 1) == launched_as();
+    if (line.starts_with("records ") && line.ends_with(of_this_rank)) return 0;
   }
   return ours ? job : 0;
 }
@@ -157,19 +191,34 @@ bool is_spawned() {
   return parent != handles.comm_null;
 }
 
-/// Rank 0 makes the directory of the archive; 0, or what errno says. Spawned jobs inherit the name
-/// from their parents, whose archive has it: theirs are called NAME.spawned-1, -2, ..., the first
-/// that is free.
+/// Rank 0 makes the directory of the archive, under the first name that is free; 0, or what errno
+/// says. Spawned jobs inherit the name from their parents, whose archive is the last that has it:
+/// theirs are called NAME.spawned-1, -2, ...
 int make_output(std::string& output) {
-  if (!is_spawned()) return mkdir(output.c_str(), 0777) == 0 ? 0 : errno;
-  constexpr int kMostSpawned = 10000;
-  const std::string first_part = output + ".spawned-";
-  for (int number = 1; number <= kMostSpawned; ++number) {
-    output = first_part + std::to_string(number);
+  const bool spawned = is_spawned();
+  const std::string first = spawned ? last_output(output) + ".spawned-" : output;
+  for (int number = 1; number <= kMostOutputs; ++number) {
+    output = spawned ? first + std::to_string(number) : numbered_output(first, number);
     if (mkdir(output.c_str(), 0777) == 0) return 0;
     if (errno != EEXIST) break;
   }
   return errno;
+}
+
+/// The archive goes to another name than the one that was asked for, and what has that may be what
+/// is left of a run.
+void say_left_over(const std::string& wanted, const std::string& output) {
+  std::string left;
+  for (int number = 1; numbered_output(wanted, number) != output && number < kMostOutputs;
+       ++number) {
+    const std::string name = numbered_output(wanted, number);
+    if (is_taken(note_in(name))) left = name;
+  }
+  if (left.empty()) return;
+  warn(left +
+       " holds records of another run; when that has ended, make a trace of them: rubato "
+       "recover " +
+       shell_word(left));
 }
 
 }  // namespace
@@ -179,17 +228,22 @@ bool RecordSpace::make(MPI_Comm comm, Settings& settings, const std::string& hos
   PMPI(Comm_rank)(comm, &rank);
   PMPI(Comm_size)(comm, &size);
 
+  const NoFileSizeSignal quiet;
   Packer told;
   if (rank == 0) {
     std::string trouble;
+    const std::string wanted = settings.output;
     const int error = settings.archive ? make_output(settings.output) : 0;
     if (error != 0) {
-      trouble = error == EEXIST ? "something of that name exists by now" : std::strerror(error);
+      trouble = std::strerror(error);
       say_outcome("nothing is recorded in " + settings.output + ": " + trouble);
+    } else if (settings.archive && !is_spawned()) {
+      say_left_over(wanted, settings.output);
+      tell_output(settings.output);
     }
     told.put(trouble);
     told.put(settings.output);
-    told.put(new_job());
+    told.put(new_job(settings));
     told.put(settings.archive);
     told.put(settings.summary);
   }
@@ -207,23 +261,32 @@ bool RecordSpace::make(MPI_Comm comm, Settings& settings, const std::string& hos
   return true;
 }
 
-bool RecordSpace::make_alone(int rank, int size, const Settings& settings,
-                             const std::string& host) {
+bool RecordSpace::make_alone(int rank, int size, Settings& settings, const std::string& host) {
   if (!settings.archive) {
-    job = new_job();
+    job = new_job(settings);
     choose_directory(rank, settings);
     return true;
   }
-  const bool first = make_with_job(settings.output, rank, size);
-  const int error = first ? 0 : errno;
-  const std::string trouble = error == EEXIST || error == ENOTEMPTY
-                                  ? "another job has it, or something else is there"
-                                  : std::strerror(error);
-  job = job_of(settings.output);
+  const NoFileSizeSignal quiet;
+  const std::string wanted = settings.output;
+  int error = EEXIST;
+  for (int number = 1; job == 0 && number <= kMostOutputs; ++number) {
+    settings.output = numbered_output(wanted, number);
+    if (!is_taken(settings.output) &&
+        !make_with_job(settings.output, new_job(settings), rank, size)) {
+      error = errno;
+      if (!is_taken(settings.output)) break;  // else another rank was faster, or another job
+    }
+    job = job_of(settings.output, rank);
+  }
   if (job == 0) {
     say_outcome("rank " + std::to_string(rank) + " records nothing in " + settings.output + ": " +
-                trouble);
+                std::strerror(error));
     return false;
+  }
+  if (rank == 0) {
+    say_left_over(wanted, settings.output);
+    tell_output(settings.output);
   }
   choose_directory(rank, settings);
   const std::string line = "records " + host + " " + (directory.empty() ? "-" : directory) + ": " +
@@ -242,11 +305,7 @@ void RecordSpace::choose_directory(int rank, const Settings& settings) {
   segments.rank = rank;
   segments.limit = settings.memory;
   if (!settings.archive) return;  // memory that ends with the process
-  char name[64];
-  std::snprintf(name, sizeof name, "/rubato-%u-%012llx", geteuid(),
-                static_cast<unsigned long long>(job));
-  const std::string place = settings.records.empty() ? default_place() : settings.records;
-  directory = place + name;
+  directory = record_directory(settings, job);
   if (!make_private(directory)) {
     warn(directory + ": " + std::strerror(errno) +
          "; records are kept in memory and are lost if the program is killed");

@@ -17,14 +17,14 @@ struct RecordSpace {
   SegmentSpace segments;  ///< the same for the recorder; refers to the strings above
 
   /// Creates the directories. Rank 0 creates that of the archive, with a file INCOMPLETE that names
-  /// the places of each rank's records. A job started by MPI_Comm_spawn gets a directory beside
-  /// that of its parent job, and `settings.output` is set to it. False, after a message of rank 0,
-  /// if the name exists already. Collective.
+  /// the places of each rank's records, and `settings.output` becomes its name: the first that is
+  /// free (output_name.h); of a job started by MPI_Comm_spawn, beside that of its parent job.
+  /// False, after a message of rank 0, if there is none. Collective.
   bool make(MPI_Comm comm, Settings& settings, const std::string& host);
 
   /// The same without communication: the first rank creates the directory of the archive, and each
   /// adds a line to INCOMPLETE. False, after a message, if that fails.
-  bool make_alone(int rank, int size, const Settings& settings, const std::string& host);
+  bool make_alone(int rank, int size, Settings& settings, const std::string& host);
 
   /// The archive is written: nothing but it stays. Collective.
   void remove(MPI_Comm comm, const Settings& settings);

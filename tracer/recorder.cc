@@ -95,12 +95,16 @@ bool Recorder::extend(ThreadLog& log, size_t words) {
   // Room for the mark of this refill, those of switches, and of the end.
   const size_t spare = 4 * kHeadWords;
   const auto result = next_segment(log, (words + spare) * sizeof(uint64_t));
-  if (result == SegmentFile::Result::kFull || result == SegmentFile::Result::kDiskFull) {
+  if (result == SegmentFile::Result::kFull || result == SegmentFile::Result::kFailed) {
+    const int error = result == SegmentFile::Result::kFull ? 0 : errno;
     if (log.at != nullptr && !log.muted) put_mark(log, kMarkOff, begin, 0);
     log.muted = true;  // also for the call that is under way
     auto none = Ended::kNot;
-    ended_.compare_exchange_strong(
-        none, result == SegmentFile::Result::kFull ? Ended::kMemoryFull : Ended::kDiskFull);
+    if (ended_.compare_exchange_strong(none, result == SegmentFile::Result::kFull
+                                                 ? Ended::kMemoryFull
+                                                 : Ended::kWriteFailed)) {
+      ended_error_.store(error, std::memory_order_relaxed);
+    }
     stop();
     return false;
   }

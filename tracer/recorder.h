@@ -51,7 +51,7 @@ struct ThreadLog {
 };
 
 /// Why recording ended before the program did.
-enum class Ended : uint32_t { kNot, kMemoryFull, kDiskFull };
+enum class Ended : uint32_t { kNot, kMemoryFull, kWriteFailed };
 
 class Recorder {
  public:
@@ -71,6 +71,8 @@ class Recorder {
   static bool on() { return on_.load(std::memory_order_relaxed); }
   static uint64_t zero() { return zero_; }
   static Ended ended() { return ended_.load(std::memory_order_relaxed); }
+  /// After Ended::kWriteFailed: errno of the file of records, see why_stopped(); else 0.
+  static int ended_error() { return ended_error_.load(std::memory_order_relaxed); }
   static const SegmentSpace& space() { return space_; }
 
   /// Switches recording off and on again in mid-run, for all threads of the process. What calls
@@ -171,6 +173,7 @@ class Recorder {
   static inline bool call_sites_ = false;
   static inline SegmentSpace space_;
   static inline std::atomic<Ended> ended_{Ended::kNot};
+  static inline std::atomic<int> ended_error_{0};
   static inline std::atomic<uint32_t> thread_count_{0};
   static inline std::atomic<ThreadLog*> threads_{nullptr};
   static inline ThreadLog* idle_ = nullptr;

@@ -16,6 +16,7 @@
 #include "tracer/archive_files.h"
 #include "tracer/clock.h"
 #include "tracer/code_places.h"
+#include "tracer/file_limit.h"
 #include "tracer/record_search.h"
 
 namespace fs = std::filesystem;
@@ -246,7 +247,11 @@ std::string completeness(const std::map<int, Found>& found, const RecoverResult&
       result.in_calls.empty() && all([](const Journal& j) { return j.ended || j.sessions_closed; });
   const char* trouble = "the program did not reach MPI_Finalize";
   if (ended && !all([](const Journal& j) { return !j.ended_early; })) {
-    trouble = "recording stopped before the end, as there was no more room for records";
+    const auto first = std::find_if(found.begin(), found.end(), [](const auto& process) {
+      return process.second.journal.ended_early;
+    });
+    return "false: recovered, recording stopped before the end: " +
+           why_stopped(first->second.journal.ended_error);
   } else if (ended) {
     if (result.missing.empty()) return "true";
     trouble = "something is missing";
@@ -289,8 +294,8 @@ bool write(const std::string& output, const ArchiveInfo& info, const std::string
   OTF2_GlobalDefWriter* writer = OTF2_Archive_GetGlobalDefWriter(archive);
   return writer != nullptr && write_definitions(writer, info, definitions, numbering, ranks) &&
          OTF2_Archive_CloseGlobalDefWriter(archive, writer) == OTF2_SUCCESS &&
-         write_properties(archive, info, {}, complete) && OTF2_Archive_Close(archive) == OTF2_SUCCESS &&
-         !otf2_failed;
+         write_properties(archive, info, definitions, {}, complete) &&
+         OTF2_Archive_Close(archive) == OTF2_SUCCESS && !otf2_failed;
 }
 
 }  // namespace
@@ -390,6 +395,7 @@ RecoverResult recover(const RecoverTask& task) {
   info.start_ticks = first.start_ticks;
   info.start_realtime = first.start_realtime;
   info.overhead = first.overhead;
+  info.function_hooks = static_cast<FunctionHooks>(first.function_hooks);
   info.eager_limits = first.eager_limits;
   info.call_names = names.call_names;
   info.call_roles = names.call_roles;
@@ -410,9 +416,9 @@ RecoverResult recover(const RecoverTask& task) {
     } else {
       fs::remove_all(result.output);
     }
-    throw RecoverError(result.output +
-                       ": writing failed; is the disk full? Nothing is lost: make room, or give "
-                       "another name with -o");
+    const WriteTrouble trouble = write_trouble(otf2_error);
+    throw RecoverError(result.output + ": writing failed; " + trouble.cause +
+                       " Nothing is lost: " + trouble.remedy + ", or give another name with -o");
   }
   if (task.progress) task.progress(1);
   if (task.incomplete) task.incomplete({});

@@ -18,7 +18,8 @@ std::string size_text(uint64_t bytes) {
   return text;
 }
 
-/// A word that a shell takes for what it is.
+}  // namespace
+
 std::string shell_word(const std::string& word) {
   constexpr char kPlain[] =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
@@ -27,8 +28,6 @@ std::string shell_word(const std::string& word) {
   for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
   return text + "'";
 }
-
-}  // namespace
 
 std::string in_thousands(uint64_t number) {
   std::string text = std::to_string(number);

@@ -20,6 +20,9 @@ struct RunReport {
 /// archive is named as seen from `directory`, where that holds it.
 std::string report_line(const RunReport& report, const std::string& directory);
 
+/// A word that a shell takes for what it is: in quotes where it needs them.
+std::string shell_word(const std::string& word);
+
 /// 1234567 as "1,234,567".
 std::string in_thousands(uint64_t number);
 /// Three digits: "0.0123 s", "12.3 s", "1234 s".

@@ -32,6 +32,8 @@ inline constexpr char kOverheadPerRecord[] = "RUBATO::OVERHEAD_PER_RECORD";
 /// Seconds for each record of entering or leaving a function of the program, all in the compute
 /// between calls; only where functions are recorded.
 inline constexpr char kOverheadFunction[] = "RUBATO::OVERHEAD_FUNCTION";
+/// With `rubato trace --functions`: "true", or where no function is on record "false: <why>".
+inline constexpr char kFunctions[] = "RUBATO::FUNCTIONS";
 /// Calls and returns of functions that went unrecorded, so that kOverheadFunction could be measured
 /// in place; only where there were some.
 inline constexpr char kUnrecordedFunctions[] = "RUBATO::UNRECORDED_FUNCTIONS";

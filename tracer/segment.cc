@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "tracer/clock.h"
+#include "tracer/file_limit.h"
 
 /// The kernel holds the memory: pages of a shared mapping belong to the file, so they survive a
 /// kill of the process. Space is reserved before it is mapped, because writing to a mapping on a
@@ -47,7 +48,9 @@ bool write_zeros(int file, uint64_t offset, size_t bytes) {
       return pwrite(file, zeros, std::min(bytes - i, sizeof zeros), static_cast<off_t>(offset + i));
     });
     if (written <= 0) {
+      const int error = written < 0 ? errno : ENOSPC;
       [[maybe_unused]] const int cut = ftruncate(file, static_cast<off_t>(offset));
+      errno = error;
       return false;
     }
     i += static_cast<size_t>(written);
@@ -74,10 +77,12 @@ bool reserve(int file, uint64_t offset, size_t bytes, bool in_memory) {
     } else if (errno == EOPNOTSUPP) {
       return write_zeros(file, offset, bytes);  // a file system without fallocate
     } else {
+      const int error = errno;
       if (done > 0) {
         fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
                   static_cast<off_t>(done));
       }
+      errno = error;
       return false;
     }
   }
@@ -88,6 +93,7 @@ bool copy(int from, uint64_t offset, int to, uint64_t bytes) {
   auto at = static_cast<off_t>(offset);
   while (bytes > 0) {
     const ssize_t done = despite_signals([&] { return sendfile(to, from, &at, bytes); });
+    if (done == 0) errno = EIO;  // it is shorter than it was
     if (done <= 0) return false;
     bytes -= static_cast<uint64_t>(done);
   }
@@ -162,6 +168,7 @@ bool SegmentFile::copy_oldest(const SegmentSpace& space, uint32_t thread, uint64
   SegmentHeader header;
   if (pread(file_, &header, sizeof header, static_cast<off_t>(moved_)) !=
       static_cast<ssize_t>(sizeof header)) {
+    errno = EIO;
     return false;
   }
   bytes = header.bytes;
@@ -228,7 +235,13 @@ bool SegmentFile::map_next(uint32_t thread, size_t size) {
 }
 
 SegmentFile::Result SegmentFile::extend(const SegmentSpace& space, uint32_t thread, size_t bytes) {
-  if (file_ < 0 && !create(space, thread)) return Result::kDiskFull;
+  const NoFileSizeSignal quiet;
+  return extend_file(space, thread, bytes);
+}
+
+SegmentFile::Result SegmentFile::extend_file(const SegmentSpace& space, uint32_t thread,
+                                             size_t bytes) {
+  if (file_ < 0 && !create(space, thread)) return Result::kFailed;
   const size_t size = (std::max(bytes + sizeof(SegmentHeader), kSegmentBytes) + kSegmentBytes - 1) &
                       ~(kSegmentBytes - 1);
 
@@ -239,7 +252,7 @@ SegmentFile::Result SegmentFile::extend(const SegmentSpace& space, uint32_t thre
   while (can_move(space) && (too_much() || !(room = reserve(file_, end_, size, space.in_memory)))) {
     if (!move_oldest(space, thread)) {
       release(size);
-      return Result::kDiskFull;
+      return Result::kFailed;
     }
     result = Result::kFlushed;
   }
@@ -252,12 +265,12 @@ SegmentFile::Result SegmentFile::extend(const SegmentSpace& space, uint32_t thre
   if (!room && !(too_much() && may_use_again)) room = reserve(file_, end_, size, space.in_memory);
   if (room && map_next(thread, size)) return result;
   release(size);
-  if (!may_use_again) return Result::kDiskFull;
+  if (!may_use_again) return Result::kFailed;
   // Where memory cannot be mapped, there may be more than the one in use.
   while (can_move(space)) {
-    if (!move_oldest(space, thread)) return Result::kDiskFull;
+    if (!move_oldest(space, thread)) return Result::kFailed;
   }
-  return use_again(space, thread) ? Result::kFlushed : Result::kDiskFull;
+  return use_again(space, thread) ? Result::kFlushed : Result::kFailed;
 }
 
 void SegmentFile::remove(const SegmentSpace& space, uint32_t thread, bool close) {

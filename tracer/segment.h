@@ -47,13 +47,13 @@ class SegmentFile {
  public:
   enum class Result {
     kGood,
-    kFlushed,   ///< good, after moving a segment to the overflow directory
-    kFull,      ///< the limit is reached and there is nowhere to move segments to
-    kDiskFull,  ///< no more space in the directory, or moving failed
+    kFlushed,  ///< good, after moving a segment to the overflow directory
+    kFull,     ///< the limit is reached and there is nowhere to move segments to
+    kFailed,   ///< the file cannot be made or made longer, or moving failed; errno says why
   };
 
   /// Makes a zeroed segment of at least `bytes` the one in use; the one before is complete. After
-  /// kFull and kDiskFull that is still mapped, and what is in it stays.
+  /// kFull and kFailed that is still mapped, and what is in it stays.
   Result extend(const SegmentSpace& space, uint32_t thread, size_t bytes);
 
   /// Forgets what is in the segment in use, and begins anew there. False where that has no room for
@@ -78,6 +78,7 @@ class SegmentFile {
   static uint64_t bytes_held();
 
  private:
+  Result extend_file(const SegmentSpace& space, uint32_t thread, size_t bytes);
   bool create(const SegmentSpace& space, uint32_t thread);
   /// The segment in use is complete.
   void seal();

@@ -148,6 +148,8 @@ void note_facts(uint64_t zero) {
   facts.call_roles = info.call_roles;
   facts.call_sites = session->settings.call_sites;
   facts.function_filter = session->settings.function_filter;
+  if (session->settings.functions) info.function_hooks = functions::hooks();
+  facts.function_hooks = static_cast<uint32_t>(info.function_hooks);
   journal::append(JournalEntry::kProcess, facts.pack());
 }
 
@@ -398,8 +400,19 @@ void end_without_archive() {
   if (session->rank == 0) say_outcome(line);
 }
 
+/// Functions were asked for, and there are none.
+void say_no_functions() {
+  const FunctionHooks hooks = session->task.info.function_hooks;
+  std::string line = "no functions were recorded: " +
+                     functions_property(hooks, false).substr(sizeof "false: " - 1);
+  if (hooks == FunctionHooks::kUnseen)
+    line += " (mpicc -g -finstrument-functions ...; the same for mpicxx and mpif90, gcc and clang)";
+  warn(line);
+}
+
 /// The line at the end, by rank 0.
 void say_written(const Written& written) {
+  if (session->settings.functions && !written.functions) say_no_functions();
   RunReport report;
   report.archive = session->settings.output;
   report.ranks = session->size;
@@ -417,7 +430,7 @@ void end_session(CallId finalize, const void* call_site) {
   record_the_end(finalize, call_site);
   session->end_ticks = Clock::now();
   Recorder::stop();
-  journal::ended(Recorder::ended() != Ended::kNot);
+  journal::ended(Recorder::ended() != Ended::kNot, Recorder::ended_error());
   session->clocks.measure(kMeasureSeconds);
   if (!session->settings.archive) {
     end_without_archive();
@@ -432,6 +445,7 @@ void end_session(CallId finalize, const void* call_site) {
     session->task.info.unrecorded_functions =
         take_probes(session->comm, session->task.info.overhead);
   }
+  if (session->settings.functions) session->task.info.function_hooks = functions::hooks();
   session->task.output = session->settings.output;
   session->task.records = session->space.directory;
   session->task.function_filter = session->settings.function_filter;
@@ -671,7 +685,7 @@ bool abort_is_said() {
 std::string how_to_recover(const std::string& what) {
   if (!session->settings.archive) return "no summary: " + what;
   return what + "; to make a trace of what was recorded: rubato recover " +
-         session->settings.output;
+         shell_word(session->settings.output);
 }
 
 bool session_started() {

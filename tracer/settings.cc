@@ -11,6 +11,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "tracer/file_limit.h"
+
 namespace rubato {
 inline namespace tracing {
 namespace {
@@ -82,8 +84,8 @@ bool RunWindow::parse(const char* text, RunWindow& window) {
   return true;
 }
 
-std::string command_line() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+std::string command_line(const std::string& process) {
+  std::ifstream file(process + "/cmdline", std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   while (!text.empty() && text.back() == '\0') text.pop_back();
   for (char& c : text) {
@@ -99,7 +101,10 @@ bool launched_as_rank_0() {
   return true;
 }
 
-void outcome_is_said() {
+namespace {
+
+/// A message to tools/trace_watch.h.
+void tell_watcher(const std::string& message) {
   const char* name = std::getenv("RUBATO_TRACE_WATCH");
   sockaddr_un address{};
   if (name == nullptr || std::strlen(name) + 1 > sizeof address.sun_path) return;
@@ -110,10 +115,21 @@ void outcome_is_said() {
   const int file = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (file >= 0) {
     const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
-    sendto(file, "x", 1, MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address), size);
+    sendto(file, message.data(), message.size(), MSG_NOSIGNAL,
+           reinterpret_cast<const sockaddr*>(&address), size);
     close(file);
   }
   errno = program_errno;
+}
+
+}  // namespace
+
+void outcome_is_said() {
+  tell_watcher("x");
+}
+
+void tell_output(const std::string& output) {
+  tell_watcher("o" + output);
 }
 
 void say_outcome(const std::string& message) {
@@ -123,6 +139,7 @@ void say_outcome(const std::string& message) {
 
 void warn(const std::string& message) {
   const std::string line = "rubato: " + message + "\n";
+  const NoFileSizeSignal quiet;  // standard error may be a file
   // In one piece, so that the lines of several processes do not mix.
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
 }

@@ -39,8 +39,8 @@ struct Settings {
 /// The output of the settings.
 std::string output_directory();
 
-/// This process's command line, blanks between the words.
-std::string command_line();
+/// A process's command line, blanks between the words; "" where there is none.
+std::string command_line(const std::string& process = "/proc/self");
 
 /// True on one process of a job, by what its launcher says; without one, on each.
 bool launched_as_rank_0();
@@ -53,6 +53,8 @@ void warn(const std::string& message);
 void say_outcome(const std::string& message);
 /// Somebody says it in another way.
 void outcome_is_said();
+/// Rank 0 records, and its archive will be called `output`, which `rubato trace` could not know.
+void tell_output(const std::string& output);
 
 }  // namespace tracing
 }  // namespace rubato

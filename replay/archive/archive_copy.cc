@@ -18,6 +18,7 @@
 #include "replay/archive/event_files.h"
 #include "replay/archive/file_ends.h"
 #include "replay/archive/main_thread.h"
+#include "tracer/utf8.h"
 
 namespace rubato {
 namespace {
@@ -82,6 +83,13 @@ OTF2_CallbackCode on_location(void* user, OTF2_LocationRef self, OTF2_StringRef 
   if (added != definitions.added->end()) events += added->second;
   definitions.error =
       OTF2_GlobalDefWriter_WriteLocation(definitions.writer, self, name, type, events, group);
+  return definitions.error == OTF2_SUCCESS ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
+}
+
+OTF2_CallbackCode copy_string(void* user, OTF2_StringRef self, const char* text) {
+  auto& definitions = *static_cast<CopiedDefinitions*>(user);
+  definitions.error =
+      OTF2_GlobalDefWriter_WriteString(definitions.writer, self, as_utf8(text).c_str());
   return definitions.error == OTF2_SUCCESS ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
 }
 
@@ -182,10 +190,10 @@ class Copy {
     const std::string& without = options_->without_properties;
     for (const auto& [name, value] : read_properties(reader_.get())) {
       if (without.empty() || !name.starts_with(without))
-        OTF2_Archive_SetProperty(writer_, name.c_str(), value.c_str(), true);
+        OTF2_Archive_SetProperty(writer_, name.c_str(), as_utf8(value).c_str(), true);
     }
     for (const auto& [name, value] : options_->properties)
-      check(OTF2_Archive_SetProperty(writer_, name.c_str(), value.c_str(), true));
+      check(OTF2_Archive_SetProperty(writer_, name.c_str(), as_utf8(value).c_str(), true));
   }
 
   void copy_events(const std::function<std::unique_ptr<NewTimes>(int)>& times_of) {
@@ -311,6 +319,7 @@ class Copy {
 #undef RUBATO_COPY
     OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(callbacks.get(), on_clock);
     OTF2_GlobalDefReaderCallbacks_SetLocationCallback(callbacks.get(), on_location);
+    OTF2_GlobalDefReaderCallbacks_SetStringCallback(callbacks.get(), copy_string);
     OTF2_GlobalDefReaderCallbacks_SetUnknownCallback(callbacks.get(), on_unknown_definition);
     const bool is_whole = read_again(again, callbacks, &copied);
     if (copied.unknown) refuse_unknown();

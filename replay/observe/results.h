@@ -209,8 +209,9 @@ struct ClockRepair {
 struct TraceSummary {
   std::string path;
   std::string creator;
-  std::string command;      ///< what was run, "" when the archive does not say
-  std::string mpi_library;  ///< "Open MPI v4.1.4, ...", "" when the archive does not say
+  std::string command;           ///< what was run, "" when the archive does not say
+  std::string mpi_library;       ///< "Open MPI v4.1.4, ...", "" when the archive does not say
+  std::string record_functions;  ///< TraceDefinitions::how_to_record_functions()
   int ranks = 0;
   int locations = 0;
   int nodes = 0;

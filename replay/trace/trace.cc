@@ -1,8 +1,11 @@
 #include "replay/trace/trace.h"
 
 #include <algorithm>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
+
+#include "tracer/schema.h"
 
 namespace rubato {
 
@@ -37,6 +40,17 @@ void TraceDefinitions::make_timelines(std::vector<SideLocation> locations) {
 std::string TraceDefinitions::name_of(int timeline) const {
   const std::string rank = "rank " + std::to_string(rank_of(timeline));
   return timeline < ranks() ? rank : rank + " thread " + std::to_string(thread_of(timeline));
+}
+
+std::string TraceDefinitions::how_to_record_functions() const {
+  const auto found = properties.find(schema::kFunctions);
+  constexpr std::string_view kNone = "false: ";
+  if (found == properties.end() || !found->second.starts_with(kNone))
+    return "'rubato trace --functions' records them";
+  std::string why = found->second.substr(kNone.size());
+  if (why.find("-finstrument-functions") != std::string::npos)
+    why += "; compile it so (mpicc -g -finstrument-functions) and trace it again";
+  return "this run was traced with --functions, but " + why;
 }
 
 EventSource::Counts& EventSource::Counts::operator+=(const Counts& other) {

@@ -121,6 +121,10 @@ struct TraceDefinitions {
   /// Makes timelines of side locations.
   void make_timelines(std::vector<SideLocation> locations);
   std::string name_of(int timeline) const;  ///< "rank 3", "rank 3 thread 1"
+
+  /// What puts the program's functions on record, in a clause. It is more than an option of the
+  /// tracer where the archive says that this had no effect.
+  std::string how_to_record_functions() const;
 };
 
 class CallUnpacker;

@@ -232,4 +232,66 @@ C
 build_program own -finstrument-functions
 trace 1 --functions ./own || fail "the program's own functions were not called"
 region 0 work
+
+# Programs from which no function comes: a line says why, and so does the archive to those who ask for functions.
+# none WHY: of run.otf2dir.
+none() {
+  [ "$(grep -c '^rubato: ' err.txt)" = 2 ] || fail "not two lines: $(cat err.txt)"
+  [ "$(grep -c "^rubato: no functions were recorded: $1" err.txt)" = 1 ] || fail "not '$1': $(cat err.txt)"
+  otf2-print -I run.otf2dir/traces.otf2 | grep -A1 RUBATO::FUNCTIONS | grep -q "value  *false: $1" ||
+    fail "$(otf2-print -I run.otf2dir/traces.otf2)"
+  "$rubato" advise run.otf2dir --on perfect >advice.txt 2>&1 || fail "advise: $(cat advice.txt)"
+  tr -s '\n ' '  ' <advice.txt | grep -q "No functions on record: this run was traced with --functions, but $1" ||
+    fail "advise: $(cat advice.txt)"
+  ! grep -q "'rubato trace --functions' records them" advice.txt || fail "advise: $(cat advice.txt)"
+  code=0
+  "$rubato" replay run.otf2dir --on 'perfect:region=work*0.5' >out.txt 2>&1 || code=$?
+  [ $code = 1 ] && grep -q "nor any other; this run was traced with --functions, but $1" out.txt || fail "replay: $(cat out.txt)"
+}
+cat >bare.c <<'C'
+#include <mpi.h>
+#include <signal.h>
+#include <unistd.h>
+#ifdef OWN
+static int hooks;
+__attribute__((no_instrument_function)) void __cyg_profile_func_enter(void* function, void* site) { ++hooks; }
+__attribute__((no_instrument_function)) void __cyg_profile_func_exit(void* function, void* site) { ++hooks; }
+#endif
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (argc > 1) kill(getpid(), SIGKILL);
+  return MPI_Finalize();
+}
+C
+build_program bare
+trace 2 --functions ./bare 2>err.txt || fail "exit code $?"
+none 'the program is not compiled with -finstrument-functions'
+grep -q 'mpicc -g -finstrument-functions' err.txt || fail "no compile line: $(cat err.txt)"
+trace 2 --functions ./bare kill >out.txt 2>err.txt && fail "exit code 0"
+sleep 1
+"$rubato" recover run.otf2dir >out.txt 2>&1 || fail "recover: $(cat out.txt)"
+otf2-print -I run.otf2dir/traces.otf2 | grep -A1 RUBATO::FUNCTIONS | grep -q 'value  *false: the program is not' ||
+  fail "recovered: $(otf2-print -I run.otf2dir/traces.otf2)"
+# Only main(), which is entered before MPI_Init.
+build_program bare -finstrument-functions
+trace 2 --functions ./bare 2>err.txt || fail "exit code $?"
+none 'no function that is compiled for it ran while functions were recorded'
+build_program bare -finstrument-functions -DOWN
+trace 2 --functions ./bare 2>err.txt || fail "exit code $?"
+none 'the program has a __cyg_profile_func_enter of its own'
+# Where functions come, or were not asked for, there is nothing to say.
+trace 2 ./bare 2>err.txt || fail "exit code $?"
+one_report err.txt
+! otf2-print -I run.otf2dir/traces.otf2 | grep -q RUBATO::FUNCTIONS || fail "functions were not asked for"
+"$rubato" advise run.otf2dir --on perfect >advice.txt 2>&1 || fail "advise: $(cat advice.txt)"
+grep -q "No functions on record: 'rubato trace --functions' records them" advice.txt || fail "advise: $(cat advice.txt)"
+build_program bare2 -finstrument-functions <<'C'
+#include <mpi.h>
+void work(void) { MPI_Barrier(MPI_COMM_WORLD); }
+int main(int argc, char** argv) { MPI_Init(&argc, &argv); work(); return MPI_Finalize(); }
+C
+trace 2 --functions ./bare2 2>err.txt || fail "exit code $?"
+one_report err.txt
+otf2-print -I run.otf2dir/traces.otf2 | grep -A1 RUBATO::FUNCTIONS | grep -q 'value  *true' || fail "functions are there"
 pass

@@ -119,12 +119,20 @@ trace 4 ./app 2>err.txt || fail "beside links: $(cat err.txt)"
 "$rubato" recover run.otf2dir >out.txt || fail "beside links: recover: $(cat out.txt)"
 rm -r run.otf2dir.new-?
 [ -z "$(ls -d run.otf2dir.new-* 2>/dev/null)" ] || fail "left: $(ls -d run.otf2dir.new-*)"
-# A directory of another job's sessions, whose launcher called it otherwise: nothing goes there.
+# A directory of another job's sessions, whose launcher called it otherwise: nothing goes there, but to the next name,
+# on all ranks. So it is with one in which this job's ranks are recorded already.
 rm -rf run.otf2dir && mkdir run.otf2dir
 printf 'ranks 4\njob of sessions 17\nlaunched as PMIX_NAMESPACE=other\n' >run.otf2dir/INCOMPLETE
-run 4 "$rubato" trace -o run.otf2dir ./app >err.txt 2>&1 || true
+for archive in run-2 run-3; do
+  run 4 "$rubato" trace -o run.otf2dir ./app >err.txt 2>&1 || fail "$archive: $(cat err.txt)"
+  grep -q "recover $work/$archive.otf2dir\$" err.txt || fail "not $archive: $(cat err.txt)"
+done
 grep -q '^records' run.otf2dir/INCOMPLETE && fail "records of two jobs: $(cat run.otf2dir/INCOMPLETE)"
-rm -rf run.otf2dir
+for archive in run-2 run-3; do
+  "$rubato" recover $archive.otf2dir >out.txt || fail "$archive: recover: $(cat out.txt)"
+  grep -q 'of 4 of 4 ranks' out.txt || fail "$archive: $(cat out.txt)"
+done
+rm -rf run.otf2dir run-?.otf2dir
 
 for end in kill open; do
   trace 4 ./app "$end" >err.txt 2>&1 || true

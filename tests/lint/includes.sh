@@ -44,7 +44,7 @@ printing='boost/|fmt/|nlohmann/'
 must_not models "OTF2, MPI or other rooms" "$otf2|$mpi|$printing|replay/|tools/|tracer/|calibrate/" \
   'boost/(math|container|container_hash)/'
 must_not replay "MPI, Boost (but checksums), fmt, tools or other rooms" "$mpi|boost/|fmt/|tools/|calibrate/|tracer/" \
-  'tracer/schema\.h|boost/crc\.hpp'
+  'tracer/(schema|utf8)\.h|boost/crc\.hpp'
 # Generated from version.h.in: one constant, free for all.
 version='tools/version\.h'
 must_not tracer "anything but OTF2, MPI and the C and C++ libraries" \
@@ -56,7 +56,7 @@ must_not calibrate "what fits: it measures" \
 must_not replay/cluster/mpi "anything but MPI and what it carries" "$otf2|$eigen|$printing|models/|replay/|tools/|tracer/|calibrate/" \
   'replay/cluster/transport\.h'
 must_not tools "MPI, OTF2, Eigen or other rooms than replay and models" \
-  "$mpi|$otf2|$eigen|tracer/|calibrate/" 'tracer/(recover|function_filter|launcher)\.h'
+  "$mpi|$otf2|$eigen|tracer/|calibrate/" 'tracer/(recover|function_filter|launcher|leftovers|output_name)\.h'
 
 at_most models 1 "the TOML reader" 'toml'
 at_most models 1 "the XML reader" 'pugixml'

@@ -8,13 +8,16 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
 #include "tests/unit/directory.h"
+#include "tracer/file_limit.h"
 #include "tracer/thread_records.h"
 
 using namespace rubato;
@@ -106,7 +109,7 @@ TEST_CASE("the segment in use keeps its memory when there is no more") {
   put_mark(file, 2);
 
   // 2 MiB cannot be had, whatever is moved away; what that frees is taken by somebody else at once.
-  CHECK(file.extend(space, 0, size_t{2} << 20) == SegmentFile::Result::kDiskFull);
+  CHECK(file.extend(space, 0, size_t{2} << 20) == SegmentFile::Result::kFailed);
   small.fill();
   for (uint64_t* word = file.begin() + 2; word < file.end(); ++word) *word = 0;  // no SIGBUS
   CHECK(marks(file) == std::vector<uint64_t>{1, 2});
@@ -149,8 +152,8 @@ TEST_CASE(
     for (uint64_t* word = file.begin() + 2; word < file.end(); ++word) *word = 0;
   }
   using Result = SegmentFile::Result;
-  CHECK(results == std::vector<Result>{Result::kGood, Result::kGood, Result::kDiskFull,
-                                       Result::kFlushed, Result::kDiskFull});
+  CHECK(results == std::vector<Result>{Result::kGood, Result::kGood, Result::kFailed,
+                                       Result::kFlushed, Result::kFailed});
   CHECK(static_cast<size_t>(held.st_blocks) * 512 >= kSegmentBytes);
   CHECK(marks(file) == std::vector<uint64_t>{1, 2, 3});
   file.remove(space, 0, true);
@@ -264,4 +267,64 @@ TEST_CASE("a complete segment that is no more as it was written is left out") {
   CHECK(kept(dropped, at) == std::vector<uint64_t>{2, 3});
   CHECK(at == 0);
   file.remove(space, 0, true);
+}
+
+TEST_CASE("a file of records that cannot be made or made longer says why") {
+  const TemporaryDirectory place;
+  const std::string directory = place.path(), missing = place.path() / "none";
+  SegmentFile taken, nowhere, limited;
+  char name[4096];
+  segment_file_name(name, sizeof name, directory.c_str(), 0, 0);
+  std::ofstream(name) << "of an earlier run";
+  const SegmentSpace space{directory.c_str(), nullptr, 0, true, uint64_t{1} << 30};
+  CHECK(taken.extend(space, 0, 1000) == SegmentFile::Result::kFailed);
+  CHECK(errno == EEXIST);
+  const SegmentSpace other{missing.c_str(), nullptr, 0, true, uint64_t{1} << 30};
+  CHECK(nowhere.extend(other, 0, 1000) == SegmentFile::Result::kFailed);
+  CHECK(errno == ENOENT);
+
+  // SIGXFSZ would end this process.
+  rlimit old;
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &old) == 0);
+  const rlimit one{kSegmentBytes, old.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &one) == 0);
+  const auto first = limited.extend(space, 1, 1000);
+  const auto second = limited.extend(space, 1, 1000);
+  const int error = errno;
+  setrlimit(RLIMIT_FSIZE, &old);
+  CHECK(first == SegmentFile::Result::kGood);
+  CHECK(second == SegmentFile::Result::kFailed);
+  CHECK(error == EFBIG);
+  CHECK(why_stopped(error) == "the limit on the size of files (ulimit -f) ended recording");
+  CHECK(why_stopped(EEXIST) == "records could not be written (File exists)");
+  limited.remove(space, 1, true);
+}
+
+TEST_CASE(
+    "the limit on the size of files is the program's own affair again after a write of ours") {
+  static volatile int signals;
+  signals = 0;
+  const auto before = std::signal(SIGXFSZ, [](int) { signals = signals + 1; });
+  sigset_t one, mask, pending;
+  sigemptyset(&one);
+  sigaddset(&one, SIGXFSZ);
+  {
+    const NoFileSizeSignal quiet;
+    raise(SIGXFSZ);  // as the kernel does, to this thread
+  }
+  CHECK(signals == 0);
+  raise(SIGXFSZ);
+  CHECK(signals == 1);
+  // What the program holds back stays pending, and its mask as it is.
+  pthread_sigmask(SIG_BLOCK, &one, nullptr);
+  raise(SIGXFSZ);
+  { const NoFileSizeSignal quiet; }
+  sigpending(&pending);
+  CHECK(sigismember(&pending, SIGXFSZ) == 1);
+  pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+  CHECK(sigismember(&mask, SIGXFSZ) == 1);
+  CHECK(signals == 1);
+  pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+  CHECK(signals == 2);
+  std::signal(SIGXFSZ, before);
 }
