@@ -89,7 +89,7 @@ struct Told {
     std::string message(2 * PATH_MAX, ' ');
     ssize_t length;
     while ((length = recv(listener, message.data(), message.size(), 0)) > 0) {
-      outcome = message[0] == 'x';
+      outcome = outcome || message[0] == 'x';
       if (message[0] == 'o') output.assign(message, 1, static_cast<size_t>(length) - 1);
     }
   }
