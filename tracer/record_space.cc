@@ -207,11 +207,11 @@ int make_output(std::string& output) {
 
 /// The archive goes to another name than the one that was asked for, and what has that may be what
 /// is left of a run.
-void say_left_over(const std::string& wanted, const std::string& output) {
+void say_left_over(const std::string& asked_for, const std::string& output) {
   std::string left;
-  for (int number = 1; numbered_output(wanted, number) != output && number < kMostOutputs;
+  for (int number = 1; numbered_output(asked_for, number) != output && number < kMostOutputs;
        ++number) {
-    const std::string name = numbered_output(wanted, number);
+    const std::string name = numbered_output(asked_for, number);
     if (is_taken(note_in(name))) left = name;
   }
   if (left.empty()) return;

@@ -505,11 +505,11 @@ RollCall* roll_call = nullptr;
 /// False, and said, where some ranks are not traced. They would take part in no communication of
 /// ours, so the program runs as without the tracer.
 bool every_rank_is_traced() {
-  constexpr double kPatience = 10;  // seconds; file systems over a network take some
+  constexpr double kMostSeconds = 10;  // seconds; file systems over a network take some
   int rank = 0, size = 1;
   PMPI(Comm_rank)(handles.world, &rank);
   PMPI(Comm_size)(handles.world, &size);
-  const RollCall::Answer answer = roll_call->answer(rank, size, kPatience);
+  const RollCall::Answer answer = roll_call->answer(rank, size, kMostSeconds);
   if (answer.all) return true;
   Recorder::stop();
   if (session != nullptr) session->recording = false;  // one of MPI's sessions
