@@ -477,7 +477,7 @@ void CallBuilder::end() {
   if (finished_) return;
   finished_ = true;
   if (open_) close_call(last_time_);
-  if (thread_) end_thread(last_event_, last_time_);
+  if (thread_) end_thread(last_event_, last_time_, false);
   polls_ = 0;
   if (!begun_) return;
   Call end;
