@@ -27,14 +27,16 @@ Oddity take_oddity(ByteReader& from) {
 
 void put(ByteWriter& to, const EventSource::Counts& counts) {
   to.number(counts.records);
-  for (const Oddity* oddity : {&counts.receives, &counts.collectives, &counts.backwards})
+  for (const Oddity* oddity :
+       {&counts.receives, &counts.collectives, &counts.backwards, &counts.miscounted})
     put(to, *oddity);
   to.number(counts.joined);
 }
 EventSource::Counts take_counts(ByteReader& from) {
   EventSource::Counts counts;
   counts.records = from.number();
-  for (Oddity* oddity : {&counts.receives, &counts.collectives, &counts.backwards})
+  for (Oddity* oddity :
+       {&counts.receives, &counts.collectives, &counts.backwards, &counts.miscounted})
     *oddity = take_oddity(from);
   counts.joined = from.number();
   return counts;

@@ -182,6 +182,7 @@ class Driver {
     // Inside a node they go the same way.
     double& socket = limits_.bytes[static_cast<int>(Level::kSocket)];
     double& node = limits_.bytes[static_cast<int>(Level::kNode)];
+    if (passes_.learn_order(outcome)) return find_minima();
     socket = node = std::max(socket, node);
   }
 
@@ -210,14 +211,17 @@ class Driver {
   void find_receivers() {
     passes_.expect(1);
     const bool first = !passes_.first();
-    if (!first && passes_.first()->unmatched_sends.count == 0) {
+    if (!first && passes_.first()->unmatched_sends.count == 0 &&
+        passes_.first()->unmatched_receives.count == 0) {
       passes_.know_receivers(ReceivedSends());
       return;
     }
     passes_.expect(1);
     ReceivedSends received(trace_->timelines());
     ReceiverRules rules(received, placement_);
-    const bool followed = passes_.make(rules, nullptr, {}).deadlock.empty();
+    const ReplayOutcome outcome = passes_.make(rules, nullptr, {});
+    if (passes_.learn_order(outcome)) return find_receivers();
+    const bool followed = outcome.deadlock.empty();
     passes_.know_receivers(followed ? std::move(received) : ReceivedSends());
     if (first) passes_.forget_first();  // synchronous sends are not looked at there
   }
@@ -314,6 +318,7 @@ class Driver {
       return replay_together(group, {middle, chosen.end()});
     }
     if (by_arrival && !outcome.deadlock.empty()) {
+    if (passes_.learn_order(outcome)) return replay_group<K>(group, chosen, by_arrival_failed);
       passes_.expect(1);
       return replay_group<K>(group, chosen, true);
     }

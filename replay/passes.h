@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -63,7 +64,7 @@ class Passes {
     Replay<Rules> replay(
         *source_, rules, std::move(observers),
         [this](double share) { report(share, kDivided<Rules>); }, &*locks_,
-        received_ && !by_arrival ? &*received_ : nullptr);
+        received_ && !by_arrival ? &*received_ : nullptr, in_order_ ? &*in_order_ : nullptr);
     replay.keep(profile, first ? &*coverage_ : nullptr);
     replay.watch_waits(waits);
     replay.change_compute(changes ? &*changes : nullptr);
@@ -77,8 +78,7 @@ class Passes {
       if (profile) divided_->gather(*profile);
       if (waits) divided_->gather(*waits);
     }
-    const bool came_to_its_end =
-        outcome.deadlock.empty() && !outcome.asks_for_receivers && !outcome.lanes_disagree;
+    const bool came_to_its_end = ended(outcome);
     if (first && came_to_its_end) {
       first_ = outcome;
       counts_ = divided_ ? divided_->sum(source_->counts()) : source_->counts();
@@ -106,6 +106,15 @@ class Passes {
   void forget_first() { first_.reset(); }
   const EventSource::Counts& counts() const { return counts_; }
   const Coverage& coverage() const { return *coverage_; }
+  /// True where a pass found routes to be matched in order: it has to be made anew. (One that is
+  /// divided never ends with a receive that lacks its send.)
+  bool learn_order(const ReplayOutcome& outcome) {
+    if (divided_ || in_order_ || outcome.in_order.empty() || !ended(outcome)) return false;
+    in_order_ = outcome.in_order;
+    first_.reset();
+    expect(1);
+    return true;
+  }
   /// Who received what as recorded, for passes that need it.
   void know_receivers(ReceivedSends received) { received_ = std::move(received); }
 
@@ -130,6 +139,10 @@ class Passes {
   }
 
  private:
+  static bool ended(const ReplayOutcome& outcome) {
+    return outcome.deadlock.empty() && !outcome.asks_for_receivers && !outcome.lanes_disagree;
+  }
+
   template <class Rules>
   static ReplayOutcome run(Replay<Rules>& replay) {
     if constexpr (!Rules::kFollowsRecording && Rules::kLanes > kNarrowLanes)
@@ -143,7 +156,8 @@ class Passes {
   std::optional<DividedRun> divided_;
   std::optional<Coverage> coverage_;
   std::optional<LockOrder> locks_;
-  std::optional<ReceivedSends> received_;  ///< once a pass asked for it
+  std::optional<std::set<Route>> in_order_;    ///< routes to be matched so, once that is known
+  std::optional<ReceivedSends> received_;      ///< once a pass asked for it
   std::optional<ReplayOutcome> first_;
   EventSource::Counts counts_;
   size_t expected_ = 0;

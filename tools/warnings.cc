@@ -93,6 +93,19 @@ std::vector<std::string> warnings_about(const TraceSummary& trace) {
                     counted(trace.backwards.count, "record is earlier", "records are earlier"),
                     trace.backwards.first));
   }
+  if (trace.miscounted.count > 0) {
+    lines.push_back(fmt::format(
+        "{} more or fewer records than the definition claims, the first is {}: replayed is what "
+        "the "
+        "event files hold",
+        counted(trace.miscounted.count, "location has", "locations have"), trace.miscounted.first));
+  }
+  if (trace.misfits.count > 0) {
+    lines.push_back(fmt::format(
+        "the archive contradicts itself: {} two lengths on record, the first at {}; "
+        "messages there are matched by order, and the shorter length counts",
+        counted(trace.misfits.count, "message has", "messages have"), trace.misfits.first));
+  }
   warn_of_open(trace.open_receives, "posted receive", lines);
   warn_of_open(trace.open_collectives, "started collective", lines);
   if (trace.abandoned_collectives > 0) {

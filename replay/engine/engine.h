@@ -52,14 +52,17 @@ ReplayOutcome Replay<Rules>::run() {
       break;
     }
     if (release_hopeless()) continue;
-    if (may_send_to_nobody()) {
+    if (may_lack_partner(Awaited::Kind::kSend)) {
       outcome_.asks_for_receivers = true;
       break;
     }
-    if (!release_hole()) {
-      outcome_.deadlock = describe_deadlock();
+    if (release_hole()) continue;
+    if (may_lack_partner(Awaited::Kind::kReceive)) {
+      outcome_.asks_for_receivers = true;
       break;
     }
+    outcome_.deadlock = describe_deadlock();
+    break;
   }
   sum_up();
   return outcome_;
@@ -67,7 +70,7 @@ ReplayOutcome Replay<Rules>::run() {
 
 template <class Rules>
 void Replay<Rules>::sum_up() {
-  matcher_.list_unmatched(outcome_.unmatched_sends, outcome_.unmatched_receives);
+  matcher_.list_unmatched(outcome_.unmatched_sends, outcome_.unmatched_receives, outcome_.in_order);
   for (int number = 0; number < PairClass::kMost; ++number) {
     const auto level = static_cast<size_t>(PairClass::from_number(number).level());
     outcome_.level_messages[level] += pair_traffic_[number].messages;
@@ -498,6 +501,8 @@ RUBATO_HOT void Replay<Rules>::let_go(const TimelineState<K>& state, const Call&
 
 template <class Rules>
 RUBATO_RARE void Replay<Rules>::let_go_other(const TimelineState<K>& state, const Call& call,
+    if (transfer.misfits) [[unlikely]]
+      count_misfit(state.number, call, matcher_.take_misfit(id));
                                              const Awaited& awaited) {
   if (awaited.kind < Awaited::Kind::kCollective) {
     if (awaited.transfer != kNoTransfer) let_go(state, call, awaited.kind, awaited.transfer);
@@ -554,6 +559,16 @@ RUBATO_HOT bool Replay<Rules>::recorded_cause(Awaited::Kind kind, const Transfer
   if (kind == Awaited::Kind::kSend && !transfer.synchronous) return false;
   cause = kind == Awaited::Kind::kSend ? transfer.recorded_post : transfer.recorded_send;
   return true;
+template <class Rules>
+RUBATO_RARE void Replay<Rules>::count_misfit(int timeline, const Call& call, const Misfit& misfit) {
+  if (outcome_.misfits.count++ > 0) return;
+  const Route& route = misfit.route;
+  outcome_.misfits.first = place(timeline, call) + ": " + std::to_string(misfit.received) +
+                           " bytes received, " + std::to_string(misfit.sent) + " sent by rank " +
+                           std::to_string(route.source) + " with tag " + std::to_string(route.tag) +
+                           " on communicator '" + trace_->comms[route.comm].name + "'";
+}
+
 }
 
 }  // namespace rubato

@@ -77,7 +77,7 @@ class Replay {
 
   Replay(EventSource& source, Rules& rules, std::vector<Observer<K>*> observers,
          std::function<void(double)> progress = {}, const LockOrder* locks = nullptr,
-         const ReceivedSends* received = nullptr)
+         const ReceivedSends* received = nullptr, const std::set<Route>* in_order = nullptr)
       : source_(&source),
         locks_(locks),
         received_(received),
@@ -90,7 +90,9 @@ class Replay {
         timelines_(trace_->timelines()),
         presence_(trace_->timelines()),
         running_(trace_->ranks()),
-        sends_(trace_->timelines()) {
+        sends_(trace_->timelines()),
+        posts_(trace_->timelines()) {
+    matcher_.match_in_order(in_order);
     if constexpr (!kDivided<Rules>) add_ranks(0, trace_->ranks());
     for (const Observer<K>* observer : observers_) wants_messages_ |= observer->wants_messages();
     if constexpr (kMayNeedPresence<Rules>) {
@@ -160,6 +162,7 @@ class Replay {
   void run_until_blocked(int timeline);
   /// The next calls of a timeline; false when there are none.
   bool read_calls(TimelineState<K>& state);
+    posts_.make(&here_);
   /// Those that its source hands out at once.
   bool read_block(TimelineState<K>& state);
   void finish(int timeline);
@@ -278,6 +281,7 @@ class Replay {
   /// The same of a call of role kBegin or kThread: which thread of its rank it waited for.
   void note_thread_wait(const TimelineState<K>& state, const Call& call, const Lanes<K>& leave);
   /// Adds when that happened which `awaited` waits for, if it is somebody.
+  void count_misfit(int timeline, const Call& call, const Misfit& misfit);
   void add_cause(const TimelineState<K>& state, const Call& call, const Awaited& awaited,
                  typename WaitStates<K>::Causes& causes);
   /// Finds out what the end of the current call follows from.
@@ -472,8 +476,9 @@ class Replay {
   /// later call. False when there was none.
   bool move_completions();
 
-  /// True when a timeline waits to send, and it is not known whether somebody receives that.
-  bool may_send_to_nobody();
+  /// True when a timeline waits for the end of a send, or of a receive, and it is not known whether
+  /// the other side is on record.
+  bool may_lack_partner(Awaited::Kind kind) const;
 
   /// Frees the timeline whose call was recorded to leave first of all blocked ones. What it waits
   /// for stands behind a call that left later, so in the recording it went on without: the record
@@ -542,3 +547,4 @@ class Replay {
 };
 
 }  // namespace rubato
+  PartialArray<size_t> posts_;  ///< likewise

@@ -256,6 +256,8 @@ struct TraceSummary {
   uint64_t abandoned_collectives = 0;
   uint64_t abandoned_epochs = 0;
 };
+  Oddity miscounted;        ///< locations with more or fewer records than their definition claims
+  Oddity misfits;           ///< messages whose two sides recorded different lengths
 
 /// Everything that reports are made of.
 struct Results {
