@@ -34,6 +34,13 @@
 namespace rubato {
 namespace {
 
+/// True where some receive, or some call that takes one of several, could get another message.
+bool may_take_another(const TraceDefinitions& trace) {
+  return trace.wildcards != WildcardsKnown::kNone ||
+         std::any_of(trace.calls.begin(), trace.calls.end(),
+                     [](const MpiCallInfo& call) { return call.takes_some; });
+}
+
 /// One run of the command: opens the archive once, passes over it as often as there are groups.
 class Driver {
  public:
@@ -46,7 +53,7 @@ class Driver {
                                    [](const Scenario& scenario) {
                                      return scenario.platform.level(Level::kSocket).has_value();
                                    })),
-        by_arrival_(options.wildcards_by_arrival && trace_->wildcards != WildcardsKnown::kNone),
+        by_arrival_(options.wildcards_by_arrival && may_take_another(*trace_)),
         passes_(source, options) {
     overhead_ = options.overhead.value_or(trace_->overhead);
     results_.scenarios.resize(scenarios.size());
@@ -175,6 +182,7 @@ class Driver {
       throw InputError(trace_->path + ": the recording itself cannot be followed: " +
                        outcome.deadlock + "; records are missing");
     }
+    if (passes_.learn_order(outcome)) return find_minima();
     minima_.finish();
     for (int level = 0; level < kLevels; ++level) {
       limits_.bytes[level] = std::max(limits_.bytes[level], minima_.eager_evidence[level]);
@@ -210,14 +218,17 @@ class Driver {
   void find_receivers() {
     passes_.expect(1);
     const bool first = !passes_.first();
-    if (!first && passes_.first()->unmatched_sends.count == 0) {
+    if (!first && passes_.first()->unmatched_sends.count == 0 &&
+        passes_.first()->unmatched_receives.count == 0) {
       passes_.know_receivers(ReceivedSends());
       return;
     }
     passes_.expect(1);
     ReceivedSends received(trace_->timelines());
     ReceiverRules rules(received, placement_);
-    const bool followed = passes_.make(rules, nullptr, {}).deadlock.empty();
+    const ReplayOutcome outcome = passes_.make(rules, nullptr, {});
+    if (passes_.learn_order(outcome)) return find_receivers();
+    const bool followed = outcome.deadlock.empty();
     passes_.know_receivers(followed ? std::move(received) : ReceivedSends());
     if (first) passes_.forget_first();  // synchronous sends are not looked at there
   }
@@ -307,6 +318,7 @@ class Driver {
       find_receivers();
       return replay_group<K>(group, chosen, by_arrival_failed);
     }
+    if (passes_.learn_order(outcome)) return replay_group<K>(group, chosen, by_arrival_failed);
     if (outcome.lanes_disagree) {
       passes_.expect(1);
       const auto middle = chosen.begin() + static_cast<std::ptrdiff_t>(chosen.size() / 2);
@@ -404,6 +416,8 @@ class Driver {
     result.deadlock = outcome.deadlock;
     result.wildcard_receives = outcome.wildcards;
     result.rematched_receives = outcome.rematched;
+    result.took_first = outcome.took_first;
+    result.took_recorded = outcome.took_recorded;
     result.collectives = std::move(found.collectives[lane]);
     if (outcome.deadlock.empty()) {
       const std::vector<int> names = passes_.coverage().calls_by_time();

@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "replay/common_start.h"
 #include "replay/divided_run.h"
 #include "replay/engine/replay.h"
 #include "replay/engine/wide.h"
@@ -33,6 +35,7 @@ class Passes {
   void read_from(EventSource& source) {
     source_ = &source;
     locks_.reset();  // who held them before whom is seen better now
+    starts_.reset();
     first_.reset();
   }
 
@@ -63,11 +66,19 @@ class Passes {
     Replay<Rules> replay(
         *source_, rules, std::move(observers),
         [this](double share) { report(share, kDivided<Rules>); }, &*locks_,
-        received_ && !by_arrival ? &*received_ : nullptr);
+        received_ && !by_arrival ? &*received_ : nullptr, in_order_ ? &*in_order_ : nullptr);
     replay.keep(profile, first ? &*coverage_ : nullptr);
     replay.watch_waits(waits);
     replay.change_compute(changes ? &*changes : nullptr);
     if constexpr (kDivided<Rules>) replay.divide(divided_->team(), divided_->division());
+    if constexpr (kTimeOrdered<Rules>) {
+      if (by_arrival && !runs_) runs_.emplace(*source_);
+      if (by_arrival) replay.take_first(&*runs_);
+    }
+    if constexpr (!Rules::kFollowsRecording) {
+      if (!starts_) starts_ = start_shifts(*source_, divided());
+      replay.begin_later(&*starts_);
+    }
     ReplayOutcome outcome = run(replay);
     count_one();
     if (first && profile) profile->add_to(*coverage_);
@@ -77,8 +88,7 @@ class Passes {
       if (profile) divided_->gather(*profile);
       if (waits) divided_->gather(*waits);
     }
-    const bool came_to_its_end =
-        outcome.deadlock.empty() && !outcome.asks_for_receivers && !outcome.lanes_disagree;
+    const bool came_to_its_end = ended(outcome);
     if (first && came_to_its_end) {
       first_ = outcome;
       counts_ = divided_ ? divided_->sum(source_->counts()) : source_->counts();
@@ -106,6 +116,15 @@ class Passes {
   void forget_first() { first_.reset(); }
   const EventSource::Counts& counts() const { return counts_; }
   const Coverage& coverage() const { return *coverage_; }
+  /// True where a pass found routes to be matched in order: it has to be made anew. (One that is
+  /// divided never ends with a receive that lacks its send.)
+  bool learn_order(const ReplayOutcome& outcome) {
+    if (divided_ || in_order_ || outcome.in_order.empty() || !ended(outcome)) return false;
+    in_order_ = outcome.in_order;
+    first_.reset();
+    expect(1);
+    return true;
+  }
   /// Who received what as recorded, for passes that need it.
   void know_receivers(ReceivedSends received) { received_ = std::move(received); }
 
@@ -130,6 +149,10 @@ class Passes {
   }
 
  private:
+  static bool ended(const ReplayOutcome& outcome) {
+    return outcome.deadlock.empty() && !outcome.asks_for_receivers && !outcome.lanes_disagree;
+  }
+
   template <class Rules>
   static ReplayOutcome run(Replay<Rules>& replay) {
     if constexpr (!Rules::kFollowsRecording && Rules::kLanes > kNarrowLanes)
@@ -143,7 +166,10 @@ class Passes {
   std::optional<DividedRun> divided_;
   std::optional<Coverage> coverage_;
   std::optional<LockOrder> locks_;
-  std::optional<ReceivedSends> received_;  ///< once a pass asked for it
+  std::optional<TakenRuns> runs_;              ///< once some pass matches by arrival
+  std::optional<std::vector<double>> starts_;  ///< start_shifts(), once some pass needs them
+  std::optional<std::set<Route>> in_order_;    ///< routes to be matched so, once that is known
+  std::optional<ReceivedSends> received_;      ///< once a pass asked for it
   std::optional<ReplayOutcome> first_;
   EventSource::Counts counts_;
   size_t expected_ = 0;

@@ -20,10 +20,12 @@ constexpr const char* kScenarioProperty = "RUBATO::SCENARIO";
 /// What recording cost, of which models hold nothing any more.
 constexpr const char* kOverheadProperties = "RUBATO::OVERHEAD";
 
-/// True where nothing is changed.
-bool is_recording(const Scenario& scenario) {
-  return scenario.basis == Basis::kMeasured && scenario.cpu == 1 && scenario.processors.empty() &&
-         scenario.functions.empty();
+/// Where records are in calls.
+RecordTimes::Places places_in(const Scenario& scenario, bool repaired) {
+  if (scenario.basis != Basis::kMeasured) return RecordTimes::Places::kSendsFirst;
+  const bool changed =
+      scenario.cpu != 1 || !scenario.processors.empty() || !scenario.functions.empty();
+  return changed || repaired ? RecordTimes::Places::kBehindCause : RecordTimes::Places::kExact;
 }
 
 }  // namespace
@@ -69,7 +71,7 @@ void write_scenario_archives(EventSource& source, const std::vector<Scenario>& s
   const std::vector<std::string> names = directory_names(scenarios);
   for (size_t i = 0; i < scenarios.size(); ++i) {
     if (!results.scenarios[i].deadlock.empty()) continue;
-    RecordTimes times(trace, is_recording(scenarios[i]) && !results.trace.clock_repair);
+    RecordTimes times(trace, places_in(scenarios[i], results.trace.clock_repair.has_value()));
     options.observers = {&times};
     run_replay(source, {scenarios[i]}, options);
     CopyOptions copy;

@@ -93,6 +93,19 @@ std::vector<std::string> warnings_about(const TraceSummary& trace) {
                     counted(trace.backwards.count, "record is earlier", "records are earlier"),
                     trace.backwards.first));
   }
+  if (trace.miscounted.count > 0) {
+    lines.push_back(fmt::format(
+        "{} more or fewer records than the definition claims, the first is {}: replayed is what "
+        "the "
+        "event files hold",
+        counted(trace.miscounted.count, "location has", "locations have"), trace.miscounted.first));
+  }
+  if (trace.misfits.count > 0) {
+    lines.push_back(fmt::format(
+        "the archive contradicts itself: {} two lengths on record, the first at {}; "
+        "messages there are matched by order, and the shorter length counts",
+        counted(trace.misfits.count, "message has", "messages have"), trace.misfits.first));
+  }
   warn_of_open(trace.open_receives, "posted receive", lines);
   warn_of_open(trace.open_collectives, "started collective", lines);
   if (trace.abandoned_collectives > 0) {
@@ -179,6 +192,24 @@ std::vector<std::string> warnings_about(const ScenarioResult& scenario) {
         fmt::format("{} receives took a message with another source or tag than recorded; {} may "
                     "take any",
                     scenario.rematched_receives, scenario.wildcard_receives));
+  }
+  if (scenario.took_first > 0) {
+    lines.push_back(fmt::format(
+        "{} of MPI_Waitany and its like took the messages that came first, in the place of those "
+        "recorded",
+        counted(scenario.took_first, "call", "calls")));
+  }
+  if (scenario.took_recorded > 0) {
+    lines.push_back(
+        fmt::format("{} of MPI_Waitany and its like took the messages recorded: what follows may "
+                    "depend on them, "
+                    "as other communication comes before the next such call",
+                    counted(scenario.took_recorded, "call", "calls")));
+  }
+  if (scenario.no_ports) {
+    lines.emplace_back(
+        "this machine has no ports: a rank sends and receives any number of messages at once, each "
+        "at full bandwidth; loggps, a platform file or contention= limit them");
   }
   if (scenario.degradation_fit) lines.push_back(sentence_on(*scenario.degradation_fit));
   return lines;

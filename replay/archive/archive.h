@@ -31,6 +31,20 @@ struct LocationEvents {
   uint64_t events;
 };
 
+/// A location with more or fewer records than its definition claims. The definition is no more than
+/// a hint: APEX counts records that it never writes, EZTrace claims 2 of each location.
+struct Miscount {
+  uint64_t location;
+  int rank;
+  uint64_t claimed;
+  uint64_t found;
+
+  std::string text() const {
+    return "location " + std::to_string(location) + " of rank " + std::to_string(rank) + ", with " +
+           std::to_string(found) + " instead of " + std::to_string(claimed);
+  }
+};
+
 /// What the event callbacks need to turn references of records into indices of TraceDefinitions.
 struct ArchiveIndex {
   static constexpr int32_t kNotMpi = -1;

@@ -320,11 +320,19 @@ std::unordered_map<uint64_t, LocalDefinitions> read_local_definitions(
       callbacks(OTF2_DefReaderCallbacks_New(), OTF2_DefReaderCallbacks_Delete);
   OTF2_DefReaderCallbacks_SetMappingTableCallback(callbacks.get(), on_mapping_table);
   OTF2_DefReaderCallbacks_SetClockOffsetCallback(callbacks.get(), on_clock_offset);
-  bool has_any = false;
-  for (fs::directory_iterator entry(directory, error), end; !error && !has_any && entry != end;
-       entry.increment(error)) {
-    has_any = entry->path().extension() == ".def";
-  }
+  // Where no location defines anything, a file that is missing says as little as the others.
+  std::optional<bool> known_any;
+  const auto any_defines = [&] {
+    if (known_any) return *known_any;
+    known_any = false;
+    std::error_code problem;
+    for (fs::directory_iterator entry(directory, problem), end;
+         !problem && !*known_any && entry != end; entry.increment(problem)) {
+      std::error_code unknown;
+      known_any = entry->path().extension() == ".def" && entry->file_size(unknown) > kEmptyFile;
+    }
+    return *known_any;
+  };
   for (const uint64_t location : locations) {
     const fs::path file = directory / (std::to_string(location) + ".def");
     const PartOnDisk part(file);
@@ -337,7 +345,7 @@ std::unordered_map<uint64_t, LocalDefinitions> read_local_definitions(
       throw InputError(archive.anchor + ": the local definitions of location " +
                        std::to_string(location) + owner() + " cannot be read: " + part.problem);
     }
-    const bool has_none = is_there ? size == kEmptyFile && ends_as_written(file) : !has_any;
+    const bool has_none = is_there ? size == kEmptyFile && ends_as_written(file) : !any_defines();
     if (has_directory && has_none) continue;
     OTF2_DefReader* definitions = OTF2_Reader_GetDefReader(reader, location);
     if (!definitions && !has_directory) continue;

@@ -53,6 +53,7 @@ class ArchiveSource : public EventSource {
     // Our tracer reads a clock of the node; what others read, they do not say.
     trace.one_clock = trace.creator.starts_with(schema::kCreatorPrefix) &&
                       trace.nodes.size() <= 1 && !seen.moves_clocks;
+    side_miscounts_ = std::move(seen.miscounts);
     const bool has_threads = !seen.mpi_threads.empty();
     trace.make_timelines(std::move(seen.mpi_threads));
     if (has_threads) make_calls_of_joins();
@@ -122,6 +123,9 @@ class ArchiveSource : public EventSource {
     }
     counts_ = {};
     for (const Counts& part : counts) counts_ += part;
+    for (const Miscount& miscount : side_miscounts_) {
+      if (reads(miscount.rank)) counts_.miscounted.add({1, miscount.text()});
+    }
     store_ = std::move(store);
   }
 
@@ -223,35 +227,47 @@ class ArchiveSource : public EventSource {
   struct LocationsSeen {
     bool moves_clocks = false;  ///< some have offsets of their clocks
     std::vector<SideLocation> mpi_threads;
+    std::vector<Miscount> miscounts;  ///< of threads that do not call MPI
 
     /// From now on all of `team` have seen what each of them has.
     void tell(Team& team) {
       moves_clocks = !team.all(!moves_clocks);
+      tell(team, mpi_threads);
+      tell(team, miscounts);
+    }
+
+   private:
+    template <typename T>
+    static void tell(Team& team, std::vector<T>& list) {
       ByteWriter mine;
-      mine.list<SideLocation>(mpi_threads);
+      mine.list<T>(list);
       ByteWriter all;
-      std::vector<SideLocation> threads;
+      std::vector<T> gathered;
       for (const Bytes& bytes : team.gather(mine.take())) {
-        const auto more = ByteReader(bytes).list<SideLocation>(nullptr);
-        threads.insert(threads.end(), more.begin(), more.end());
+        const auto more = ByteReader(bytes).list<T>(nullptr);
+        gathered.insert(gathered.end(), more.begin(), more.end());
       }
-      all.list<SideLocation>(threads);
+      all.list<T>(gathered);
       const Bytes shared = team.share(all.take());
-      mpi_threads = ByteReader(shared).list<SideLocation>(nullptr).copy();
+      list = ByteReader(shared).list<T>(nullptr).copy();
     }
   };
 
   LocationsSeen look_at_locations() {
-    LocationsSeen seen{files().moves_clocks(), {}};
+    LocationsSeen seen;
+    seen.moves_clocks = files().moves_clocks();
     for (const SideLocation& side : archive_.definitions.side_locations) {
-      if (reads(side) && side.thread && calls_mpi(side)) seen.mpi_threads.push_back(side);
+      if (!reads(side.rank) || !side.thread) continue;
+      std::optional<Miscount> miscount;
+      if (calls_mpi(side, miscount))
+        seen.mpi_threads.push_back(side);
+      else if (miscount)
+        seen.miscounts.push_back(*miscount);
     }
     return seen;
   }
 
-  bool reads(const SideLocation& side) const {
-    return ranks_.first <= side.rank && side.rank < ranks_.end;
-  }
+  bool reads(int rank) const { return ranks_.first <= rank && rank < ranks_.end; }
 
   /// Those that call MPI.
   std::vector<uint64_t> locations_of(Ranks ranks) const {
@@ -268,7 +284,7 @@ class ArchiveSource : public EventSource {
     files_.reset();
     std::vector<uint64_t> locations = locations_of(ranks_);
     for (const SideLocation& side : archive_.definitions.side_locations) {
-      if (reads(side)) locations.push_back(side.id);
+      if (reads(side.rank)) locations.push_back(side.id);
     }
     EventFiles::Reader reader =
         reader_ ? std::move(reader_) : EventFiles::open_anchor(archive_.anchor);
@@ -289,9 +305,10 @@ class ArchiveSource : public EventSource {
     }
   }
 
-  bool calls_mpi(const SideLocation& side) {
+  /// `miscount`: of one that was read to its end.
+  bool calls_mpi(const SideLocation& side, std::optional<Miscount>& miscount) {
     bool found = false;
-    files().read_apart(side, [&](const Block& block) {
+    miscount = files().read_apart(side, [&](const Block& block) {
       found = std::any_of(block.calls.begin(), block.calls.end(), [](const Call& call) {
         return call.role == CallRole::kMpi || call.role == CallRole::kInit ||
                call.role == CallRole::kFinalize;
@@ -352,6 +369,7 @@ class ArchiveSource : public EventSource {
   bool places_wanted_ = false;
   std::optional<CallPlaces> places_;
   bool keep_records_ = false;
+  std::vector<Miscount> side_miscounts_;  ///< of threads that do not call MPI
   std::vector<std::string> timed_functions_;
 };
 

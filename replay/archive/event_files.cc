@@ -176,12 +176,14 @@ bool EventFiles::decode_rank(int rank, bool keep_records, bool hold_sends, CallS
     counts.collectives.add(builder.open_collectives());
     counts.backwards.add(builder.backwards());
     counts.joined += builder.is_joined() ? 1 : 0;
+    const std::optional<Miscount>& miscount = locations[thread].miscount;
+    if (miscount) counts.miscounted.add({1, miscount->text()});
   }
   return true;
 }
 
-void EventFiles::read_apart(const SideLocation& side,
-                            const std::function<bool(const Block&)>& look) {
+std::optional<Miscount> EventFiles::read_apart(const SideLocation& side,
+                                               const std::function<bool(const Block&)>& look) {
   RankCalls calls(decoding_->archive->definitions, {side.rank});
   calls.keep_records(true);
   EventLocation location(*decoding_->archive, side.id, side.rank, 0, calls);
@@ -191,6 +193,7 @@ void EventFiles::read_apart(const SideLocation& side,
     decoding_->burst(location);
     while (more && calls.take(0, block)) more = look(block);
   }
+  return location.miscount;
 }
 
 bool EventFiles::Decoding::is_plain() const {
@@ -264,14 +267,18 @@ void EventFiles::Decoding::burst(EventLocation& location) {
   location.position += read;
   if (location.error) std::rethrow_exception(location.error);
   if (error != OTF2_SUCCESS) damaged(location, location.position, error);
-  // A file that was cut between two records reads well up to there, or on without end.
+  // A file that was cut between two records reads well up to there, or on without end. Its headers
+  // show that; the definition of the location does only where they cannot be read.
   const bool ends = read < kBurst;
-  const uint64_t events = archive->index.events_of(location.id);
-  if (location.events.value_or(UINT64_MAX) < location.position ||
-      (ends && location.position < std::max(events, location.events.value_or(0)))) {
+  const uint64_t claimed = archive->index.events_of(location.id);
+  const bool is_short = ends && location.position < location.events.value_or(claimed);
+  const bool is_cut = ends && location.position < claimed && location.events &&
+                      !ends_as_written(event_file(location.id));
+  if (location.events.value_or(UINT64_MAX) < location.position || is_short || is_cut)
     damaged(location, location.position, OTF2_ERROR_END_OF_BUFFER);
-  }
   if (ends) {
+    if (location.position != claimed)
+      location.miscount = {location.id, location.rank, claimed, location.position};
     // What functions that have ended took stands before the last record.
     if (location.functions) location.functions->stop(location.position, kNever);
     if (location.loop_cache) location.loop_cache->finish();

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,8 +42,10 @@ class EventFiles {
                  FunctionWatch watch);
 
   /// Reads a side location on its own, to its end or until `look`, which gets its calls and
-  /// records, returns false. Errors: InputError.
-  void read_apart(const SideLocation& side, const std::function<bool(const Block&)>& look);
+  /// records, returns false. Returns what is wrong with its number of records, once at its end.
+  /// Errors: InputError.
+  std::optional<Miscount> read_apart(const SideLocation& side,
+                                     const std::function<bool(const Block&)>& look);
 
  private:
   struct Decoding;

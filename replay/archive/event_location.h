@@ -39,8 +39,9 @@ struct EventLocation {
   std::optional<LoopCache> loop_cache = {};  ///< where the rank has one timeline
   PlainRecord unexpected = {};               ///< of the callback that runs
   std::unique_ptr<OTF2_EvtReader, CloseEvents> reader{nullptr, CloseEvents{nullptr}};
-  uint64_t position = 0;                ///< records read
-  std::optional<uint64_t> events = {};  ///< by the headers of its file, where that says so
+  uint64_t position = 0;                  ///< records read
+  std::optional<uint64_t> events = {};    ///< by the headers of its file, where that says so
+  std::optional<Miscount> miscount = {};  ///< once it was read to its end
   std::exception_ptr error;
   std::optional<FunctionClock> functions;  ///< where some are to be timed
   int calls_open = 0;                      ///< one in the other; counted for that alone

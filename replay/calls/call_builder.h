@@ -89,6 +89,9 @@ class CallBuilder {
   void request_test(uint64_t event, double time, uint64_t request);  ///< that was not complete
   void collective_end(uint64_t event, double time, CollectiveOp op, uint32_t comm, int32_t root,
                       uint64_t sent, uint64_t received);
+  /// The open call is MPI_Init, which is collective on `comm`. It keeps its time, whatever it did;
+  /// its one action does nothing (common_start.h).
+  void begins_world(uint64_t event, double time, uint32_t comm);
   /// In a vector collective that the open call makes, or prepares, the next `peers` members get so
   /// many bytes each.
   void part(uint64_t event, double time, uint64_t bytes, uint32_t peers);
@@ -262,7 +265,9 @@ class CallBuilder {
   /// A call of no length that does one thing to other threads.
   void add_thread_call(uint64_t event, double time, ActionKind kind, uint8_t flags, uint32_t slot);
   /// The thread that this timeline is ends.
-  void end_thread(uint64_t event, double time);
+  /// `is_on_record`: by a record of its own; else the thread has no more records, or another one
+  /// begins on its location.
+  void end_thread(uint64_t event, double time, bool is_on_record);
   size_t calls_so_far() const { return call_base_ + pending_.calls.size(); }
   /// CollectiveFlags of a member whose part is empty.
   uint8_t part_flag(CollectiveOp op, uint32_t comm, int32_t root, uint64_t sent,

@@ -36,7 +36,7 @@ void CallBuilder::thread_create(uint64_t event, double time, ThreadName thread) 
 
 void CallBuilder::thread_begin(uint64_t event, double time, ThreadName thread) {
   if (!book_->has_threads() || open_) return note_inside(event, time, false);
-  if (thread_) end_thread(last_event_, last_time_);
+  if (thread_) end_thread(last_event_, last_time_, false);
   const bool is_first = !begun_;
   RequestBook::Thread& begun = book_->threads[thread];
   begun.builder = this;
@@ -61,14 +61,14 @@ void CallBuilder::thread_begin(uint64_t event, double time, ThreadName thread) {
 
 void CallBuilder::thread_end(uint64_t event, double time, ThreadName thread) {
   if (open_ || thread_ != thread) return note_inside(event, time, false);
-  end_thread(event, time);
+  end_thread(event, time, true);
 }
 
-void CallBuilder::end_thread(uint64_t event, double time) {
+void CallBuilder::end_thread(uint64_t event, double time, bool is_on_record) {
   RequestBook::Thread& ended = book_->threads[*thread_];
   const size_t calls = calls_so_far();
   add_thread_call(event, time, ActionKind::kThreadStep, 0, ended.ended);
-  note_inside(event, time, false);
+  if (is_on_record) note_inside(event, time, false);
   close_call(time);
   ended.is_over = true;
   thread_.reset();

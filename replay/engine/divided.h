@@ -197,7 +197,7 @@ void Replay<Rules>::take_send(const SendAway<K>& sent) requires kDivided<Rules> 
   action.message = {destination, kNoSlot, sent.bytes, sent.route.tag, sent.order};
   KnownChannel channel;
   matcher_.look_up(sent.route.source, destination, action, channel);
-  const TransferId id = matcher_.send(action, channel.id);
+  const TransferId id = matcher_.send(action, channel.id, sent.recorded);
   Transfer<K>& transfer = matcher_[id];
   transfer.has_send = true;
   transfer.synchronous = sent.has(Away::kSynchronousMode);

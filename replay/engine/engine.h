@@ -52,14 +52,17 @@ ReplayOutcome Replay<Rules>::run() {
       break;
     }
     if (release_hopeless()) continue;
-    if (may_send_to_nobody()) {
+    if (may_lack_partner(Awaited::Kind::kSend)) {
       outcome_.asks_for_receivers = true;
       break;
     }
-    if (!release_hole()) {
-      outcome_.deadlock = describe_deadlock();
+    if (release_hole()) continue;
+    if (may_lack_partner(Awaited::Kind::kReceive)) {
+      outcome_.asks_for_receivers = true;
       break;
     }
+    outcome_.deadlock = describe_deadlock();
+    break;
   }
   sum_up();
   return outcome_;
@@ -67,7 +70,7 @@ ReplayOutcome Replay<Rules>::run() {
 
 template <class Rules>
 void Replay<Rules>::sum_up() {
-  matcher_.list_unmatched(outcome_.unmatched_sends, outcome_.unmatched_receives);
+  matcher_.list_unmatched(outcome_.unmatched_sends, outcome_.unmatched_receives, outcome_.in_order);
   for (int number = 0; number < PairClass::kMost; ++number) {
     const auto level = static_cast<size_t>(PairClass::from_number(number).level());
     outcome_.level_messages[level] += pair_traffic_[number].messages;
@@ -242,7 +245,8 @@ RUBATO_HOT void Replay<Rules>::enter(TimelineState<K>& state, const Call& call) 
   state.awaited.clear();
   state.next_awaited = 0;
   if (call.role == CallRole::kBegin) {
-    state.enter = Lanes<K>::Constant(call.enter);
+    const double later = begins_later_ ? (*begins_later_)[state.rank] : 0;
+    state.enter = Lanes<K>::Constant(call.enter + later);
     if (timeline >= trace_->ranks() && call.actions > 0) {
       state.block.take_up(call);
       await_thread(state, state.block.actions_of(call)[0]);
@@ -261,7 +265,11 @@ RUBATO_HOT void Replay<Rules>::enter(TimelineState<K>& state, const Call& call) 
   }
   begin_call(state, call);
   const std::span<const Action> actions = state.block.actions_of(call);
-  if (call.first_action & kOnlyWaits && !state.threads) {
+  bool chooses = false;
+  if constexpr (kTimeOrdered<Rules>) chooses = begins_to_choose(state, call);
+  if (chooses) {
+    // Its receives are awaited once they are chosen.
+  } else if (call.first_action & kOnlyWaits && !state.threads) {
     for (const Action& action : actions) await_own_request(state, call, action);
   } else {
     for (const Action& action : actions) perform(state, call, action);
@@ -363,6 +371,9 @@ RUBATO_HOT void Replay<Rules>::await(TimelineState<K>& state, Awaited::Kind kind
 
 template <class Rules>
 RUBATO_HOT bool Replay<Rules>::everything_is_there(TimelineState<K>& state) {
+  if constexpr (kTimeOrdered<Rules>) {
+    if (!choosers_.empty() && !has_chosen(state)) return false;
+  }
   const auto entries = state.awaited.entries();
   for (; state.next_awaited < entries.size(); ++state.next_awaited) {
     const AwaitedList::Entry& entry = entries[state.next_awaited];
@@ -490,6 +501,8 @@ RUBATO_HOT void Replay<Rules>::let_go(const TimelineState<K>& state, const Call&
   if (recorded_cause(kind, transfer, cause) && call.leave < cause)
     count_violation(state.number, call, kind);
   if (kind == Awaited::Kind::kReceive) {
+    if (transfer.misfits) [[unlikely]]
+      count_misfit(state.number, call, matcher_.take_misfit(id));
     matcher_.receiver_done(id, transfer);
   } else {
     matcher_.sender_done(id, transfer);
@@ -544,6 +557,16 @@ RUBATO_RARE void Replay<Rules>::count_violation(int timeline, const Call& call,
   ClockViolations& violations = outcome_.clock_violations;
   if (violations.total() == 0) violations.first = place(timeline, call);
   ++(kind == Awaited::Kind::kCollective ? violations.collectives : violations.messages);
+}
+
+template <class Rules>
+RUBATO_RARE void Replay<Rules>::count_misfit(int timeline, const Call& call, const Misfit& misfit) {
+  if (outcome_.misfits.count++ > 0) return;
+  const Route& route = misfit.route;
+  outcome_.misfits.first = place(timeline, call) + ": " + std::to_string(misfit.received) +
+                           " bytes received, " + std::to_string(misfit.sent) + " sent by rank " +
+                           std::to_string(route.source) + " with tag " + std::to_string(route.tag) +
+                           " on communicator '" + trace_->comms[route.comm].name + "'";
 }
 
 template <class Rules>

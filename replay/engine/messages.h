@@ -90,7 +90,7 @@ RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
       matcher_.look_up(rank, action.message.peer, action, channel);
       channel.pair = static_cast<uint32_t>(pair_of(rank, action.message.peer).number());
     }
-    id = matcher_.send(action, channel.id);
+    id = matcher_.send(action, channel.id, call.enter);
     pair = PairClass::from_number(channel.pair);
   }
   Transfer<K>& transfer = matcher_[id];
@@ -136,13 +136,18 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
   const int timeline = state.number;
   const int rank = state.rank;
   TransferId id = kNoTransfer;
+  size_t number = 0;  // of the post, where it is asked for
   if (matches_by_arrival()) {
     id = matcher_.apart(action.message.peer, rank, action);
   } else {
     KnownChannel& channel = state.channel_of(action);
     if (!matcher_.is_up_to_date(channel, rank))
       matcher_.look_up(action.message.peer, rank, action, channel);
-    id = matcher_.post(action, channel.id, skipped_);
+    const bool numbers = kFindsReceivers<Rules> || received_;
+    number = numbers ? posts_[timeline]++ : 0;
+    id = received_ && !received_->has_receive(timeline, number)
+             ? matcher_.post_to_nobody(action, channel.id, call.enter)
+             : matcher_.post(action, channel.id, skipped_);
   }
   for (const TransferId skipped : skipped_) {
     if constexpr (kDivided<Rules>) answer_sender(skipped);
@@ -157,13 +162,15 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
   transfer.recorded_post = call.enter;
   if (waits_) waits_->post(id, timeline, action.comm);
   rules_->post(state, action, transfer);
+  if constexpr (kFindsReceivers<Rules>) rules_->number_receive(timeline, number, transfer);
   if constexpr (kKnowsLostThere<Rules>) {
     if (call.spinning & kLoses) [[unlikely]]
       rules_->lost_in(call, state, id, false);
   }
   // (The sender among neighbours may know another length.)
-  if (may_agree(transfer.bytes) ||
-      (is_among_neighbours(action.message.tag) && may_agree(UINT64_MAX))) [[unlikely]] {
+  if ((may_agree(transfer.bytes) ||
+       (is_among_neighbours(action.message.tag) && may_agree(UINT64_MAX))) &&
+      !transfer.abandoned) [[unlikely]] {
     agree_as_receiver(state, action, id, transfer);
   }
   if constexpr (kTimeOrdered<Rules>) rules_->order()[id].receiver = timeline;
@@ -189,9 +196,9 @@ template <class Rules>
 RUBATO_RARE void Replay<Rules>::number_send(int timeline, TransferId id) {
   const size_t number = sends_[timeline]++;
   if constexpr (kFindsReceivers<Rules>) {
-    rules_->number(timeline, number, matcher_[id]);
+    rules_->number_send(timeline, number, matcher_[id]);
   } else {
-    if (!received_->has(timeline, number)) matcher_.abandon_send(id);
+    if (!received_->has_send(timeline, number)) matcher_.abandon_send(id);
   }
 }
 

@@ -27,6 +27,7 @@
 #include "replay/engine/boundary.h"
 #include "replay/engine/replay_outcome.h"
 #include "replay/engine/run_queue.h"
+#include "replay/matching/taken_runs.h"
 #include "replay/matching/timeline_state.h"
 #include "replay/observe/coverage.h"
 #include "replay/observe/observer.h"
@@ -77,7 +78,7 @@ class Replay {
 
   Replay(EventSource& source, Rules& rules, std::vector<Observer<K>*> observers,
          std::function<void(double)> progress = {}, const LockOrder* locks = nullptr,
-         const ReceivedSends* received = nullptr)
+         const ReceivedSends* received = nullptr, const std::set<Route>* in_order = nullptr)
       : source_(&source),
         locks_(locks),
         received_(received),
@@ -90,7 +91,9 @@ class Replay {
         timelines_(trace_->timelines()),
         presence_(trace_->timelines()),
         running_(trace_->ranks()),
-        sends_(trace_->timelines()) {
+        sends_(trace_->timelines()),
+        posts_(trace_->timelines()) {
+    matcher_.match_in_order(in_order);
     if constexpr (!kDivided<Rules>) add_ranks(0, trace_->ranks());
     for (const Observer<K>* observer : observers_) wants_messages_ |= observer->wants_messages();
     if constexpr (kMayNeedPresence<Rules>) {
@@ -111,6 +114,15 @@ class Replay {
   void keep(Profile<K>* profile, Coverage* coverage) {
     profile_ = profile;
     coverage_ = coverage;
+  }
+
+  /// By rank: by how many ticks all of its timelines begin later than recorded. Null: by none.
+  void begin_later(const std::vector<double>* ticks) { begins_later_ = ticks; }
+
+  /// Which calls may take the receives that are there first. Null: none.
+  void take_first(const TakenRuns* runs) requires kTimeOrdered<Rules> {
+    runs_ = runs;
+    choosers_.resize(timelines_.size());
   }
 
   /// Who sums up what calls wait for; null for nobody.
@@ -150,6 +162,7 @@ class Replay {
     timelines_.make(&here_);
     presence_.add_timelines(here_);
     sends_.make(&here_);
+    posts_.make(&here_);
   }
   void start(int timeline);
   void make_ready(int timeline);
@@ -268,6 +281,7 @@ class Replay {
   void let_go_other(const TimelineState<K>& state, const Call& call, const Awaited& awaited);
   void let_go_collective(int timeline, const Call& call, const Awaited& awaited);
   void count_violation(int timeline, const Call& call, Awaited::Kind kind);
+  void count_misfit(int timeline, const Call& call, const Misfit& misfit);
   /// When, as recorded, that happened which a call waits for; false when it waits for nobody.
   bool recorded_cause(Awaited::Kind kind, const TransferFacts& transfer, double& cause);
 
@@ -369,6 +383,12 @@ class Replay {
     if constexpr (kTimeOrdered<Rules>) return rules_->by_arrival();
     return false;
   }
+
+  // Calls that take the receives that are there first: engine/first_taken.h
+  /// True for one that may; it has still to choose.
+  bool begins_to_choose(TimelineState<K>& state, const Call& call) requires kTimeOrdered<Rules>;
+  /// False while the current call has to choose and too few receives are there.
+  bool has_chosen(TimelineState<K>& state) requires kTimeOrdered<Rules>;
 
   // One-sided operations on a network that is shared: engine/one_sided_flows.h
   void begin_operation(TimelineState<K>& state, const Action& action, const Action* result,
@@ -472,8 +492,9 @@ class Replay {
   /// later call. False when there was none.
   bool move_completions();
 
-  /// True when a timeline waits to send, and it is not known whether somebody receives that.
-  bool may_send_to_nobody();
+  /// True when a timeline waits for the end of a send, or of a receive, and it is not known whether
+  /// the other side is on record.
+  bool may_lack_partner(Awaited::Kind kind) const;
 
   /// Frees the timeline whose call was recorded to leave first of all blocked ones. What it waits
   /// for stands behind a call that left later, so in the recording it went on without: the record
@@ -507,6 +528,16 @@ class Replay {
   Profile<K>* profile_ = nullptr;
   Coverage* coverage_ = nullptr;
   WaitStates<K>* waits_ = nullptr;
+  const std::vector<double>* begins_later_ = nullptr;
+  const TakenRuns* runs_ = nullptr;
+  /// How far a timeline is in its runs.
+  struct Chooser {
+    size_t run = 0;
+    size_t taken = 0;      ///< slots of the run
+    size_t wants = 0;      ///< receives that the current call has still to choose
+    bool blocked = false;  ///< the last one that it awaits stands for all of them
+  };
+  std::vector<Chooser> choosers_;  ///< by timeline; empty where nobody chooses
   const ComputeChanges<K>* compute_changes_ = nullptr;
   std::function<void(double)> progress_;
   std::vector<uint64_t> sizes_;  ///< records by rank from first_here_ on, if progress_ needs them
@@ -522,6 +553,7 @@ class Replay {
   bool goes_back_ = false;      ///< some timeline's clock does, as recorded
   PartialArray<int> running_;   ///< by rank: how many of its timelines have not ended
   PartialArray<size_t> sends_;  ///< by timeline: how many were numbered
+  PartialArray<size_t> posts_;  ///< likewise
   std::map<int, ThreadedRank<K>> threads_of_rank_;  ///< of ranks with several timelines
   typename QueueOf<Rules>::Type ready_;
   std::vector<StartedCollective<K>> started_;

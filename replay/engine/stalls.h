@@ -105,13 +105,13 @@ bool Replay<Rules>::move_completions() {
 }
 
 template <class Rules>
-bool Replay<Rules>::may_send_to_nobody() {
+bool Replay<Rules>::may_lack_partner(Awaited::Kind kind) const {
   if (Rules::kFollowsRecording || received_) return false;
   for (int timeline = 0; timeline < trace_->timelines(); ++timeline) {
     const TimelineState<K>& state = timelines_[timeline];
     if (state.status != Status::kBlocked) continue;
     const Awaited& awaited = state.awaited[state.next_awaited];
-    if (awaited.kind == Awaited::Kind::kSend && awaited.posted) return true;
+    if (awaited.kind == kind && awaited.posted) return true;
   }
   return false;
 }

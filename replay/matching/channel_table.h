@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -16,6 +17,7 @@ struct Route {
   int32_t destination = 0;
   uint32_t comm = 0;
   uint32_t tag = 0;
+  auto operator<=>(const Route&) const = default;
 };
 
 /// The matching criteria of MPI, seen from the receiver.

@@ -10,6 +10,9 @@
 // An archive may have holes: Score-P records no matched receives (MPI_Mrecv), filters drop calls. A
 // hole shows as a length that does not fit. The receive is the better witness (its length is what
 // arrived), so a send of another length is skipped: it stays unmatched, is counted and named.
+// Where as many sends as receives of a channel stay unmatched, there is no hole: the archive
+// contradicts itself about lengths. The next passes match such a channel by order alone, and the
+// shorter length counts.
 //
 // Messages of collectives among neighbours carry tags of their own (kNeighbourTag). Of them the
 // archive tells the bytes to all neighbours and from all, not those of each; so their lengths need
@@ -18,8 +21,13 @@
 // Where a rank has several timelines, their sends and posts come here in an order that means
 // nothing, so each carries its number on its channel (rank_calls.h) and meets its equal.
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <tuple>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "models/lanes.h"
@@ -55,6 +63,7 @@ struct TransferFacts {
   bool follows_first : 1 = false;  ///< kFollowsFirst; likewise
   /// Goes by pull or push, and is not known to arrive in every lane (presence.h).
   bool agrees : 1 = false;
+  bool misfits : 1 = false;  ///< Matcher::take_misfit() knows more
 };
 
 /// A message from post to post: created by whichever side comes first, released when both are done.
@@ -123,6 +132,13 @@ struct Unmatched {
   Key first_;
 };
 
+/// A message whose two sides recorded different lengths.
+struct Misfit {
+  Route route;
+  uint64_t sent = 0;
+  uint64_t received = 0;
+};
+
 template <int K>
 class Matcher {
  public:
@@ -139,6 +155,9 @@ class Matcher {
   /// From now on it is known between whom a message goes for as long as it lives; else as long as
   /// its other side is missing.
   void keep_routes() { keeps_routes_ = true; }
+
+  /// Messages of these routes are matched by order, whatever their lengths. Null: none.
+  void match_in_order(const std::set<Route>* routes) { in_order_ = routes; }
 
   Transfer<K>& operator[](TransferId id) { return pool_[id]; }
   const Route& route(TransferId id) const {
@@ -172,7 +191,8 @@ class Matcher {
   }
 
   /// The transfer of a send: with its receive when that was posted before, else a new one.
-  [[gnu::always_inline]] TransferId send(const Action& action, ChannelId on) {
+  /// `recorded`: enter of the sending call.
+  [[gnu::always_inline]] TransferId send(const Action& action, ChannelId on, double recorded) {
     Channel& channel = channels_[on];
     const TransferId first = next_of(channel, action.message.order);
     if (first == kNoTransfer || !pool_[first].has_post) {
@@ -181,8 +201,9 @@ class Matcher {
       return id;
     }
     Transfer<K>& posted = pool_[first];
-    if (!fits(posted, action)) return skip(action, on);
-    posted.bytes = action.message.bytes;
+    const uint64_t bytes = action.message.bytes;
+    if (posted.bytes != bytes && !accept(first, bytes, posted.bytes, on))
+      return skip(action, on, recorded);
     unlink(channel, first, posted);
     return first;
   }
@@ -198,13 +219,25 @@ class Matcher {
       Transfer<K>& sent = pool_[id];
       if (!sent.has_send) break;
       unlink(channel, id, sent);
-      if (fits(sent, action)) return id;
+      const uint64_t bytes = action.message.bytes;
+      if (sent.bytes == bytes || accept(id, sent.bytes, bytes, on)) return id;
       sent.abandoned = true;
-      unmatched_sends_.add(sent, channels_.route(on));
+      leave_unmatched(sent, channels_.route(on)).misfits = true;
       abandoned.push_back(id);
     }
     const TransferId id = create(action, on);
     push(channel, id);
+    return id;
+  }
+
+  /// A receive whose send will never come. `recorded`: enter of the posting call.
+  TransferId post_to_nobody(const Action& action, ChannelId on, double recorded) {
+    const TransferId id = create(action, on);
+    Transfer<K>& transfer = pool_[id];
+    transfer.abandoned = true;
+    transfer.sender_done = true;
+    transfer.recorded_post = recorded;
+    leave_unmatched(transfer, channels_.route(on));
     return id;
   }
 
@@ -215,7 +248,7 @@ class Matcher {
     unlink(channels_[transfer.channel], id, transfer);
     transfer.abandoned = true;
     transfer.sender_done = true;
-    unmatched_receives_.add(transfer, channels_.route(transfer.channel));
+    leave_unmatched(transfer, channels_.route(transfer.channel));
   }
 
   /// Nobody will receive a send that was made just now: it leaves its channel, and waits for
@@ -227,8 +260,11 @@ class Matcher {
     transfer.abandoned = true;
     transfer.sender_waits = false;
     transfer.receiver_done = true;
-    unmatched_sends_.add(transfer, channels_.route(transfer.channel));
+    leave_unmatched(transfer, channels_.route(transfer.channel));
   }
+
+  /// What the sides of a message that `misfits` say; at most once.
+  Misfit take_misfit(TransferId id) { return misfits_.extract(id).mapped(); }
 
   void sender_done(TransferId id) { sender_done(id, pool_[id]); }
   void receiver_done(TransferId id) { receiver_done(id, pool_[id]); }
@@ -242,19 +278,46 @@ class Matcher {
     if (transfer.sender_done) release(id, transfer);
   }
 
-  /// Sends and receives that never met, at the end of a run.
-  void list_unmatched(Unmatched& sends, Unmatched& receives) const {
-    sends = unmatched_sends_;
-    receives = unmatched_receives_;
+  /// Sends and receives that never met, at the end of a run. `in_order`: the routes without a hole,
+  /// of which some did not fit.
+  void list_unmatched(Unmatched& sends, Unmatched& receives, std::set<Route>& in_order) {
     channels_.for_each([&](const Channel& channel, const Route& route) {
       for (TransferId id = channel.head; id != kNoTransfer; id = pool_[id].next)
-        (pool_[id].has_send ? sends : receives).add(pool_[id], route);
+        leave_unmatched(pool_[id], route);
     });
+    sends = unmatched_sends_;
+    receives = unmatched_receives_;
+    for (const auto& [route, lonely] : lonely_) {
+      if (lonely.misfits && lonely.sends == lonely.receives) in_order.insert(route);
+    }
   }
 
  private:
-  static bool fits(const TransferFacts& transfer, const Action& action) {
-    return transfer.bytes == action.message.bytes || is_among_neighbours(action.message.tag);
+  /// Those of a route that never meet.
+  struct Lonely {
+    uint64_t sends = 0;
+    uint64_t receives = 0;
+    bool misfits = false;  ///< some receive had a send of another length before it
+  };
+
+  /// True where a message has two lengths and is one all the same: it gets its length.
+  [[gnu::noinline]] bool accept(TransferId id, uint64_t sent, uint64_t received, ChannelId on) {
+    const Route& route = channels_.route(on);
+    Transfer<K>& transfer = pool_[id];
+    const bool is_known = is_among_neighbours(route.tag);
+    if (!is_known && !(in_order_ && in_order_->contains(route))) return false;
+    transfer.bytes = is_known ? sent : std::min(sent, received);
+    transfer.misfits = !is_known;
+    if (!is_known) misfits_[id] = {route, sent, received};
+    return true;
+  }
+
+  /// Counts one whose other side will not come.
+  Lonely& leave_unmatched(const TransferFacts& transfer, const Route& route) {
+    (transfer.has_send ? unmatched_sends_ : unmatched_receives_).add(transfer, route);
+    Lonely& lonely = lonely_[route];
+    ++(transfer.has_send ? lonely.sends : lonely.receives);
+    return lonely;
   }
 
   /// What the next send or post of a channel meets, or has to queue behind: its first entry, or
@@ -267,11 +330,13 @@ class Matcher {
   }
 
   /// A send that does not meet the receive which is there.
-  [[gnu::noinline]] TransferId skip(const Action& action, ChannelId on) {
+  [[gnu::noinline]] TransferId skip(const Action& action, ChannelId on, double recorded) {
     const TransferId id = create(action, on);
     pool_[id].abandoned = true;
     pool_[id].receiver_done = true;
-    unmatched_sends_.add(pool_[id], channels_.route(on));
+    pool_[id].has_send = true;
+    pool_[id].recorded_send = recorded;
+    leave_unmatched(pool_[id], channels_.route(on)).misfits = true;
     return id;
   }
 
@@ -341,6 +406,9 @@ class Matcher {
   TransferId free_ = kNoTransfer;  ///< the first of those that can be used again, linked by `next`
   Unmatched unmatched_sends_;      ///< that were skipped
   Unmatched unmatched_receives_;   ///< that were abandoned
+  std::map<Route, Lonely> lonely_;
+  const std::set<Route>* in_order_ = nullptr;
+  std::unordered_map<TransferId, Misfit> misfits_;
 };
 
 }  // namespace rubato

@@ -15,8 +15,8 @@ constexpr size_t kTimesRoom = 1 << 20;  ///< bytes of times that stay in memory
 
 }  // namespace
 
-RecordTimes::RecordTimes(const TraceDefinitions& trace, bool exact)
-    : exact_(exact), timelines_(trace.timelines()), file_(kTimesRoom) {}
+RecordTimes::RecordTimes(const TraceDefinitions& trace, Places places)
+    : places_(places), timelines_(trace.timelines()), file_(kTimesRoom) {}
 
 void RecordTimes::waited(int timeline, const Call& /*call*/, const Waited& waited) {
   if (waited.wait > 0)
@@ -49,16 +49,17 @@ void RecordTimes::call(int number, const Call& call, const Block& block,
   const size_t end =
       next < block.calls.size() ? block.calls[next].first_record : block.records.size();
   const double cause = std::min(std::exchange(timeline.cause, kNone), leave[0]);
-  const bool sends =
-      !exact_ && std::ranges::any_of(block.actions_of(call), [](const Action& action) {
-        return action.kind == ActionKind::kSend;
-      });
+  const bool sends = places_ == Places::kSendsFirst &&
+                     std::ranges::any_of(block.actions_of(call), [](const Action& action) {
+                       return action.kind == ActionKind::kSend;
+                     });
   for (size_t i = call.first_record; i < end; ++i) {
     const Record& record = block.records[i];
     double time = retimed(record, call, recorded_before, clock_before[0], enter[0], leave[0]);
     if (!std::isfinite(time)) time = clock_before[0];
     if (record.phase == RecordPhase::kHead && sends) time = enter[0];
-    if (record.phase == RecordPhase::kTail && !exact_) time = std::max(time, cause);
+    if (record.phase == RecordPhase::kTail && places_ != Places::kExact)
+      time = std::max(time, cause);
     add(timeline, time);
   }
   if (call.role == CallRole::kFlush && end > call.first_record)

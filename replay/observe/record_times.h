@@ -1,10 +1,11 @@
 #pragma once
 
 // When each record of an archive happens in one scenario. A record moves with its call, or with the
-// compute around it, as retimed() says (identity.h). Where calls are shorter than recorded that
-// would put the record of a receive, some time before the end of its call, before that of its send,
-// some time behind the beginning of its call. So there the records of a send stand at the enter of
-// its call, and those behind a wait not before its cause.
+// compute around it, as retimed() says (identity.h). In a scenario that moves calls this may put
+// the record of a receive, some time before the end of its call, before its cause; so records
+// behind a wait are not before it. Where calls are shorter than recorded, the record of a send,
+// some time behind the beginning of its call, may still be later than that of its receive; so there
+// it is at the enter of its call.
 
 #include <cstdint>
 #include <limits>
@@ -24,14 +25,18 @@ namespace rubato {
 /// A replay that begins anew begins its notes anew. Errors: as CallFile's.
 class RecordTimes : public Observer<1> {
  public:
-  /// `exact`: as retimed() says and no more, for the scenario that is the recording.
-  RecordTimes(const TraceDefinitions& trace, bool exact);
+  enum class Places {
+    kExact,        ///< as retimed() says and no more: for the scenario that is the recording
+    kBehindCause,  ///< records behind a wait are not before its cause
+    kSendsFirst,   ///< likewise, and those of sends are at the enters of their calls
+  };
+  RecordTimes(const TraceDefinitions& trace, Places places);
 
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
             double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
   void waited(int timeline, const Call& call, const Waited& waited) override;
   void message(const Delivery& delivery) override;
-  bool wants_messages() const override { return !exact_; }
+  bool wants_messages() const override { return places_ != Places::kExact; }
 
   /// Of a timeline, once the replay is over. Must not outlive this.
   std::unique_ptr<NewTimes> times_of(int timeline) const;
@@ -58,7 +63,7 @@ class RecordTimes : public Observer<1> {
 
   void add(Timeline& timeline, double time);
 
-  bool exact_;
+  Places places_;
   std::vector<Timeline> timelines_;
   CallFile file_;
 };

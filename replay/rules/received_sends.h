@@ -1,6 +1,6 @@
 #pragma once
 
-// The sends of an archive that have a receive.
+// The sends of an archive that have a receive, and the receives that have a send.
 //
 // A send without a receive on record (voided, filtered, or made by a call that the tracer does not
 // know) is eager and dropped. On a machine where messages of its size wait for the receiver, the
@@ -9,6 +9,7 @@
 // order. So when nobody can go on and a rank waits to send, the archive is read once without
 // waiting for receivers, and the pass begins anew with the result.
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -16,26 +17,32 @@
 
 namespace rubato {
 
-/// The received sends, by timeline and number in it, from 0.
+/// The sends and receives that met, by timeline and number in it, from 0.
 class ReceivedSends {
  public:
   /// All of them.
   ReceivedSends() = default;
   /// None yet.
-  explicit ReceivedSends(int timelines) : received_(timelines) {}
+  explicit ReceivedSends(int timelines) : sends_(timelines), receives_(timelines) {}
 
-  bool has(int timeline, size_t number) const {
-    return received_.empty() ||
-           (number < received_[timeline].size() && received_[timeline][number]);
+  bool has_send(int timeline, size_t number) const { return has(sends_, timeline, number); }
+  bool has_receive(int timeline, size_t number) const { return has(receives_, timeline, number); }
+  void add_send(int timeline, size_t number) { add(sends_[timeline], number); }
+  void add_receive(int timeline, size_t number) { add(receives_[timeline], number); }
+
+ private:
+  using Side = std::vector<std::vector<bool>>;
+
+  static bool has(const Side& side, int timeline, size_t number) {
+    return side.empty() || (number < side[timeline].size() && side[timeline][number]);
   }
-  void add(int timeline, size_t number) {
-    std::vector<bool>& of_timeline = received_[timeline];
+  static void add(std::vector<bool>& of_timeline, size_t number) {
     if (number >= of_timeline.size()) of_timeline.resize(number + 1);
     of_timeline[number] = true;
   }
 
- private:
-  std::vector<std::vector<bool>> received_;
+  Side sends_;
+  Side receives_;
 };
 
 /// Fills a ReceivedSends. Times are as recorded, and nobody waits to send.
@@ -58,16 +65,25 @@ class ReceiverRules {
   }
   Level level(int a, int b) const { return placement_->level(a, b); }
 
-  // The times of a transfer are unused here, so they hold the number of its send.
-  void number(int timeline, size_t number, Transfer<1>& transfer) {
-    transfer.sent[0] = timeline;
-    transfer.posted[0] = static_cast<double>(number);
+  // The times of a transfer are unused here, so they hold the numbers of its sides.
+  void number_send(int timeline, size_t number, Transfer<1>& transfer) {
+    transfer.sent[0] = packed(timeline, number);
+  }
+  void number_receive(int timeline, size_t number, Transfer<1>& transfer) {
+    transfer.posted[0] = packed(timeline, number);
   }
   void matched(Transfer<1>& transfer) {
-    received_->add(static_cast<int>(transfer.sent[0]), static_cast<size_t>(transfer.posted[0]));
+    const auto send = std::bit_cast<uint64_t>(transfer.sent[0]);
+    const auto receive = std::bit_cast<uint64_t>(transfer.posted[0]);
+    received_->add_send(static_cast<int>(send >> 32), static_cast<uint32_t>(send));
+    received_->add_receive(static_cast<int>(receive >> 32), static_cast<uint32_t>(receive));
   }
 
  private:
+  static double packed(int timeline, size_t number) {
+    return std::bit_cast<double>(static_cast<uint64_t>(timeline) << 32 | number);
+  }
+
   ReceivedSends* received_;
   const Placement* placement_;
 };

@@ -58,6 +58,7 @@ EventSource::Counts& EventSource::Counts::operator+=(const Counts& other) {
   receives.add(other.receives);
   collectives.add(other.collectives);
   backwards.add(other.backwards);
+  miscounted.add(other.miscounted);
   joined += other.joined;
   return *this;
 }

@@ -179,6 +179,7 @@ class EventSource {
     Oddity receives;      ///< posted and never completed
     Oddity collectives;   ///< started and never completed
     Oddity backwards;     ///< records that are earlier than the one before them
+    Oddity miscounted;    ///< locations with more or fewer records than their definition claims
     uint64_t joined = 0;  ///< timelines whose end another one of their rank waits for
     Counts& operator+=(const Counts& other);
   };

@@ -132,9 +132,9 @@ Otf2Archive one_message() {
 
 /// Writes copies of the archive in `directory`/archive to `directory`/copies.
 void copy(const fs::path& directory, const std::vector<Scenario>& scenarios,
-          bool with_compute = false) {
+          bool with_compute = false, bool repair = false) {
   ReplayOptions options;
-  options.repair = false;
+  options.repair = repair;
   const auto source = open_trace(directory / "archive");
   source->keep_records(true);
   const Results results = run_replay(*source, scenarios, options);
@@ -211,6 +211,33 @@ TEST_CASE("every record of a copy is at its time in the scenario") {
                                 "1 10 " + inited, "1 15 " + receives, "1 25 recv",
                                 "1 25 " + received, "1 28 flush for 0", "1 29 " + work,
                                 "1 39 " + worked, "7 22 " + work, "7 25 " + worked});
+}
+
+// The message is received at 30, 10 before its send, so the receive of rank 1 is moved. Rank 0 does
+// not move at all, nor does the record of its send in its call.
+TEST_CASE("where clocks are repaired, records keep their places in calls that do not move") {
+  Otf2Archive archive = one_message();
+  archive.locations.pop_back();
+  archive.events = [](OTF2_EvtWriter* writer, const MadeLocation& location) {
+    const bool sends = location.id == 0;
+    OTF2_EvtWriter_Enter(writer, nullptr, sends ? 40 : 20, sends ? kMpiSend : kMpiRecv);
+    if (sends)
+      OTF2_EvtWriter_MpiSend(writer, nullptr, 45, 1, 0, 0, 8);
+    else
+      OTF2_EvtWriter_MpiRecv(writer, nullptr, 28, 0, 0, 0, 8);
+    OTF2_EvtWriter_Leave(writer, nullptr, sends ? 60 : 30, sends ? kMpiSend : kMpiRecv);
+  };
+  const TemporaryDirectory directory;
+  write_archive(archive, directory.path() / "archive");
+  copy(directory.path(), {on("measured")}, false, true);
+  const fs::path copied = directory.path() / "copies" / "measured" / "traces.otf2";
+  CHECK(records_of(copied, {0}, 1000) ==
+        records_of(directory.path() / "archive" / "traces.otf2", {0}, 0));
+  const std::vector<std::string> receiver = records_of(copied, {1}, 1000);
+  REQUIRE(receiver.size() == 3);
+  const int received = std::stoi(receiver[1].substr(2));
+  CHECK(received >= 40);
+  CHECK(received <= std::stoi(receiver[2].substr(2)));
 }
 
 // As in perfect above: rank 0 computes from 10 to 20 and from 30 to 40, rank 1 from 10 to 20 and,

@@ -402,6 +402,46 @@ TEST_CASE("local definitions that are missing are named where other locations ha
   CHECK(replay(directory).scenarios[0].elapsed == Approx(20e-9));
 }
 
+TEST_CASE("local definitions may be missing where no location defines anything") {
+  Otf2Archive what = Otf2Archive::of_ranks(3);
+  what.events = [](OTF2_EvtWriter* writer, const MadeLocation& location) {
+    if (location.id < 2) one_message(writer, location);
+  };
+  const Directory directory;
+  write_archive(what, directory.archive());
+  // A file without events is, byte by byte, one without definitions.
+  for (const char* location : {"0", "2"})
+    fs::copy_file(directory.file("traces/2.evt"),
+                  directory.file("traces/" + std::string(location) + ".def"),
+                  fs::copy_options::overwrite_existing);
+  fs::remove(directory.file("traces/1.def"));
+  CHECK(replay(directory).scenarios[0].elapsed == Approx(20e-9));
+}
+
+// Rank 0 is alive in MPI_Finalize: no record says that its thread ends. 3 and 4 records.
+TEST_CASE("a thread that is not seen to end has no record more than it has") {
+  Otf2Archive what = Otf2Archive::of_ranks(1);
+  what.locations.push_back({uint64_t{1} << 32, 0});
+  what.events = [](OTF2_EvtWriter* writer, const MadeLocation& location) {
+    if (location.id == 0) {
+      OTF2_EvtWriter_ThreadCreate(writer, nullptr, 10, 0, 1);
+      OTF2_EvtWriter_Enter(writer, nullptr, 50, kMpiFinalize);
+      OTF2_EvtWriter_Leave(writer, nullptr, 60, kMpiFinalize);
+      return;
+    }
+    OTF2_EvtWriter_ThreadBegin(writer, nullptr, 20, 0, 1);
+    OTF2_EvtWriter_Enter(writer, nullptr, 30, kMpiIprobe);
+    OTF2_EvtWriter_Leave(writer, nullptr, 40, kMpiIprobe);
+    OTF2_EvtWriter_Enter(writer, nullptr, 45, kFunction);
+  };
+  const Directory directory;
+  write_archive(what, directory.archive());
+  const Results results = replay(directory);
+  CHECK(results.trace.calling_threads == 1);
+  CHECK(results.identity->records == 7);
+  CHECK(results.identity->differing == 0);
+}
+
 TEST_CASE("global definitions that end early are refused, wherever they do") {
   const Directory directory;
   write_archive(with_one_message(), directory.archive());
@@ -415,15 +455,59 @@ TEST_CASE("global definitions that end early are refused, wherever they do") {
   }
 }
 
-TEST_CASE("numbers of events that cannot be are refused by location, however many threads decode") {
+// The file of a location is whole, whatever its definition claims: `otf2-print -Werror` accepts all
+// of these. The message goes from 10 to 30.
+TEST_CASE("a location with another number of records than it claims is read, and counted") {
+  struct Claim {
+    uint64_t of_0, of_1, of_thread;
+    uint64_t wrong;
+    std::string first;
+  };
+  const std::string thread = "location 4294967296 of rank 0, with 0 instead of 79";
+  const std::vector<Claim> claims = {
+      {3, 3, 0, 0, ""},
+      {3, 3, 79, 1, thread},
+      {5, 3, 0, 1, "location 0 of rank 0, with 3 instead of 5"},
+      {3, 0, 0, 1, "location 1 of rank 1, with 3 instead of 0"},
+      {2, 2, 79, 3, "location 0 of rank 0, with 3 instead of 2"},
+      {UINT64_MAX / 2 + 5, UINT64_MAX / 2 + 5, 0, 2,
+       "location 0 of rank 0, with 3 instead of 9223372036854775812"}};
+  for (const Claim& claim : claims) {
+    Otf2Archive what = with_one_message();
+    what.locations.push_back({uint64_t{1} << 32, 0, claim.of_thread});
+    what.locations[0].claimed_events = claim.of_0;
+    what.locations[1].claimed_events = claim.of_1;
+    what.events = [](OTF2_EvtWriter* writer, const MadeLocation& location) {
+      if (location.id < 2) one_message(writer, location);
+    };
+    const Directory directory;
+    write_archive(what, directory.archive());
+    for (const int threads : {0, 1, 2, 100000}) {
+      INFO(claim.first << ", threads " << threads);
+      const Results results = replay(directory, threads);
+      CHECK(results.trace.miscounted.count == claim.wrong);
+      CHECK(results.trace.miscounted.first == claim.first);
+      CHECK(results.identity->records == 6);
+      CHECK(results.scenarios[0].elapsed == Approx(20e-9));
+      const std::vector<std::string> warnings = warnings_about(results.trace);
+      const bool says = std::any_of(warnings.begin(), warnings.end(), [](const std::string& text) {
+        return text.find("more or fewer records than the definition claims") != std::string::npos;
+      });
+      CHECK(says == (claim.wrong > 0));
+    }
+  }
+}
+
+TEST_CASE(
+    "a file without its end is damaged, and no wrong claim, where it holds less than claimed") {
   Otf2Archive what = with_one_message();
-  for (MadeLocation& location : what.locations) location.claimed_events = UINT64_MAX / 2 + 5;
+  what.locations[1].claimed_events = 5;
   const Directory directory;
   write_archive(what, directory.archive());
-  for (const int threads : {0, 1, 2, 100000}) {
-    INFO(threads);
-    CHECK(refusal(directory, threads).find("the events of location 0 (rank 0)") == 0);
-  }
+  const fs::path file = directory.file("traces/1.evt");
+  fs::resize_file(file, fs::file_size(file) - 2);  // the marks of the end
+  CHECK(refusal(directory).find(
+            "the events of location 1 (rank 1) cannot be read beyond event 3") == 0);
 }
 
 TEST_CASE("more threads than ranks decode as well as one") {
