@@ -50,7 +50,7 @@ std::string kept_calls_line(const TraceSummary& trace) {
   const std::string unseen =
       all_seen || trace.unwatched.empty()
           ? ""
-          : fmt::format(" Calls by {} went past the tracer and are missing.", trace.unwatched);
+          : fmt::format(" Calls by {} may be missing: they go past the tracer.", trace.unwatched);
   if (trace.kept.empty()) {
     return fmt::format("Every {}MPI call that communicates is replayed.{}",
                        all_seen ? "" : "recorded ", unseen);

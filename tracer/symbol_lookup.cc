@@ -127,7 +127,6 @@ void* real_dlsym(void* handle, const char* name) {
 }
 
 std::vector<std::string> unwatched_libraries() {
-  bind_new_libraries();
   std::vector<std::string> names;
   const link_map* const library = mpi_library();
   if (library == nullptr) return names;

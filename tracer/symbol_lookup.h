@@ -24,8 +24,8 @@ inline namespace tracing {
 /// dlsym of the C library, as called by the tracer.
 void* real_dlsym(void* handle, const char* name);
 
-/// Libraries whose references lead into the MPI library past the tracer, sorted: what they call is
-/// not seen. For the end of the run: takes some milliseconds.
+/// Libraries whose references lead into the MPI library past the tracer, sorted: what they call by
+/// these is not seen. For the end of the run: takes some milliseconds.
 std::vector<std::string> unwatched_libraries();
 
 /// This process has asked for functions of MPI by dlsym(); it has libraries that were loaded with
