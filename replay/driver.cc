@@ -34,13 +34,6 @@
 namespace rubato {
 namespace {
 
-/// True where some receive, or some call that takes one of several, could get another message.
-bool may_take_another(const TraceDefinitions& trace) {
-  return trace.wildcards != WildcardsKnown::kNone ||
-         std::any_of(trace.calls.begin(), trace.calls.end(),
-                     [](const MpiCallInfo& call) { return call.takes_some; });
-}
-
 /// One run of the command: opens the archive once, passes over it as often as there are groups.
 class Driver {
  public:
@@ -53,7 +46,7 @@ class Driver {
                                    [](const Scenario& scenario) {
                                      return scenario.platform.level(Level::kSocket).has_value();
                                    })),
-        by_arrival_(options.wildcards_by_arrival && may_take_another(*trace_)),
+        by_arrival_(options.wildcards_by_arrival && trace_->wildcards != WildcardsKnown::kNone),
         passes_(source, options) {
     overhead_ = options.overhead.value_or(trace_->overhead);
     results_.scenarios.resize(scenarios.size());
@@ -182,7 +175,6 @@ class Driver {
       throw InputError(trace_->path + ": the recording itself cannot be followed: " +
                        outcome.deadlock + "; records are missing");
     }
-    if (passes_.learn_order(outcome)) return find_minima();
     minima_.finish();
     for (int level = 0; level < kLevels; ++level) {
       limits_.bytes[level] = std::max(limits_.bytes[level], minima_.eager_evidence[level]);
@@ -190,6 +182,7 @@ class Driver {
     // Inside a node they go the same way.
     double& socket = limits_.bytes[static_cast<int>(Level::kSocket)];
     double& node = limits_.bytes[static_cast<int>(Level::kNode)];
+    if (passes_.learn_order(outcome)) return find_minima();
     socket = node = std::max(socket, node);
   }
 
@@ -318,7 +311,6 @@ class Driver {
       find_receivers();
       return replay_group<K>(group, chosen, by_arrival_failed);
     }
-    if (passes_.learn_order(outcome)) return replay_group<K>(group, chosen, by_arrival_failed);
     if (outcome.lanes_disagree) {
       passes_.expect(1);
       const auto middle = chosen.begin() + static_cast<std::ptrdiff_t>(chosen.size() / 2);
@@ -326,6 +318,7 @@ class Driver {
       return replay_together(group, {middle, chosen.end()});
     }
     if (by_arrival && !outcome.deadlock.empty()) {
+    if (passes_.learn_order(outcome)) return replay_group<K>(group, chosen, by_arrival_failed);
       passes_.expect(1);
       return replay_group<K>(group, chosen, true);
     }
@@ -416,8 +409,6 @@ class Driver {
     result.deadlock = outcome.deadlock;
     result.wildcard_receives = outcome.wildcards;
     result.rematched_receives = outcome.rematched;
-    result.took_first = outcome.took_first;
-    result.took_recorded = outcome.took_recorded;
     result.collectives = std::move(found.collectives[lane]);
     if (outcome.deadlock.empty()) {
       const std::vector<int> names = passes_.coverage().calls_by_time();

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "replay/common_start.h"
 #include "replay/divided_run.h"
 #include "replay/engine/replay.h"
 #include "replay/engine/wide.h"
@@ -35,7 +34,6 @@ class Passes {
   void read_from(EventSource& source) {
     source_ = &source;
     locks_.reset();  // who held them before whom is seen better now
-    starts_.reset();
     first_.reset();
   }
 
@@ -71,14 +69,6 @@ class Passes {
     replay.watch_waits(waits);
     replay.change_compute(changes ? &*changes : nullptr);
     if constexpr (kDivided<Rules>) replay.divide(divided_->team(), divided_->division());
-    if constexpr (kTimeOrdered<Rules>) {
-      if (by_arrival && !runs_) runs_.emplace(*source_);
-      if (by_arrival) replay.take_first(&*runs_);
-    }
-    if constexpr (!Rules::kFollowsRecording) {
-      if (!starts_) starts_ = start_shifts(*source_, divided());
-      replay.begin_later(&*starts_);
-    }
     ReplayOutcome outcome = run(replay);
     count_one();
     if (first && profile) profile->add_to(*coverage_);
@@ -166,8 +156,6 @@ class Passes {
   std::optional<DividedRun> divided_;
   std::optional<Coverage> coverage_;
   std::optional<LockOrder> locks_;
-  std::optional<TakenRuns> runs_;              ///< once some pass matches by arrival
-  std::optional<std::vector<double>> starts_;  ///< start_shifts(), once some pass needs them
   std::optional<std::set<Route>> in_order_;    ///< routes to be matched so, once that is known
   std::optional<ReceivedSends> received_;      ///< once a pass asked for it
   std::optional<ReplayOutcome> first_;

@@ -72,21 +72,6 @@ bool changes_nothing(const Scenario& scenario, const ReplayOutcome& outcome) {
   return changed && touched == 0 && outcome.collectives == 0;
 }
 
-/// True when some messages are priced by a level on which any number of them go at once.
-bool lacks_ports(const Scenario& scenario, const ScenarioResult& result) {
-  if (scenario.basis != Basis::kModel) return false;
-  const ContentionSetting shared = scenario.platform.contended();
-  for (int i = 0; i < kLevels; ++i) {
-    const auto& level = scenario.platform.priced_by(static_cast<Level>(i), {});
-    if (result.traffic[i].messages == 0 || i == static_cast<int>(Level::kSelf) || !level) continue;
-    constexpr double kLarge = 1 << 20;  // bytes
-    const bool takes_time = level->transfer(kLarge) > level->transfer(0);
-    const bool has_port = !level->gap || (*level->gap)(kLarge) > 0;
-    if (takes_time && !has_port && !(shared.model && shared.levels[i])) return true;
-  }
-  return false;
-}
-
 /// True when the platform is that of a network which nothing crosses.
 bool leaves_network_unused(const PlayedScenario& played) {
   const ReplayOutcome& outcome = played.outcome;
@@ -159,8 +144,6 @@ void summarize_trace(const TraceDefinitions& trace, const Placement& placement,
   if (unwatched != trace.properties.end()) summary.unwatched = unwatched->second;
   summary.wildcards = trace.wildcards;
   summary.backwards = counted.backwards;
-  summary.miscounted = counted.miscounted;
-  summary.misfits = outcome.misfits;
   summary.open_receives = counted.receives;
   summary.open_collectives = counted.collectives;
   summary.abandoned_collectives = outcome.abandoned_collectives;
@@ -176,12 +159,13 @@ void summarize_scenario(const PlayedScenario& played, ScenarioResult& result) {
     // Messages inside a socket are those of a node where no scenario tells the two apart.
     const auto level = static_cast<Level>(i);
     const bool as_node = level == Level::kSocket && !played.tells_sockets;
+  summary.miscounted = counted.miscounted;
+  summary.misfits = outcome.misfits;
     LevelTraffic& traffic = result.traffic[static_cast<int>(as_node ? Level::kNode : level)];
     traffic.messages += played.outcome.level_messages[i];
     traffic.bytes += played.outcome.level_bytes[i];
   }
   result.network_unused = leaves_network_unused(played);
-  result.no_ports = lacks_ports(scenario, result);
   result.own_machine = is_own_machine(scenario, played.trace);
   result.overhead_unknown = scenario.basis == Basis::kUndisturbed && !played.overhead_known;
   if (scenario.basis != Basis::kMeasured) {

@@ -3,13 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <exception>
 
 #include "models/cost/scenario.h"
 #include "models/shell_quoted.h"
 #include "tools/caveats.h"
 #include "tools/efficiency.h"
-#include "tools/install_paths.h"
 #include "tools/other_rows.h"
 #include "tools/replay_command.h"
 
@@ -30,32 +28,21 @@ const ScenarioResult* platform_of(const Results& results) {
   return first;
 }
 
-/// False where a machine has nothing that `change` would change.
-bool has_effect(const ScenarioResult& scenario, const std::string& change) {
-  try {
-    refuse_idle_change(
-        parse_scenario(scenario_text(scenario.base, scenario.changes), platforms_dir()), change);
-  } catch (const std::exception&) {
-    return false;
-  }
-  return true;
-}
-
 /// Latency against bandwidth on the platform of the run; a known network where it has none.
 std::string network_command(const Results& results) {
-  std::string scenarios;
-  if (const ScenarioResult* platform = platform_of(results)) {
-    for (const char* change : {"latency/2", "bandwidth*2"}) {
-      if (!has_effect(*platform, change)) continue;
-      std::vector<std::string> changes = platform->changes;
-      changes.emplace_back(change);
-      scenarios += fmt::format("{}--on {}", scenarios.empty() ? "" : " ",
-                               shell_quoted(scenario_text(platform->base, changes)));
-    }
+  const ScenarioResult* platform = platform_of(results);
+  if (!platform) {
+    const bool one_node = results.trace.nodes == 1;
+    return ask_again("replay", results,
+                     fmt::format("--on infiniband-hdr{}", one_node ? ":ppn=1" : ""));
   }
-  if (scenarios.empty())
-    scenarios = results.trace.nodes == 1 ? "--on infiniband-hdr:ppn=1" : "--on infiniband-hdr";
-  return ask_again("replay", results, scenarios);
+  const auto changed = [platform](const std::string& change) {
+    std::vector<std::string> changes = platform->changes;
+    changes.push_back(change);
+    return shell_quoted(scenario_text(platform->base, changes));
+  };
+  return ask_again("replay", results,
+                   fmt::format("--on {} --on {}", changed("latency/2"), changed("bandwidth*2")));
 }
 
 /// What `perfect` does without.

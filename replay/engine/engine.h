@@ -245,8 +245,7 @@ RUBATO_HOT void Replay<Rules>::enter(TimelineState<K>& state, const Call& call) 
   state.awaited.clear();
   state.next_awaited = 0;
   if (call.role == CallRole::kBegin) {
-    const double later = begins_later_ ? (*begins_later_)[state.rank] : 0;
-    state.enter = Lanes<K>::Constant(call.enter + later);
+    state.enter = Lanes<K>::Constant(call.enter);
     if (timeline >= trace_->ranks() && call.actions > 0) {
       state.block.take_up(call);
       await_thread(state, state.block.actions_of(call)[0]);
@@ -265,11 +264,7 @@ RUBATO_HOT void Replay<Rules>::enter(TimelineState<K>& state, const Call& call) 
   }
   begin_call(state, call);
   const std::span<const Action> actions = state.block.actions_of(call);
-  bool chooses = false;
-  if constexpr (kTimeOrdered<Rules>) chooses = begins_to_choose(state, call);
-  if (chooses) {
-    // Its receives are awaited once they are chosen.
-  } else if (call.first_action & kOnlyWaits && !state.threads) {
+  if (call.first_action & kOnlyWaits && !state.threads) {
     for (const Action& action : actions) await_own_request(state, call, action);
   } else {
     for (const Action& action : actions) perform(state, call, action);
@@ -371,9 +366,6 @@ RUBATO_HOT void Replay<Rules>::await(TimelineState<K>& state, Awaited::Kind kind
 
 template <class Rules>
 RUBATO_HOT bool Replay<Rules>::everything_is_there(TimelineState<K>& state) {
-  if constexpr (kTimeOrdered<Rules>) {
-    if (!choosers_.empty() && !has_chosen(state)) return false;
-  }
   const auto entries = state.awaited.entries();
   for (; state.next_awaited < entries.size(); ++state.next_awaited) {
     const AwaitedList::Entry& entry = entries[state.next_awaited];
@@ -501,8 +493,6 @@ RUBATO_HOT void Replay<Rules>::let_go(const TimelineState<K>& state, const Call&
   if (recorded_cause(kind, transfer, cause) && call.leave < cause)
     count_violation(state.number, call, kind);
   if (kind == Awaited::Kind::kReceive) {
-    if (transfer.misfits) [[unlikely]]
-      count_misfit(state.number, call, matcher_.take_misfit(id));
     matcher_.receiver_done(id, transfer);
   } else {
     matcher_.sender_done(id, transfer);
@@ -511,6 +501,8 @@ RUBATO_HOT void Replay<Rules>::let_go(const TimelineState<K>& state, const Call&
 
 template <class Rules>
 RUBATO_RARE void Replay<Rules>::let_go_other(const TimelineState<K>& state, const Call& call,
+    if (transfer.misfits) [[unlikely]]
+      count_misfit(state.number, call, matcher_.take_misfit(id));
                                              const Awaited& awaited) {
   if (awaited.kind < Awaited::Kind::kCollective) {
     if (awaited.transfer != kNoTransfer) let_go(state, call, awaited.kind, awaited.transfer);
@@ -560,6 +552,14 @@ RUBATO_RARE void Replay<Rules>::count_violation(int timeline, const Call& call,
 }
 
 template <class Rules>
+RUBATO_HOT bool Replay<Rules>::recorded_cause(Awaited::Kind kind, const TransferFacts& transfer,
+                                              double& cause) {
+  if (transfer.abandoned || !transfer.has_send || !transfer.has_post) return false;
+  // A send that waits for its size and ends before its receive was posted was eager after all.
+  if (kind == Awaited::Kind::kSend && !transfer.synchronous) return false;
+  cause = kind == Awaited::Kind::kSend ? transfer.recorded_post : transfer.recorded_send;
+  return true;
+template <class Rules>
 RUBATO_RARE void Replay<Rules>::count_misfit(int timeline, const Call& call, const Misfit& misfit) {
   if (outcome_.misfits.count++ > 0) return;
   const Route& route = misfit.route;
@@ -569,14 +569,6 @@ RUBATO_RARE void Replay<Rules>::count_misfit(int timeline, const Call& call, con
                            " on communicator '" + trace_->comms[route.comm].name + "'";
 }
 
-template <class Rules>
-RUBATO_HOT bool Replay<Rules>::recorded_cause(Awaited::Kind kind, const TransferFacts& transfer,
-                                              double& cause) {
-  if (transfer.abandoned || !transfer.has_send || !transfer.has_post) return false;
-  // A send that waits for its size and ends before its receive was posted was eager after all.
-  if (kind == Awaited::Kind::kSend && !transfer.synchronous) return false;
-  cause = kind == Awaited::Kind::kSend ? transfer.recorded_post : transfer.recorded_send;
-  return true;
 }
 
 }  // namespace rubato

@@ -27,7 +27,6 @@
 #include "replay/engine/boundary.h"
 #include "replay/engine/replay_outcome.h"
 #include "replay/engine/run_queue.h"
-#include "replay/matching/taken_runs.h"
 #include "replay/matching/timeline_state.h"
 #include "replay/observe/coverage.h"
 #include "replay/observe/observer.h"
@@ -116,15 +115,6 @@ class Replay {
     coverage_ = coverage;
   }
 
-  /// By rank: by how many ticks all of its timelines begin later than recorded. Null: by none.
-  void begin_later(const std::vector<double>* ticks) { begins_later_ = ticks; }
-
-  /// Which calls may take the receives that are there first. Null: none.
-  void take_first(const TakenRuns* runs) requires kTimeOrdered<Rules> {
-    runs_ = runs;
-    choosers_.resize(timelines_.size());
-  }
-
   /// Who sums up what calls wait for; null for nobody.
   void watch_waits(WaitStates<K>* waits) { waits_ = waits; }
 
@@ -162,7 +152,6 @@ class Replay {
     timelines_.make(&here_);
     presence_.add_timelines(here_);
     sends_.make(&here_);
-    posts_.make(&here_);
   }
   void start(int timeline);
   void make_ready(int timeline);
@@ -173,6 +162,7 @@ class Replay {
   void run_until_blocked(int timeline);
   /// The next calls of a timeline; false when there are none.
   bool read_calls(TimelineState<K>& state);
+    posts_.make(&here_);
   /// Those that its source hands out at once.
   bool read_block(TimelineState<K>& state);
   void finish(int timeline);
@@ -281,7 +271,6 @@ class Replay {
   void let_go_other(const TimelineState<K>& state, const Call& call, const Awaited& awaited);
   void let_go_collective(int timeline, const Call& call, const Awaited& awaited);
   void count_violation(int timeline, const Call& call, Awaited::Kind kind);
-  void count_misfit(int timeline, const Call& call, const Misfit& misfit);
   /// When, as recorded, that happened which a call waits for; false when it waits for nobody.
   bool recorded_cause(Awaited::Kind kind, const TransferFacts& transfer, double& cause);
 
@@ -292,6 +281,7 @@ class Replay {
   /// The same of a call of role kBegin or kThread: which thread of its rank it waited for.
   void note_thread_wait(const TimelineState<K>& state, const Call& call, const Lanes<K>& leave);
   /// Adds when that happened which `awaited` waits for, if it is somebody.
+  void count_misfit(int timeline, const Call& call, const Misfit& misfit);
   void add_cause(const TimelineState<K>& state, const Call& call, const Awaited& awaited,
                  typename WaitStates<K>::Causes& causes);
   /// Finds out what the end of the current call follows from.
@@ -383,12 +373,6 @@ class Replay {
     if constexpr (kTimeOrdered<Rules>) return rules_->by_arrival();
     return false;
   }
-
-  // Calls that take the receives that are there first: engine/first_taken.h
-  /// True for one that may; it has still to choose.
-  bool begins_to_choose(TimelineState<K>& state, const Call& call) requires kTimeOrdered<Rules>;
-  /// False while the current call has to choose and too few receives are there.
-  bool has_chosen(TimelineState<K>& state) requires kTimeOrdered<Rules>;
 
   // One-sided operations on a network that is shared: engine/one_sided_flows.h
   void begin_operation(TimelineState<K>& state, const Action& action, const Action* result,
@@ -528,16 +512,6 @@ class Replay {
   Profile<K>* profile_ = nullptr;
   Coverage* coverage_ = nullptr;
   WaitStates<K>* waits_ = nullptr;
-  const std::vector<double>* begins_later_ = nullptr;
-  const TakenRuns* runs_ = nullptr;
-  /// How far a timeline is in its runs.
-  struct Chooser {
-    size_t run = 0;
-    size_t taken = 0;      ///< slots of the run
-    size_t wants = 0;      ///< receives that the current call has still to choose
-    bool blocked = false;  ///< the last one that it awaits stands for all of them
-  };
-  std::vector<Chooser> choosers_;  ///< by timeline; empty where nobody chooses
   const ComputeChanges<K>* compute_changes_ = nullptr;
   std::function<void(double)> progress_;
   std::vector<uint64_t> sizes_;  ///< records by rank from first_here_ on, if progress_ needs them
@@ -553,7 +527,6 @@ class Replay {
   bool goes_back_ = false;      ///< some timeline's clock does, as recorded
   PartialArray<int> running_;   ///< by rank: how many of its timelines have not ended
   PartialArray<size_t> sends_;  ///< by timeline: how many were numbered
-  PartialArray<size_t> posts_;  ///< likewise
   std::map<int, ThreadedRank<K>> threads_of_rank_;  ///< of ranks with several timelines
   typename QueueOf<Rules>::Type ready_;
   std::vector<StartedCollective<K>> started_;
@@ -574,3 +547,4 @@ class Replay {
 };
 
 }  // namespace rubato
+  PartialArray<size_t> posts_;  ///< likewise
