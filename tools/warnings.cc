@@ -103,7 +103,7 @@ std::vector<std::string> warnings_about(const TraceSummary& trace) {
   if (trace.misfits.count > 0) {
     lines.push_back(fmt::format(
         "the archive contradicts itself: {} two lengths on record, the first at {}; "
-        "messages there are matched by order, and the shorter length counts",
+        "messages there are matched by order, and the length that was sent counts",
         counted(trace.misfits.count, "message has", "messages have"), trace.misfits.first));
   }
   warn_of_open(trace.open_receives, "posted receive", lines);

@@ -12,7 +12,7 @@
 // arrived), so a send of another length is skipped: it stays unmatched, is counted and named.
 // Where as many sends as receives of a channel stay unmatched, there is no hole: the archive
 // contradicts itself about lengths. The next passes match such a channel by order alone, and the
-// shorter length counts.
+// length that was sent counts.
 //
 // Messages of collectives among neighbours carry tags of their own (kNeighbourTag). Of them the
 // archive tells the bytes to all neighbours and from all, not those of each; so their lengths need
@@ -21,7 +21,6 @@
 // Where a rank has several timelines, their sends and posts come here in an order that means
 // nothing, so each carries its number on its channel (rank_calls.h) and meets its equal.
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -306,7 +305,7 @@ class Matcher {
     Transfer<K>& transfer = pool_[id];
     const bool is_known = is_among_neighbours(route.tag);
     if (!is_known && !(in_order_ && in_order_->contains(route))) return false;
-    transfer.bytes = is_known ? sent : std::min(sent, received);
+    transfer.bytes = sent;
     transfer.misfits = !is_known;
     if (!is_known) misfits_[id] = {route, sent, received};
     return true;
