@@ -175,6 +175,7 @@ class Driver {
       throw InputError(trace_->path + ": the recording itself cannot be followed: " +
                        outcome.deadlock + "; records are missing");
     }
+    if (passes_.learn_order(outcome)) return find_minima();
     minima_.finish();
     for (int level = 0; level < kLevels; ++level) {
       limits_.bytes[level] = std::max(limits_.bytes[level], minima_.eager_evidence[level]);
@@ -182,7 +183,6 @@ class Driver {
     // Inside a node they go the same way.
     double& socket = limits_.bytes[static_cast<int>(Level::kSocket)];
     double& node = limits_.bytes[static_cast<int>(Level::kNode)];
-    if (passes_.learn_order(outcome)) return find_minima();
     socket = node = std::max(socket, node);
   }
 
@@ -311,6 +311,7 @@ class Driver {
       find_receivers();
       return replay_group<K>(group, chosen, by_arrival_failed);
     }
+    if (passes_.learn_order(outcome)) return replay_group<K>(group, chosen, by_arrival_failed);
     if (outcome.lanes_disagree) {
       passes_.expect(1);
       const auto middle = chosen.begin() + static_cast<std::ptrdiff_t>(chosen.size() / 2);
@@ -318,7 +319,6 @@ class Driver {
       return replay_together(group, {middle, chosen.end()});
     }
     if (by_arrival && !outcome.deadlock.empty()) {
-    if (passes_.learn_order(outcome)) return replay_group<K>(group, chosen, by_arrival_failed);
       passes_.expect(1);
       return replay_group<K>(group, chosen, true);
     }

@@ -144,6 +144,8 @@ void summarize_trace(const TraceDefinitions& trace, const Placement& placement,
   if (unwatched != trace.properties.end()) summary.unwatched = unwatched->second;
   summary.wildcards = trace.wildcards;
   summary.backwards = counted.backwards;
+  summary.miscounted = counted.miscounted;
+  summary.misfits = outcome.misfits;
   summary.open_receives = counted.receives;
   summary.open_collectives = counted.collectives;
   summary.abandoned_collectives = outcome.abandoned_collectives;
@@ -159,8 +161,6 @@ void summarize_scenario(const PlayedScenario& played, ScenarioResult& result) {
     // Messages inside a socket are those of a node where no scenario tells the two apart.
     const auto level = static_cast<Level>(i);
     const bool as_node = level == Level::kSocket && !played.tells_sockets;
-  summary.miscounted = counted.miscounted;
-  summary.misfits = outcome.misfits;
     LevelTraffic& traffic = result.traffic[static_cast<int>(as_node ? Level::kNode : level)];
     traffic.messages += played.outcome.level_messages[i];
     traffic.bytes += played.outcome.level_bytes[i];

@@ -493,6 +493,8 @@ RUBATO_HOT void Replay<Rules>::let_go(const TimelineState<K>& state, const Call&
   if (recorded_cause(kind, transfer, cause) && call.leave < cause)
     count_violation(state.number, call, kind);
   if (kind == Awaited::Kind::kReceive) {
+    if (transfer.misfits) [[unlikely]]
+      count_misfit(state.number, call, matcher_.take_misfit(id));
     matcher_.receiver_done(id, transfer);
   } else {
     matcher_.sender_done(id, transfer);
@@ -501,8 +503,6 @@ RUBATO_HOT void Replay<Rules>::let_go(const TimelineState<K>& state, const Call&
 
 template <class Rules>
 RUBATO_RARE void Replay<Rules>::let_go_other(const TimelineState<K>& state, const Call& call,
-    if (transfer.misfits) [[unlikely]]
-      count_misfit(state.number, call, matcher_.take_misfit(id));
                                              const Awaited& awaited) {
   if (awaited.kind < Awaited::Kind::kCollective) {
     if (awaited.transfer != kNoTransfer) let_go(state, call, awaited.kind, awaited.transfer);
@@ -552,14 +552,6 @@ RUBATO_RARE void Replay<Rules>::count_violation(int timeline, const Call& call,
 }
 
 template <class Rules>
-RUBATO_HOT bool Replay<Rules>::recorded_cause(Awaited::Kind kind, const TransferFacts& transfer,
-                                              double& cause) {
-  if (transfer.abandoned || !transfer.has_send || !transfer.has_post) return false;
-  // A send that waits for its size and ends before its receive was posted was eager after all.
-  if (kind == Awaited::Kind::kSend && !transfer.synchronous) return false;
-  cause = kind == Awaited::Kind::kSend ? transfer.recorded_post : transfer.recorded_send;
-  return true;
-template <class Rules>
 RUBATO_RARE void Replay<Rules>::count_misfit(int timeline, const Call& call, const Misfit& misfit) {
   if (outcome_.misfits.count++ > 0) return;
   const Route& route = misfit.route;
@@ -569,6 +561,14 @@ RUBATO_RARE void Replay<Rules>::count_misfit(int timeline, const Call& call, con
                            " on communicator '" + trace_->comms[route.comm].name + "'";
 }
 
+template <class Rules>
+RUBATO_HOT bool Replay<Rules>::recorded_cause(Awaited::Kind kind, const TransferFacts& transfer,
+                                              double& cause) {
+  if (transfer.abandoned || !transfer.has_send || !transfer.has_post) return false;
+  // A send that waits for its size and ends before its receive was posted was eager after all.
+  if (kind == Awaited::Kind::kSend && !transfer.synchronous) return false;
+  cause = kind == Awaited::Kind::kSend ? transfer.recorded_post : transfer.recorded_send;
+  return true;
 }
 
 }  // namespace rubato

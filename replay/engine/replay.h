@@ -152,6 +152,7 @@ class Replay {
     timelines_.make(&here_);
     presence_.add_timelines(here_);
     sends_.make(&here_);
+    posts_.make(&here_);
   }
   void start(int timeline);
   void make_ready(int timeline);
@@ -162,7 +163,6 @@ class Replay {
   void run_until_blocked(int timeline);
   /// The next calls of a timeline; false when there are none.
   bool read_calls(TimelineState<K>& state);
-    posts_.make(&here_);
   /// Those that its source hands out at once.
   bool read_block(TimelineState<K>& state);
   void finish(int timeline);
@@ -271,6 +271,7 @@ class Replay {
   void let_go_other(const TimelineState<K>& state, const Call& call, const Awaited& awaited);
   void let_go_collective(int timeline, const Call& call, const Awaited& awaited);
   void count_violation(int timeline, const Call& call, Awaited::Kind kind);
+  void count_misfit(int timeline, const Call& call, const Misfit& misfit);
   /// When, as recorded, that happened which a call waits for; false when it waits for nobody.
   bool recorded_cause(Awaited::Kind kind, const TransferFacts& transfer, double& cause);
 
@@ -281,7 +282,6 @@ class Replay {
   /// The same of a call of role kBegin or kThread: which thread of its rank it waited for.
   void note_thread_wait(const TimelineState<K>& state, const Call& call, const Lanes<K>& leave);
   /// Adds when that happened which `awaited` waits for, if it is somebody.
-  void count_misfit(int timeline, const Call& call, const Misfit& misfit);
   void add_cause(const TimelineState<K>& state, const Call& call, const Awaited& awaited,
                  typename WaitStates<K>::Causes& causes);
   /// Finds out what the end of the current call follows from.
@@ -527,6 +527,7 @@ class Replay {
   bool goes_back_ = false;      ///< some timeline's clock does, as recorded
   PartialArray<int> running_;   ///< by rank: how many of its timelines have not ended
   PartialArray<size_t> sends_;  ///< by timeline: how many were numbered
+  PartialArray<size_t> posts_;  ///< likewise
   std::map<int, ThreadedRank<K>> threads_of_rank_;  ///< of ranks with several timelines
   typename QueueOf<Rules>::Type ready_;
   std::vector<StartedCollective<K>> started_;
@@ -547,4 +548,3 @@ class Replay {
 };
 
 }  // namespace rubato
-  PartialArray<size_t> posts_;  ///< likewise

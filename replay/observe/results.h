@@ -220,11 +220,11 @@ struct TraceSummary {
   uint64_t mpi_calls = 0;
   uint64_t messages = 0;
   uint64_t collectives = 0;
-  double elapsed = 0;          ///< recorded seconds, as ScenarioResult::elapsed
-  double mpi_time = 0;         ///< recorded seconds inside MPI, all ranks, inside the window
-  bool shared_cores = false;   ///< a node had more ranks than cores for them
-  /// Libraries that called MPI past the tracer: "none", or their names; empty where the archive does
-  /// not say.
+  double elapsed = 0;         ///< recorded seconds, as ScenarioResult::elapsed
+  double mpi_time = 0;        ///< recorded seconds inside MPI, all ranks, inside the window
+  bool shared_cores = false;  ///< a node had more ranks than cores for them
+  /// Libraries that called MPI past the tracer: "none", or their names; empty where the archive
+  /// does not say.
   std::string unwatched;
   std::vector<KeptCall> kept;  ///< only calls that communicate; local calls are not listed
   /// Polls that found nothing, and blocking probes, taken as waiting (polling.h); 0 where kept.
@@ -249,6 +249,8 @@ struct TraceSummary {
   int silent_threads = 0;             ///< on record, without an MPI call
   bool wildcards_by_arrival = false;  ///< asked for
   WildcardsKnown wildcards = WildcardsKnown::kNone;
+  Oddity miscounted;        ///< locations with more or fewer records than their definition claims
+  Oddity misfits;           ///< messages whose two sides recorded different lengths
   Oddity backwards;         ///< records that are earlier than the one before them
   Oddity open_receives;     ///< posted and never completed: left out
   Oddity open_collectives;  ///< started and never completed: left out
@@ -256,8 +258,6 @@ struct TraceSummary {
   uint64_t abandoned_collectives = 0;
   uint64_t abandoned_epochs = 0;
 };
-  Oddity miscounted;        ///< locations with more or fewer records than their definition claims
-  Oddity misfits;           ///< messages whose two sides recorded different lengths
 
 /// Everything that reports are made of.
 struct Results {
