@@ -156,8 +156,8 @@ class Passes {
   std::optional<DividedRun> divided_;
   std::optional<Coverage> coverage_;
   std::optional<LockOrder> locks_;
-  std::optional<std::set<Route>> in_order_;    ///< routes to be matched so, once that is known
-  std::optional<ReceivedSends> received_;      ///< once a pass asked for it
+  std::optional<std::set<Route>> in_order_;  ///< routes to be matched so, once that is known
+  std::optional<ReceivedSends> received_;    ///< once a pass asked for it
   std::optional<ReplayOutcome> first_;
   EventSource::Counts counts_;
   size_t expected_ = 0;

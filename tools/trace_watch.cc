@@ -132,8 +132,10 @@ std::string unsaid_outcome(const std::string& output) {
         shell_quoted(output));
   }
   if (stat(output.c_str(), &info) == 0) return "";
-  return "rubato: nothing was recorded: no call of MPI_Init reached the tracer, or it failed (env -i, "
-         "sudo and their like remove LD_PRELOAD: put rubato trace behind them; MPI may be linked in "
+  return "rubato: nothing was recorded: no call of MPI_Init reached the tracer, or it failed (env "
+         "-i, "
+         "sudo and their like remove LD_PRELOAD: put rubato trace behind them; MPI may be linked "
+         "in "
          "statically)\n";
 }
 

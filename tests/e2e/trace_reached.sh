@@ -209,6 +209,7 @@ int main(int argc, char **argv) {
   return 0;
 }
 C
+# shellcheck disable=SC2046  # words
 cc -O1 -w $("mpicc.$flavour" -show 2>/dev/null | tr ' ' '\n' | grep '^-I') -o looked_up looked_up.c -ldl
 for how in l g ld gd; do
   what="dlsym on a handle ($how)"
@@ -292,7 +293,7 @@ grep -q 'replayed\. Calls by begins\.so may be missing: they go past the tracer\
 archive=$(find /usr/lib -name "libmpich.a" 2>/dev/null | head -1)
 if [ "$flavour" = mpich ] && [ -n "$archive" ]; then
   libraries=$("mpicc.$flavour" -show -link_info 2>/dev/null | tr ' ' '\n' | grep '^-L' | tr '\n' ' ')
-  # shellcheck disable=SC2086  # words
+  # shellcheck disable=SC2046,SC2086  # words
   if "mpicc.$flavour" -O1 -w -c -o static.o plain.c &&
     gcc -o static static.o "$archive" $libraries $(ldd "$mpi_path" | awk '/=> \// { print $3 }') 2>link.txt; then
     rm -rf run.otf2dir
