@@ -56,7 +56,9 @@ for end in abort exit kill term all other; do
         sleep 0.1
       done ;;
   esac
-  expect_failure 1 "rubato recover" run 1 "$rubato" trace -o run.otf2dir ./app exit
+  # The next run leaves it alone, says how to recover it, and takes another name.
+  expect_failure 4 "run.otf2dir holds records of another run" run 1 "$rubato" trace -o run.otf2dir ./app exit
+  "$rubato" recover --discard run-2.otf2dir >discard.txt 2>&1 || fail "discard: $(cat discard.txt)"
   # Ranks may outlive the launcher for a moment.
   tries=0
   until "$rubato" recover run.otf2dir >out.txt 2>&1; do
