@@ -191,7 +191,7 @@ class Driver {
     passes_.expect(2);
     violations_ = passes_.first()->clock_violations;
     shifts_.emplace(trace_->timelines());
-    LogicalClockRules rules(minima_, placement_, limits_);
+    LogicalClockRules rules(minima_, placement_, limits_, options_->repair_records);
     passes_.make(rules, nullptr, {&*shifts_});
     shifted_.emplace(passes_.source(), *shifts_);
     passes_.read_from(*shifted_);
@@ -217,13 +217,17 @@ class Driver {
       return;
     }
     passes_.expect(1);
-    ReceivedSends received(trace_->timelines());
-    ReceiverRules rules(received, placement_);
-    const ReplayOutcome outcome = passes_.make(rules, nullptr, {});
-    if (passes_.learn_order(outcome)) return find_receivers();
-    const bool followed = outcome.deadlock.empty();
-    passes_.know_receivers(followed ? std::move(received) : ReceivedSends());
-    if (first) passes_.forget_first();  // synchronous sends are not looked at there
+    for (;;) {
+      ReceivedSends received(trace_->timelines());
+      ReceiverRules rules(received, placement_);
+      const ReplayOutcome outcome = passes_.make(rules, nullptr, {});
+      if (passes_.learn_order(outcome)) continue;
+      const bool followed = outcome.deadlock.empty();
+      passes_.know_receivers(followed ? std::move(received) : ReceivedSends());
+      // Synchronous sends are not looked at there.
+      if (first || passes_.matches_in_order()) passes_.forget_first();
+      return;
+    }
   }
 
   void verify() {
@@ -370,7 +374,7 @@ class Driver {
     Found<K> found;
     LaneMachines machines =
         lane_machines(scenarios, group.placement, *options_, overhead_, trace_->ticks_per_second);
-    machines.looks_at_posts = passes_.source().looks_at_posts();
+    machines.looks_at_posts = passes_.source().looks_at_posts() || passes_.matches_in_order();
     if (passes_.divided())
       machines.looks_at_posts = passes_.divided()->any(machines.looks_at_posts);
     const auto replay_by = [&](auto& rules) {

@@ -115,6 +115,8 @@ class Passes {
     expect(1);
     return true;
   }
+  /// True once a pass has found such routes.
+  bool matches_in_order() const { return in_order_.has_value(); }
   /// Who received what as recorded, for passes that need it.
   void know_receivers(ReceivedSends received) { received_ = std::move(received); }
 

@@ -41,7 +41,9 @@ struct ReplayOptions {
   bool fit_degradation = false;
   bool ignore_offsets = false;  ///< do not apply the archive's clock offsets
   bool repair = true;  ///< of times that violate the order of cause and effect (logical_clock.h)
-  int threads = 0;     ///< that decode the archive; 0: as many as there are processors
+  /// Repair orders the records of messages, not just calls. The source keeps records.
+  bool repair_records = false;
+  int threads = 0;           ///< that decode the archive; 0: as many as there are processors
   bool wait_states = false;  ///< also sum up what ranks wait for (wait_states.h)
   bool verify = false;       ///< also compare `measured` with the recording, record by record
   std::vector<Observer<1>*> observers{};  ///< see every call, where there is one scenario

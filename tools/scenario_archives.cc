@@ -20,12 +20,10 @@ constexpr const char* kScenarioProperty = "RUBATO::SCENARIO";
 /// What recording cost, of which models hold nothing any more.
 constexpr const char* kOverheadProperties = "RUBATO::OVERHEAD";
 
-/// Where records are in calls.
-RecordTimes::Places places_in(const Scenario& scenario, bool repaired) {
-  if (scenario.basis != Basis::kMeasured) return RecordTimes::Places::kSendsFirst;
-  const bool changed =
-      scenario.cpu != 1 || !scenario.processors.empty() || !scenario.functions.empty();
-  return changed || repaired ? RecordTimes::Places::kBehindCause : RecordTimes::Places::kExact;
+/// True where no call changes.
+bool is_the_recording(const Scenario& scenario) {
+  return scenario.basis == Basis::kMeasured && scenario.cpu == 1 && scenario.processors.empty() &&
+         scenario.functions.empty();
 }
 
 }  // namespace
@@ -68,10 +66,11 @@ void write_scenario_archives(EventSource& source, const std::vector<Scenario>& s
   options.verify = false;
   options.wait_states = true;
   options.total_functions = false;  // or all would be read again for them
+  options.repair_records = true;
   const std::vector<std::string> names = directory_names(scenarios);
   for (size_t i = 0; i < scenarios.size(); ++i) {
     if (!results.scenarios[i].deadlock.empty()) continue;
-    RecordTimes times(trace, places_in(scenarios[i], results.trace.clock_repair.has_value()));
+    RecordTimes times(trace, is_the_recording(scenarios[i]));
     options.observers = {&times};
     run_replay(source, {scenarios[i]}, options);
     CopyOptions copy;

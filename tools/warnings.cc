@@ -95,15 +95,15 @@ std::vector<std::string> warnings_about(const TraceSummary& trace) {
   }
   if (trace.miscounted.count > 0) {
     lines.push_back(fmt::format(
-        "{} more or fewer records than the definition claims, the first is {}: replayed is what "
-        "the "
-        "event files hold",
+        "{} more or fewer records than the definition claims, the first is {}: the records in the "
+        "event files were replayed",
         counted(trace.miscounted.count, "location has", "locations have"), trace.miscounted.first));
   }
   if (trace.misfits.count > 0) {
     lines.push_back(fmt::format(
         "the archive contradicts itself: {} two lengths on record, the first at {}; "
-        "messages there are matched by order, and the length that was sent counts",
+        "messages there are matched by order; times follow the length that was sent, and sums of "
+        "received bytes the one that was received",
         counted(trace.misfits.count, "message has", "messages have"), trace.misfits.first));
   }
   warn_of_open(trace.open_receives, "posted receive", lines);

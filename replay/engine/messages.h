@@ -167,9 +167,7 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
     if (call.spinning & kLoses) [[unlikely]]
       rules_->lost_in(call, state, id, false);
   }
-  // (The sender among neighbours may know another length.)
-  if ((may_agree(transfer.bytes) ||
-       (is_among_neighbours(action.message.tag) && may_agree(UINT64_MAX))) &&
+  if ((may_agree(transfer.bytes) || (sender_knows_length(action) && may_agree(UINT64_MAX))) &&
       !transfer.abandoned) [[unlikely]] {
     agree_as_receiver(state, action, id, transfer);
   }
@@ -253,7 +251,7 @@ void Replay<Rules>::agree_as_receiver(TimelineState<K>& state, const Action& act
   if constexpr (kMayNeedPresence<Rules>) {
     const PairClass pair = pair_of(action.message.peer, state.rank);
     const Protocol protocol = rules_->protocol(pair, transfer.bytes);
-    const bool may_change = is_among_neighbours(action.message.tag) && !transfer.has_send;
+    const bool may_change = sender_knows_length(action) && !transfer.has_send;
     if (protocol < Protocol::kPull && !may_change) return;
     presence_.post(id, state.number, action.message.peer, state.enter, protocol);
     transfer.agrees = true;

@@ -93,6 +93,7 @@ class Replay {
         sends_(trace_->timelines()),
         posts_(trace_->timelines()) {
     matcher_.match_in_order(in_order);
+    lengths_differ_ = in_order != nullptr;
     if constexpr (!kDivided<Rules>) add_ranks(0, trace_->ranks());
     for (const Observer<K>* observer : observers_) wants_messages_ |= observer->wants_messages();
     if constexpr (kMayNeedPresence<Rules>) {
@@ -310,6 +311,11 @@ class Replay {
   bool may_agree(uint64_t bytes) const {
     return kMayNeedPresence<Rules> && static_cast<double>(bytes) >= presence_from_;
   }
+  /// True for a receive whose own length is not that of its message: among neighbours, and where an
+  /// archive has two lengths of a message.
+  bool sender_knows_length(const Action& action) const {
+    return lengths_differ_ || is_among_neighbours(action.message.tag);
+  }
   /// A message was sent, or a receive posted, by the current call of `state`: it may be agreed
   /// upon.
   void agree_as_sender(TimelineState<K>& state, const Action& action, TransferId id,
@@ -524,10 +530,11 @@ class Replay {
   Presence<K> presence_;                      ///< of use to rules that need it only
   /// Bytes from which on messages may be agreed upon; infinity: none are.
   double presence_from_ = std::numeric_limits<double>::infinity();
-  bool goes_back_ = false;      ///< some timeline's clock does, as recorded
-  PartialArray<int> running_;   ///< by rank: how many of its timelines have not ended
-  PartialArray<size_t> sends_;  ///< by timeline: how many were numbered
-  PartialArray<size_t> posts_;  ///< likewise
+  bool lengths_differ_ = false;  ///< some messages have two lengths on record
+  bool goes_back_ = false;       ///< some timeline's clock does, as recorded
+  PartialArray<int> running_;    ///< by rank: how many of its timelines have not ended
+  PartialArray<size_t> sends_;   ///< by timeline: how many were numbered
+  PartialArray<size_t> posts_;   ///< likewise
   std::map<int, ThreadedRank<K>> threads_of_rank_;  ///< of ranks with several timelines
   typename QueueOf<Rules>::Type ready_;
   std::vector<StartedCollective<K>> started_;

@@ -49,12 +49,7 @@ bool IdentityCheck::differs(double recorded, double replayed) {
 void IdentityCheck::call(int timeline, const Call& call, const Block& block,
                          const Lanes<1>& clock_before, double recorded_before,
                          const Lanes<1>& enter, const Lanes<1>& leave) {
-  // A call's records run up to those of the next call; the last call's up to the end of the block.
-  const size_t next = static_cast<size_t>(&call - block.calls.data()) + 1;
-  const size_t end =
-      next < block.calls.size() ? block.calls[next].first_record : block.records.size();
-  for (size_t i = call.first_record; i < end; ++i) {
-    const Record& record = block.records[i];
+  for (const Record& record : block.records_of(call)) {
     const double replayed =
         retimed(record, call, recorded_before, clock_before[0], enter[0], leave[0]);
     if (!differs(record.time, replayed)) continue;

@@ -15,8 +15,8 @@ constexpr size_t kTimesRoom = 1 << 20;  ///< bytes of times that stay in memory
 
 }  // namespace
 
-RecordTimes::RecordTimes(const TraceDefinitions& trace, Places places)
-    : places_(places), timelines_(trace.timelines()), file_(kTimesRoom) {}
+RecordTimes::RecordTimes(const TraceDefinitions& trace, bool as_recorded)
+    : as_recorded_(as_recorded), timelines_(trace.timelines()), file_(kTimesRoom) {}
 
 void RecordTimes::waited(int timeline, const Call& /*call*/, const Waited& waited) {
   if (waited.wait > 0)
@@ -44,25 +44,20 @@ void RecordTimes::call(int number, const Call& call, const Block& block,
     timeline = {};
     timeline.open.reserve(kChunk);
   }
-  // As in IdentityCheck: a call's records run up to those of the next one.
-  const size_t next = static_cast<size_t>(&call - block.calls.data()) + 1;
-  const size_t end =
-      next < block.calls.size() ? block.calls[next].first_record : block.records.size();
+  const std::span<const Record> records = block.records_of(call);
   const double cause = std::min(std::exchange(timeline.cause, kNone), leave[0]);
-  const bool sends = places_ == Places::kSendsFirst &&
-                     std::ranges::any_of(block.actions_of(call), [](const Action& action) {
-                       return action.kind == ActionKind::kSend;
-                     });
-  for (size_t i = call.first_record; i < end; ++i) {
-    const Record& record = block.records[i];
+  const bool sends =
+      !as_recorded_ && std::ranges::any_of(block.actions_of(call), [](const Action& action) {
+        return action.kind == ActionKind::kSend;
+      });
+  for (const Record& record : records) {
     double time = retimed(record, call, recorded_before, clock_before[0], enter[0], leave[0]);
     if (!std::isfinite(time)) time = clock_before[0];
     if (record.phase == RecordPhase::kHead && sends) time = enter[0];
-    if (record.phase == RecordPhase::kTail && places_ != Places::kExact)
-      time = std::max(time, cause);
+    if (record.phase == RecordPhase::kTail && !as_recorded_) time = std::max(time, cause);
     add(timeline, time);
   }
-  if (call.role == CallRole::kFlush && end > call.first_record)
+  if (call.role == CallRole::kFlush && !records.empty())
     timeline.flushes.push_back({timeline.records() - 1, std::llround(leave[0])});
 }
 

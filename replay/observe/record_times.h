@@ -25,18 +25,14 @@ namespace rubato {
 /// A replay that begins anew begins its notes anew. Errors: as CallFile's.
 class RecordTimes : public Observer<1> {
  public:
-  enum class Places {
-    kExact,        ///< as retimed() says and no more: for the scenario that is the recording
-    kBehindCause,  ///< records behind a wait are not before its cause
-    kSendsFirst,   ///< likewise, and those of sends are at the enters of their calls
-  };
-  RecordTimes(const TraceDefinitions& trace, Places places);
+  /// `as_recorded`: as retimed() says and no more, for the scenario that is the recording.
+  RecordTimes(const TraceDefinitions& trace, bool as_recorded);
 
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
             double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
   void waited(int timeline, const Call& call, const Waited& waited) override;
   void message(const Delivery& delivery) override;
-  bool wants_messages() const override { return places_ != Places::kExact; }
+  bool wants_messages() const override { return !as_recorded_; }
 
   /// Of a timeline, once the replay is over. Must not outlive this.
   std::unique_ptr<NewTimes> times_of(int timeline) const;
@@ -63,7 +59,7 @@ class RecordTimes : public Observer<1> {
 
   void add(Timeline& timeline, double time);
 
-  Places places_;
+  bool as_recorded_;
   std::vector<Timeline> timelines_;
   CallFile file_;
 };

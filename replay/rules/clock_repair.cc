@@ -23,8 +23,7 @@ bool ShiftedSource::read(int timeline, Block& block) {
   if (!source_->read(timeline, block)) return false;
   const std::vector<ClockShifts::Change>& changes = shifts_->of(timeline);
   Place& place = places_[timeline];
-  for (size_t i = 0; i < block.calls.size(); ++i) {
-    Call& call = block.calls[i];
+  for (Call& call : block.calls) {
     const Call recorded = call;
     const double shift_before = place.shift;
     double enter_shift = place.shift;
@@ -40,11 +39,7 @@ bool ShiftedSource::read(int timeline, Block& block) {
     const double recorded_before = begins ? recorded.enter : place.recorded_clock;
     const double clock_before = begins ? call.enter : recorded_before + shift_before;
     place.recorded_clock = recorded.leave;
-    // As in IdentityCheck: a call's records run up to those of the next one.
-    const size_t end =
-        i + 1 < block.calls.size() ? block.calls[i + 1].first_record : block.records.size();
-    for (size_t r = call.first_record; r < end; ++r) {
-      Record& record = block.records[r];
+    for (Record& record : block.records_of(call)) {
       record.time = std::round(
           retimed(record, recorded, recorded_before, clock_before, call.enter, call.leave));
     }

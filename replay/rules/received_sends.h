@@ -6,8 +6,9 @@
 // know) is eager and dropped. On a machine where messages of its size wait for the receiver, the
 // replay has to distinguish it from a send whose receiver comes late, or never because of a
 // deadlock, which is a result. The distinction does not depend on the machine: matching is in post
-// order. So when nobody can go on and a rank waits to send, the archive is read once without
-// waiting for receivers, and the pass begins anew with the result.
+// order. So when nobody can go on and a rank waits to send, or would end in a deadlock
+// while one waits to receive, the archive is read once without waiting for the other side, and the
+// pass begins anew with the result.
 
 #include <bit>
 #include <cstdint>

@@ -168,6 +168,13 @@ struct Block {
       return {common->actions.data() + call.action_index(), call.actions};
     return {actions.data() + call.action_index(), call.actions};
   }
+  /// The records since the call before `call`, which is one of `calls`, up to its leave.
+  std::span<Record> records_of(const Call& call) {
+    return std::span(records).subspan(call.first_record, records_end(call) - call.first_record);
+  }
+  std::span<const Record> records_of(const Call& call) const {
+    return std::span(records).subspan(call.first_record, records_end(call) - call.first_record);
+  }
   /// CallFacts::note_kind(), where shapes of calls do not tell it.
   void note_kinds() {
     for (Call& call : calls) call.note_kind(actions_of(call));
@@ -179,6 +186,12 @@ struct Block {
     if (call.has_common_actions()) return common->traffic[call.action_index()];
     if (shared != 0) return traffic[call.action_index()];
     return rubato::traffic_of(actions_of(call));
+  }
+
+  /// A call's records run up to those of the next one; the last one's to the end of the block.
+  size_t records_end(const Call& call) const {
+    const size_t next = static_cast<size_t>(&call - calls.data()) + 1;
+    return next < calls.size() ? calls[next].first_record : records.size();
   }
 
   void clear() {

@@ -12,14 +12,15 @@ using namespace rubato;
 namespace {
 
 /// T = 1000 + n, a port is busy for n; a message of 1000 bytes or more waits for its receiver.
-Scenario rendezvous() {
+Scenario rendezvous(const std::string& kind = "async") {
   Scenario scenario;
-  scenario.name = "rendezvous";
+  scenario.name = kind;
   scenario.platform = parse_platform(R"(
     format = 1
     [level.node]
     transfer = [ { from = "0B", latency = "1us", bandwidth = "1GB/s" } ]
-    protocol = [ { from = "0B", kind = "eager" }, { from = "1000B", kind = "async" } ]
+    protocol = [ { from = "0B", kind = "eager" }, { from = "1000B", kind = ")" +
+                                         kind + R"(" } ]
   )",
                                      "rendezvous");
   return scenario;
@@ -79,6 +80,28 @@ TEST_CASE("of two lengths the one that was sent counts, whichever side comes fir
       const std::string begin = "0: 0 local MPI_Comm_rank\n1: 0 local MPI_Comm_rank\n";
       const double since = sends_first ? 0 : 100;
       CHECK(end_of_receiver(begin + send + receive) == Approx(since + 1000 + sent));
+    }
+  }
+}
+
+// The receive is posted first, for a length that is eager, and the one that was sent is not. Both
+// ranks wait inside MPI, so that it does not matter who has to be there: the request leaves at 100,
+// and the message of 2000 bytes arrives 3000 later. The same beside other scenarios of one pass.
+TEST_CASE("a receive that is posted first does not know that its message waits for it") {
+  const char* const text = R"(
+    0: 0 local MPI_Comm_rank
+    0: 100..110 send 1 2000B
+    1: 0..10 recv 0 8B
+  )";
+  for (const std::string kind : {"async", "pull", "push"}) {
+    for (const size_t count : {1, 4}) {
+      const Results results = replay(text, std::vector<Scenario>(count, rendezvous(kind)));
+      CHECK(results.trace.misfits.count == 1);
+      for (const ScenarioResult& scenario : results.scenarios) {
+        INFO(kind << " of " << count);
+        CHECK(scenario.deadlock.empty());
+        CHECK(ends_of(scenario)[1] == Approx(3100));
+      }
     }
   }
 }
