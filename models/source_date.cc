@@ -19,7 +19,7 @@ std::optional<std::time_t> source_date() {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error != std::errc() || end != text.data() + text.size() || seconds < 0 || seconds > kLast)
     throw InputError("SOURCE_DATE_EPOCH is '" + text +
-                     "'; it has to be a number of seconds since 1970");
+                     "'; it has to be seconds since 1970, up to the year 9999");
   return static_cast<std::time_t>(seconds);
 }
 

@@ -19,13 +19,13 @@ bool loader_takes(const std::string& path) {
   return path.find_first_of(" :$") == std::string::npos;
 }
 
-/// Nobody else can replace what this user makes there: by its own permissions, or as the directory
-/// is sticky.
+/// Nobody else can replace what this user makes there: by the permissions of the directory, or as
+/// it is sticky. The owner of a directory can always.
 bool is_safe(const std::string& place) {
   struct stat info;
   if (stat(place.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return false;
   const bool of_others = info.st_uid != geteuid() && info.st_uid != 0;
-  return (info.st_mode & S_ISVTX) != 0 || (!of_others && (info.st_mode & 022) == 0);
+  return !of_others && ((info.st_mode & S_ISVTX) != 0 || (info.st_mode & 022) == 0);
 }
 
 /// A link of that name is this user's, and leads to `target`.

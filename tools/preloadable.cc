@@ -1,13 +1,16 @@
 #include "tools/preloadable.h"
 
 #include <elf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <iterator>
+#include <memory>
+#include <string_view>
 
 namespace rubato {
 namespace {
@@ -32,8 +35,16 @@ bool has_loader(const std::string& program) {
 
 /// The file itself defines this function, as its symbol table says; false where it has none.
 bool defines(const std::string& program, const std::string& function) {
-  std::ifstream file(program, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const int file = open(program.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat info;
+  void* memory = MAP_FAILED;
+  if (file >= 0 && fstat(file, &info) == 0 && info.st_size > 0)
+    memory = mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+  if (file >= 0) close(file);
+  if (memory == MAP_FAILED) return false;
+  const auto unmap = [&info](void* begin) { munmap(begin, static_cast<size_t>(info.st_size)); };
+  const std::unique_ptr<void, decltype(unmap)> mapping(memory, unmap);
+  const std::string_view bytes(static_cast<const char*>(memory), static_cast<size_t>(info.st_size));
   /// `count` elements at an offset; null where the file ends before.
   const auto at = [&]<class Part>(uint64_t offset, uint64_t count, const Part*) -> const Part* {
     if (offset > bytes.size() || count > (bytes.size() - offset) / sizeof(Part)) return nullptr;
@@ -53,7 +64,7 @@ bool defines(const std::string& program, const std::string& function) {
     for (uint64_t s = 0; symbols != nullptr && s < count; ++s) {
       const uint64_t name = sections[table.sh_link].sh_offset + symbols[s].st_name;
       if (symbols[s].st_shndx != SHN_UNDEF && name + function.size() < bytes.size() &&
-          std::strcmp(bytes.c_str() + name, function.c_str()) == 0) {
+          bytes.substr(name, function.size()) == function && bytes[name + function.size()] == 0) {
         return true;
       }
     }

@@ -124,7 +124,8 @@ std::string unsaid_outcome(const std::string& output) {
            "with the tracer loaded (env -i, sudo and their like remove LD_PRELOAD)\n";
   }
   struct stat info;
-  if (stat((output + "/ABORTED").c_str(), &info) == 0) return "";  // a rank said so
+  // A rank has said so, if it came so far.
+  if (stat((output + "/ABORTED").c_str(), &info) == 0 && info.st_size > 0) return "";
   if (stat((output + "/INCOMPLETE").c_str(), &info) == 0) {
     return fmt::format(
         "rubato: the program ended without MPI_Finalize; to make a trace of what was recorded: "
@@ -132,11 +133,9 @@ std::string unsaid_outcome(const std::string& output) {
         shell_quoted(output));
   }
   if (stat(output.c_str(), &info) == 0) return "";
-  return "rubato: nothing was recorded: no call of MPI_Init reached the tracer, or it failed (env "
-         "-i, "
-         "sudo and their like remove LD_PRELOAD: put rubato trace behind them; MPI may be linked "
-         "in "
-         "statically)\n";
+  return "rubato: nothing was recorded: no call of MPI_Init reached the tracer, or it failed "
+         "(env -i, sudo and their like remove LD_PRELOAD: put rubato trace behind them; MPI may be "
+         "linked in statically)\n";
 }
 
 void watch_command(const std::string& output, int hydra, int mpiexec) {

@@ -375,13 +375,13 @@ class GlobalDefinitions {
   bool good_ = true;
 };
 
-/// A number as text that reads back to about 12 digits.
 std::string joined(const std::vector<std::string>& words) {
   std::string all;
   for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
   return all;
 }
 
+/// A number as text that reads back to about 12 digits.
 std::string text(double value) {
   char buffer[40];
   std::snprintf(buffer, sizeof buffer, "%.12g", value);

@@ -122,12 +122,13 @@ uint64_t switches_of(uint32_t thread) {
 
 /// How this process's calls reached the wrappers.
 Reach reach_of_calls() {
+  const Interception found = interception();
   Reach reach;
-  reach.ways.push_back("references");
+  if (found.by_reference) reach.ways.push_back("references");
   for (const std::string& name : wrapper_libraries()) reach.ways.push_back("wrappers of " + name);
-  if (functions_looked_up()) reach.ways.push_back("dlsym");
-  reach.unwatched = unwatched_libraries();
-  if (libraries_bound_deeply()) reach.ways.push_back("RTLD_DEEPBIND");
+  if (found.by_dlsym) reach.ways.push_back("dlsym");
+  if (found.by_deepbind) reach.ways.push_back("RTLD_DEEPBIND");
+  reach.unwatched = found.unwatched;
   return reach;
 }
 

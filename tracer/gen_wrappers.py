@@ -40,6 +40,15 @@ def wrapper(function, entry, number):
         comma = ', ' if arguments else ''
         site = '' if entry.kind == 'abort' else '__builtin_return_address(0), '
         lines.append(f'  return record_{entry.kind}({call}, {site}real{comma}{arguments});')
+    elif function.variadic:  # MPI_Pcontrol: a wrapper library behind the tracer gets it besides, with all arguments
+        more = [f'more[{i}]' for i in range(5)]  # that registers hold
+        lines += ['  void* more[5];', '  va_list list;', f'  va_start(list, {arguments});',
+                  '  for (void*& argument : more) argument = va_arg(list, void*);', '  va_end(list);',
+                  '  ThreadLog* log = begin_call();',
+                  f'  const int result = log == nullptr ? {real}',
+                  f'      : record_{entry.kind}(Call(log, {call}), real, {arguments});',
+                  '  const auto next = next_pcontrol.load(std::memory_order_relaxed);',
+                  f'  return next == nullptr ? result : next({", ".join([arguments, *more])});']
     elif entry.blocking_collective:
         communicator = next(p.name for p in function.parameters if p.type == 'MPI_Comm')
         lines += ['  ThreadLog* log = begin_call();',
@@ -48,8 +57,11 @@ def wrapper(function, entry, number):
                   f'      : record_{entry.kind}(Call(log, {call}), real, {arguments}));']
     else:
         passed = f'{PASSED[entry.kind]}(real, {arguments})' if entry.kind in PASSED else real
-        lines += ['  ThreadLog* log = begin_call();', f'  if (log == nullptr) return {passed};']
-        if entry.kind == 'region':
+        inside = '{ const PeriodicSync::Inside inside; return %s; }' if entry.role == 'io' else 'return %s;'
+        lines += ['  ThreadLog* log = begin_call();', f'  if (log == nullptr) {inside % passed}']
+        if entry.kind == 'binding_helper':
+            lines.append(f'  if (made_by_binding(*log, kCalls[{call}].name)) return {real};')
+        if entry.kind in ('region', 'binding_helper'):
             request = function.made_request()
             lines += [f'  Call recorded(log, {call});', f'  const auto returned = {real};']
             if request:
@@ -147,7 +159,7 @@ def main():
         out.write('  kCallCount\n};\n\n}  // namespace tracing\n}  // namespace rubato\n')
 
     with open(f'{options.out}/wrappers.cc', 'w') as out:
-        out.write('#include "tracer/wrappers.h"\n\nnamespace rubato {\ninline namespace tracing {\n\n')
+        out.write('#include <cstdarg>\n\n#include "tracer/wrappers.h"\n\nnamespace rubato {\ninline namespace tracing {\n\n')
         out.write('const CallInfo kCalls[kCallCount] = {\n')
         for function, entry in wrapped:
             out.write(f'    {{"{function.name}", OTF2_REGION_ROLE_{ROLES[entry.role]}}},\n')

@@ -146,7 +146,7 @@ void remove_begun(const std::string& archive) {
   for (const char* part : {"/traces.otf2", "/traces", "/traces.def"})
     fs::remove_all(archive + part, ignored);
   fs::remove(archive + "/" + kOverflow, ignored);
-  fs::remove(archive + "/" + kIncomplete, ignored);
+  for (const char* note : {kAborted, kIncomplete}) fs::remove(archive + "/" + note, ignored);
   fs::remove(archive, ignored);
 }
 

@@ -14,6 +14,12 @@ inline namespace tracing {
 namespace objects {
 namespace {
 
+/// A function that the tracer may define.
+bool is_stood_in_for(const char* name) {
+  return std::strncmp(name, "MPI", 3) == 0 || std::strncmp(name, "PMPI", 4) == 0 ||
+         std::strcmp(name, "dlsym") == 0 || std::strcmp(name, "dlopen") == 0;
+}
+
 /// What the dynamic section of an object says of its relocations.
 struct Relocations {
   const Elf64_Sym* symbols = nullptr;
@@ -55,26 +61,6 @@ struct Relocations {
   bool complete() const { return symbols != nullptr && names != nullptr; }
 };
 
-/// The object's handle for dlsym, as long as this lives.
-class Handle {
- public:
-  explicit Handle(const link_map& object)
-      : handle_(dlopen(*object.l_name == '\0' ? nullptr : object.l_name, RTLD_LAZY | RTLD_NOLOAD)) {
-  }
-  ~Handle() {
-    if (handle_ != nullptr) dlclose(handle_);
-  }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-
-  void* find(const char* name) const {
-    return handle_ != nullptr ? real_dlsym(handle_, name) : nullptr;
-  }
-
- private:
-  void* handle_;
-};
-
 }  // namespace
 
 const link_map* holding(const void* address) {
@@ -82,6 +68,14 @@ const link_map* holding(const void* address) {
   link_map* object = nullptr;
   const int found = dladdr1(address, &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP);
   return found != 0 ? object : nullptr;
+}
+
+const link_map* defining(const void* function) {
+  Dl_info info;
+  Elf64_Sym* symbol = nullptr;
+  const int found = dladdr1(function, &info, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT);
+  const bool defined = found != 0 && symbol != nullptr && symbol->st_shndx != SHN_UNDEF;
+  return defined ? holding(function) : nullptr;
 }
 
 Range range_of(const link_map& object) {
@@ -112,7 +106,12 @@ std::string file_name(const link_map& object) {
 }
 
 void* scope_definition(const link_map& object, const char* name) {
-  return Handle(object).find(name);
+  void* const handle =
+      dlopen(*object.l_name == '\0' ? nullptr : object.l_name, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) return nullptr;
+  void* const function = real_dlsym(handle, name);
+  dlclose(handle);
+  return function;
 }
 
 bool is_mpi_library(const link_map& object) {
@@ -120,7 +119,7 @@ bool is_mpi_library(const link_map& object) {
   return init != nullptr && holding(init) == &object;
 }
 
-std::vector<Reference> mpi_references(const link_map& object) {
+std::vector<Reference> references(const link_map& object) {
   std::vector<Reference> found;
   const Relocations relocations(object);
   if (!relocations.complete()) return found;
@@ -132,7 +131,7 @@ std::vector<Reference> mpi_references(const link_map& object) {
       const Elf64_Sym& symbol = relocations.symbols[ELF64_R_SYM(relocation.r_info)];
       const char* name = relocations.names + symbol.st_name;
       if (symbol.st_shndx != SHN_UNDEF || relocation.r_addend != 0) continue;
-      if (std::strncmp(name, "MPI", 3) != 0 && std::strncmp(name, "PMPI", 4) != 0) continue;
+      if (!is_stood_in_for(name)) continue;
       found.push_back({name, reinterpret_cast<void**>(object.l_addr + relocation.r_offset)});
     }
   }
@@ -163,19 +162,27 @@ bool rebind(const Reference& reference, void* target) {
   return true;
 }
 
-std::vector<const link_map*> all() {
-  std::vector<const link_map*> list;
-  // The loader's lock is held in the callback.
+std::vector<Name> all() {
+  std::vector<Name> list;
+  // No other function of the loader in here: it holds a lock that they take behind another one.
   dl_iterate_phdr(
-      [](dl_phdr_info*, size_t, void* data) {
-        const link_map* object = holding(reinterpret_cast<const void*>(&holding));
-        while (object != nullptr && object->l_prev != nullptr) object = object->l_prev;
-        for (; object != nullptr; object = object->l_next)
-          static_cast<std::vector<const link_map*>*>(data)->push_back(object);
-        return 1;
+      [](dl_phdr_info* info, size_t, void* data) {
+        static_cast<std::vector<Name>*>(data)->push_back({info->dlpi_name, info->dlpi_addr});
+        return 0;
       },
       &list);
   return list;
+}
+
+Pin::Pin(const Name& name)
+    : handle_(dlopen(name.path.empty() ? nullptr : name.path.c_str(), RTLD_LAZY | RTLD_NOLOAD)) {
+  link_map* object = nullptr;
+  if (handle_ == nullptr || dlinfo(handle_, RTLD_DI_LINKMAP, &object) != 0) return;
+  if (object->l_addr == name.base) object_ = object;
+}
+
+Pin::~Pin() {
+  if (handle_ != nullptr) dlclose(handle_);
 }
 
 }  // namespace objects

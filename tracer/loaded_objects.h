@@ -15,6 +15,10 @@ namespace objects {
 /// The object that this code or data is in; null where it is in none.
 const link_map* holding(const void* address);
 
+/// The object whose own symbol table defines the function at this address; null where none does. (A
+/// program that takes the address of a function may have an entry for it that is no definition.)
+const link_map* defining(const void* function);
+
 /// The addresses of an object.
 struct Range {
   uintptr_t begin = 0;
@@ -35,29 +39,55 @@ Range range_of_code(Function* function) {
 /// The file name, without its directory.
 std::string file_name(const link_map& object);
 
-/// What `name` means to code of the object that was loaded with RTLD_DEEPBIND: its own definition,
-/// or that of a library it needs. Null where there is none.
+/// The definition that a lookup in the object's own scope finds, as code of an object that was
+/// loaded with RTLD_DEEPBIND does: its own, or that of a library it needs. Null where there is
+/// none.
 void* scope_definition(const link_map& object, const char* name);
 
 /// The object itself defines PMPI_Init, so that it is an MPI library, whatever its name is.
 bool is_mpi_library(const link_map& object);
 
-/// A word of an object that holds the address of a function of MPI, as the loader has bound it. If
-/// it is bound at the first call, the address is in the object itself until then.
+/// A word of an object that holds the address of a function, as the loader has bound it. If it is
+/// bound at the first call, the address is in the object itself until then.
 struct Reference {
   const char* function;
   void** place;
 };
 
-/// The references of an object to functions whose names begin with MPI or PMPI.
-std::vector<Reference> mpi_references(const link_map& object);
+/// The references of an object to functions that the tracer stands in for: those of MPI, dlsym and
+/// dlopen.
+std::vector<Reference> references(const link_map& object);
 
 /// Makes the reference lead to `target`, also where the loader has made its page read-only. False
 /// where that cannot be done.
 bool rebind(const Reference& reference, void* target);
 
+/// An object that is loaded, as it is known without keeping it.
+struct Name {
+  std::string path;  ///< empty for the program
+  uintptr_t base = 0;
+
+  bool operator==(const Name&) const = default;
+};
+
 /// All that are loaded now, in the loader's order.
-std::vector<const link_map*> all();
+std::vector<Name> all();
+
+/// Keeps an object loaded while this lives.
+class Pin {
+ public:
+  explicit Pin(const Name& name);
+  ~Pin();
+  Pin(const Pin&) = delete;
+  Pin& operator=(const Pin&) = delete;
+
+  /// Null where the object is gone.
+  const link_map* object() const { return object_; }
+
+ private:
+  void* handle_ = nullptr;
+  const link_map* object_ = nullptr;
+};
 
 }  // namespace objects
 }  // namespace tracing

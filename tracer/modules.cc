@@ -35,6 +35,7 @@ namespace {
 
 std::mutex mutex;
 std::vector<Module> known;
+std::vector<std::string> wrappers_of_mpi;  ///< names of files
 
 const Module* find(uint64_t address) {
   // The latest first: a library may have been unloaded and another one be in its place.
@@ -79,8 +80,9 @@ void read_maps() {
 
 }  // namespace
 
-void start() {
+void start(const std::vector<std::string>& wrapper_libraries) {
   const std::lock_guard lock(mutex);
+  wrappers_of_mpi = wrapper_libraries;
   read_maps();
 }
 
@@ -101,7 +103,10 @@ Range note(uint64_t address) {
   }
   const char* slash = std::strrchr(module->file.c_str(), '/');
   errno = program_errno;  // between two statements of the program, which may be about to look
-  const bool bindings = slash != nullptr && std::strncmp(slash + 1, "libmpi", 6) == 0;
+  const bool bindings =
+      slash != nullptr && (std::strncmp(slash + 1, "libmpi", 6) == 0 ||
+                           std::find(wrappers_of_mpi.begin(), wrappers_of_mpi.end(), slash + 1) !=
+                               wrappers_of_mpi.end());
   return {module->begin, module->end, bindings};
 }
 

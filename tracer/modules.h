@@ -28,14 +28,16 @@ struct Module {
 
 namespace modules {
 
-/// What is there now, to the journal too. Before the first address is recorded.
-void start();
+/// What is there now, to the journal too. Before the first address is recorded. Code of files with
+/// one of these names makes calls of MPI for the program, as MPI libraries do.
+void start(const std::vector<std::string>& wrapper_libraries);
 
 /// The addresses that an earlier answer holds for.
 struct Range {
   uint64_t begin = 0;
   uint64_t end = 0;
-  bool bindings = false;  ///< an MPI library: code there that calls MPI is not the program's
+  bool bindings =
+      false;  ///< an MPI or wrapper library: code there that calls MPI is not the program's
 
   bool has(uint64_t address) const { return address - begin < end - begin; }
 };

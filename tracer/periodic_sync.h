@@ -27,6 +27,16 @@ class PeriodicSync {
   static void stop() { on_ = false; }
   static bool on() { return on_; }
 
+  /// Surrounds a call on a file that is not recorded: collectives that the MPI library makes in it
+  /// are not the program's. (Inside a recorded call the recorder knows that.)
+  class Inside {
+   public:
+    Inside() { ++inside_; }
+    ~Inside() { --inside_; }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+  };
+
   /// Surrounds one blocking collective, which counts when the object is destroyed. `log` is the log
   /// of the call, or null. To be constructed before the Call, so that the log is free at its
   /// destruction.
@@ -34,8 +44,7 @@ class PeriodicSync {
    public:
     Collective(ThreadLog* log, MPI_Comm comm) : log_(log), comm_(comm) {}
     ~Collective() {
-      // Inside a recorded call the MPI library calls itself.
-      if (on_ && !Recorder::in_call() && !was_refused(code_)) [[unlikely]]
+      if (on_ && inside_ == 0 && !was_refused(code_)) [[unlikely]]
         count(log_, comm_);
     }
     Collective(const Collective&) = delete;
@@ -56,6 +65,7 @@ class PeriodicSync {
   static void count(ThreadLog* log, MPI_Comm comm);
 
   static inline bool on_ = false;
+  static inline thread_local int inside_ = 0;
 };
 
 }  // namespace tracing

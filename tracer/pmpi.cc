@@ -15,6 +15,7 @@ inline namespace tracing {
 
 std::atomic<void*> pmpi_table[kCallCount];
 Handles handles;
+std::atomic<decltype(&PMPI_Pcontrol)> next_pcontrol{nullptr};
 
 namespace {
 
@@ -22,18 +23,14 @@ namespace {
 void* local_mpi_library() {
   static std::atomic<void*> library{nullptr};
   if (library.load() != nullptr) return library.load();
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* found) {
-        const char* slash = std::strrchr(info->dlpi_name, '/');
-        const char* name = slash != nullptr ? slash + 1 : info->dlpi_name;
-        if (std::strncmp(name, "libmpi", 6) != 0) return 0;
-        // Never closed: the library stays as long as the program wants it, and we with it.
-        void* handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-        if (handle == nullptr || real_dlsym(handle, "PMPI_Init") == nullptr) return 0;
-        static_cast<std::atomic<void*>*>(found)->store(handle);
-        return 1;
-      },
-      &library);
+  for (const objects::Name& name : objects::all()) {
+    if (name.path.compare(name.path.rfind('/') + 1, 6, "libmpi") != 0) continue;
+    // Never closed: the library stays as long as the program wants it, and we with it.
+    void* handle = dlopen(name.path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == nullptr || real_dlsym(handle, "PMPI_Init") == nullptr) continue;
+    library.store(handle);
+    break;
+  }
   return library.load();
 }
 
@@ -43,9 +40,10 @@ std::vector<std::string>& wrappers() {
   return *all;
 }
 
-/// Keeps the name of the object that has this function of MPI's; false where it is an MPI library.
+/// Keeps the name of the object that defines this function of MPI's; false where it is an MPI
+/// library, or no object does.
 bool note_wrapper(const void* function) {
-  const link_map* object = objects::holding(function);
+  const link_map* object = objects::defining(function);
   if (object == nullptr || objects::is_mpi_library(*object)) return false;
   const std::string file = objects::file_name(*object);
   if (std::find(wrappers().begin(), wrappers().end(), file) == wrappers().end())
@@ -85,7 +83,7 @@ const std::vector<std::string>& wrapper_libraries() {
   return wrappers();
 }
 
-bool follow_wrappers() {
+bool find_wrapper_libraries() {
   static std::atomic<bool> done{false};
   if (mpi_function("PMPI_Init") == nullptr || done.exchange(true)) return false;
   const objects::Range own = objects::range_of_code(&missing_function);
@@ -99,10 +97,11 @@ bool follow_wrappers() {
     void* const next = real_dlsym(RTLD_NEXT, name + 1);
     if (next == nullptr || next == real_dlsym(RTLD_NEXT, name)) continue;
     if (!note_wrapper(next)) continue;
-    // A tool's MPI_Pcontrol need not call PMPI_Pcontrol, which does nothing in most libraries.
+    // A tool's MPI_Pcontrol need not call PMPI_Pcontrol, which does nothing in most libraries: the
+    // wrapper calls the tool's, and what that calls is not recorded again.
     if (id == kMPI_Pcontrol) {
       rubato_pmpi_entries[id] = resolve_pmpi(kMPI_Pcontrol);
-      pmpi_table[id].store(next, std::memory_order_relaxed);
+      next_pcontrol.store(reinterpret_cast<decltype(&PMPI_Pcontrol)>(next));
     } else {
       __atomic_store_n(&rubato_mpi_entries[id], next, __ATOMIC_RELEASE);
     }
@@ -117,8 +116,12 @@ void pass_everything() {
   for (unsigned id = 0; id < kCallCount && rubato_pmpi_entries[id] != nullptr; ++id) {
     void* const own = rubato_pmpi_entries[id];
     void* const address = resolve_pmpi(static_cast<CallId>(id));
-    if (rubato_mpi_entries[id] == own)
+    if (id == kMPI_Pcontrol) {
+      const auto next = next_pcontrol.load();
+      rubato_mpi_entries[id] = next != nullptr ? reinterpret_cast<void*>(next) : address;
+    } else if (rubato_mpi_entries[id] == own) {
       __atomic_store_n(&rubato_mpi_entries[id], address, __ATOMIC_RELEASE);
+    }
     __atomic_store_n(&rubato_pmpi_entries[id], address, __ATOMIC_RELEASE);
   }
 }

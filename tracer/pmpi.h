@@ -20,8 +20,9 @@
 /// The tracer defines MPI_Send and PMPI_Send. PMPI_Send records, unless the thread is inside a
 /// recorded call: then the MPI library calls itself. MPI_Send records as well, except where the
 /// next definition of MPI_Send belongs to another wrapper library (Darshan, mpiP, UnifyFS): then it
-/// jumps there, and the call comes back as PMPI_Send. An executable with an MPI_Send of its own is
-/// asked before any preloaded library, and calls PMPI_Send. Fortran's bindings are libraries of
+/// jumps there, and the call comes back as PMPI_Send. The symbols of an
+/// executable with an MPI_Send of its own take precedence over preloaded ones, and it calls
+/// PMPI_Send. Fortran's bindings are libraries of
 /// their own, which call MPI_Send or PMPI_Send of C (tests/e2e/trace_fortran_symbols.sh), so they
 /// need no wrappers. Programs that look functions up themselves: symbol_lookup.h.
 ///
@@ -63,7 +64,7 @@ void* mpi_function(const char* name);
 void* mpi_variable(const char* name);
 
 /// Where the tracer's MPI_X and PMPI_X jump to, by CallId: the wrapper of X, or
-///  * for MPI_X, another wrapper library's MPI_X (follow_wrappers()),
+///  * for MPI_X, another wrapper library's MPI_X (find_wrapper_libraries()), but for MPI_Pcontrol,
 ///  * after pass_everything() the MPI library's PMPI_X.
 extern "C" __attribute__((visibility("hidden"))) void* rubato_mpi_entries[kCallCount];
 extern "C" __attribute__((visibility("hidden"))) void* rubato_pmpi_entries[kCallCount];
@@ -71,7 +72,9 @@ extern "C" __attribute__((visibility("hidden"))) void* rubato_pmpi_entries[kCall
 /// Finds the wrapper libraries between the program and the MPI library. To be called when the
 /// program's libraries are loaded; does nothing before there is an MPI library or when it has been
 /// done. True when it was done by this call.
-bool follow_wrappers();
+bool find_wrapper_libraries();
+/// The MPI_Pcontrol of a wrapper library behind the tracer; null where there is none.
+extern std::atomic<decltype(&PMPI_Pcontrol)> next_pcontrol;
 /// File names of these libraries, and "the program" if that has wrappers itself; sorted.
 const std::vector<std::string>& wrapper_libraries();
 

@@ -67,7 +67,7 @@ void change_tracer(char** argv) {
 
 __attribute__((constructor)) void loaded(int, char** argv, char**) {
   if (real_dlsym(RTLD_DEFAULT, kOtherSymbol) != nullptr) change_tracer(argv);
-  follow_wrappers();
+  find_wrapper_libraries();
   if (is_traced_process() && launched_as_rank_0())
     report_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
 }

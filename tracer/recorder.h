@@ -208,6 +208,11 @@ inline ThreadLog* begin_call(const void* call_site = __builtin_return_address(0)
 /// (libmpichfort, libmpi_cxx), which calls the functions of C: then its caller is looked for.
 uint64_t program_call_site(ThreadLog& log);
 
+/// True where the wrapper of `function` ("MPI_Comm_size") was called by a Fortran binding of
+/// another function, which translates its arguments: that call is part of the other one. `log` is
+/// that of the call, which has been begun.
+bool made_by_binding(const ThreadLog& log, const char* function);
+
 /// One MPI call being recorded, from its Enter stamp (the constructor) to its Leave stamp (leave).
 /// Items are written behind the head meanwhile, and become part of the log in leave().
 class Call {

@@ -15,6 +15,7 @@
 #include <fstream>
 
 #include "tracer/clock.h"
+#include "tracer/file_limit.h"
 
 namespace rubato {
 inline namespace tracing {
@@ -33,10 +34,10 @@ double seconds_now() {
   return static_cast<double>(Clock::monotonic()) * 1e-9;
 }
 
-/// Waits a little, each time longer: 0.1 ms to `most` seconds.
+/// Waits a little, each time longer: `least` to `most` seconds.
 class Pause {
  public:
-  explicit Pause(double most) : most_(most) {}
+  Pause(double least, double most) : length_(least), most_(most) {}
   void operator()() {
     const auto nanoseconds = static_cast<long>(length_ * 1e9);
     const timespec time{0, nanoseconds};
@@ -45,7 +46,7 @@ class Pause {
   }
 
  private:
-  double length_ = 1e-4;
+  double length_;
   double most_;
 };
 
@@ -185,6 +186,7 @@ struct RollCall::Board {
 
 RollCall::RollCall(const Places& places)
     : shared_(places.shared + "/.rubato-roll-call-" + hash_of(places.job)) {
+  const NoFileSizeSignal limit;
   for (const std::string& directory : places.node) {
     open_board(directory + "/rubato-roll-call-" + hash_of(places.job));
     if (board_ != nullptr) break;
@@ -206,16 +208,17 @@ void RollCall::open_board(const std::string& name) {
   for (int i = 0; i < kTries; ++i) {
     const int file = open(name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0) return;
-    const bool alone = flock(file, LOCK_EX | LOCK_NB) == 0;
     struct stat info {};
-    bool good = true;
+    // Before anything is written: a file of that name may be a link that another user has made.
+    bool good = fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
+                (info.st_mode & 077) == 0 && info.st_nlink <= 1;
+    const bool alone = good && flock(file, LOCK_EX | LOCK_NB) == 0;
     if (alone) {
       good = ftruncate(file, 0) == 0 && posix_fallocate(file, 0, sizeof(Board)) == 0;
     }
     // (Another one may clear the file between both locks. Nothing is in it yet.)
     while (good && flock(file, LOCK_SH) != 0) good = errno == EINTR;
-    good = good && fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
-           (info.st_mode & 077) == 0;
+    good = good && fstat(file, &info) == 0;
     if (good && info.st_nlink > 0 && static_cast<uint64_t>(info.st_size) == sizeof(Board)) {
       void* memory = mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
       if (memory != MAP_FAILED) {
@@ -251,6 +254,13 @@ std::vector<int> RollCall::ranks_here() const {
 
 RollCall::Answer RollCall::answer(int rank, int size, double patience) {
   Answer answer;
+  if (size == 1) {
+    if (board_ != nullptr) unlink(board_name_.c_str());
+    close_board();
+    answer.all = true;
+    return answer;
+  }
+  const NoFileSizeSignal limit;
   if (board_ == nullptr) {
     // The others do not see this process, so their answer is the same.
     answer.speaker = true;
@@ -261,7 +271,7 @@ RollCall::Answer RollCall::answer(int rank, int size, double patience) {
   if (slot_ < kMostProcesses) board_->ranks[slot_].store(rank + 1);
   constexpr double kAfterDeath = 5;
   const double end = seconds_now() + patience + kAfterDeath;
-  Pause pause(0.01);
+  Pause pause(1e-4, 0.01);
   for (;;) {
     const uint32_t verdict = board_->verdict.load();
     if (verdict != kOpen) {
@@ -293,7 +303,7 @@ RollCall::Answer RollCall::lead(int rank, int size, double patience) {
   const auto all = static_cast<uint64_t>(size);
   const double end = seconds_now() + patience;
   PostedFiles files(shared_, rank);
-  Pause pause(0.5);
+  Pause pause(0.01, 0.5);
   Verdict verdict = kOpen;
   while (verdict == kOpen) {
     const uint32_t here = announced();
@@ -302,9 +312,8 @@ RollCall::Answer RollCall::lead(int rank, int size, double patience) {
       break;
     }
     const bool posted = files.post(here, ranks_here());
-    if (!posted) {
-      answer.trouble = shared_.substr(0, shared_.rfind('/')) + ": " + std::strerror(errno);
-    }
+    answer.trouble =
+        posted ? "" : shared_.substr(0, shared_.rfind('/')) + ": " + std::strerror(errno);
     verdict = files.decision();
     if (verdict != kOpen) break;
     if (posted && files.count() >= all && files.decide(kAll)) {

@@ -15,9 +15,8 @@
 /// until the files have all ranks. The first leader to know an answer, or to lose patience, places
 /// a symbolic link of a fixed name there, which only one can; its text is the answer for all.
 ///
-/// Everything is removed by the last who needs it. What killed jobs left is not taken for news: a
-/// file of a node that is locked by no process is begun anew, and posted files of an earlier time
-/// are removed.
+/// Everything is removed by the last who needs it. Of what killed jobs left, a file of a node that
+/// no process has locked is begun anew, and posted files that are two minutes old are removed.
 namespace rubato {
 inline namespace tracing {
 

@@ -217,7 +217,9 @@ void begin_records(const InitStamp& stamp, bool threads, Start start_communicato
 
   requests::start(threads);
   start_communicators();
-  if (session->settings.functions || session->settings.call_sites) modules::start();
+  if (session->settings.functions || session->settings.call_sites) {
+    modules::start(wrapper_libraries());
+  }
   if (!session->settings.archive) Recorder::keep_sums_only(run_bounds());
   Recorder::start(session->space.segments, zero);
   if (session->settings.archive) {
@@ -650,7 +652,12 @@ namespace {
 void LastWords::prepare() {
   line = "rubato: " + how_to_recover("the program called MPI_Abort") + "\n";
   if (session->settings.archive) claim = session->settings.output + "/" + kAborted;
-  if (const int launcher = hydra_stderr(); launcher >= 0) file = launcher;
+  // A high number, which programs that count their files do not use.
+  if (const int launcher = hydra_stderr(); launcher >= 0) {
+    file = fcntl(launcher, F_DUPFD_CLOEXEC, 100);
+    close(launcher);
+    if (file < 0) file = STDERR_FILENO;
+  }
 }
 
 /// Without an archive there is no place to agree on one rank, so it is rank 0: where another one
@@ -658,15 +665,18 @@ void LastWords::prepare() {
 void LastWords::say() {
   if (said.exchange(true)) return;
   bool mine = session->rank == 0;
+  int made = -1;
   if (!claim.empty()) {
-    const int made =
-        open(claim.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (made >= 0) close(made);
+    made = open(claim.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (made >= 0 || errno == EEXIST) mine = made >= 0;
   }
-  if (!mine) return;
-  outcome_is_said();
-  [[maybe_unused]] const ssize_t written = write(file, line.data(), line.size());
+  // Another rank may end the job at any moment: whoever takes the line for printed comes later.
+  const bool printed = mine && write(file, line.data(), line.size()) >= 0;
+  if (printed && made >= 0) {
+    [[maybe_unused]] const ssize_t marked = write(made, "x", 1);
+  }
+  if (made >= 0) close(made);
+  if (printed) outcome_is_said();
 }
 
 }  // namespace

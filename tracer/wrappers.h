@@ -19,7 +19,7 @@ inline namespace tracing {
 template <class Real, class... Arguments>
 int record_init(CallId id, const void* call_site, Real real, Arguments... arguments) {
   // Where the MPI library was loaded after the program's start, other wrappers come to light here.
-  if (follow_wrappers() && rubato_mpi_entries[id] != rubato_pmpi_entries[id])
+  if (find_wrapper_libraries() && rubato_mpi_entries[id] != rubato_pmpi_entries[id])
     return reinterpret_cast<Real>(rubato_mpi_entries[id])(arguments...);
   const InitStamp stamp = before_init(call_site);
   announce_rank();
@@ -70,7 +70,8 @@ int record_abort(CallId, Real real, MPI_Comm comm, int code) {
   return real(comm, code);
 }
 
-/// Level 0 switches recording off, any other on. MPI libraries ignore the other arguments too.
+/// Level 0 switches recording off, any other on. MPI libraries ignore the other arguments, which
+/// wrapper libraries get (gen_wrappers.py).
 template <class Real>
 int record_pcontrol(Call call, Real real, int level) {
   const int result = real(level);
