@@ -1,4 +1,4 @@
-# What README's Installation says, to be typed by share/quickstart, tests/run and tests: which Debian packages a build
+# What README's Installation says, run by share/quickstart, tests/run and tests: which Debian packages a build
 # needs, and how it goes; and how missing packages get installed.
 # shellcheck shell=bash disable=SC2034
 
@@ -11,7 +11,7 @@ readme_block() {
 # How it is built, and installed: one command line each.
 mapfile -t readme_lines < <(readme_block 1)
 # With a tracer and a calibrator for each MPI.
-mapfile -t build_packages < <(readme_block 2 | tr ' ' '\n')
+mapfile -t build_packages < <(readme_block 2 | grep -o '[^ ]*')
 build_packages+=(ninja-build)  # quicker than make, not needed
 # The program that the quickstart traces.
 example_packages=(lammps)

@@ -13,9 +13,15 @@ python=/usr/bin/python3   # Debian's, which has otf2
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/rubato-$name.XXXXXX")
 cd "$work"
-# What failed can be looked at; the rest goes.
+# What failed can be looked at; the rest goes, and the records of programs that the test has killed.
 before_exit=:
-trap 'rc=$?; $before_exit; cd /; if [ $rc = 0 ] || [ $rc = 77 ]; then rm -rf "$work"; fi' EXIT
+remove_all() {
+  for records in /dev/shm/rubato-"$(id -u)"-*; do
+    if grep -qsF "$work" "$records"/*.journal; then rm -rf "$records"; fi
+  done
+  rm -rf "$work"
+}
+trap 'rc=$?; $before_exit; cd /; if [ $rc = 0 ] || [ $rc = 77 ]; then remove_all; fi' EXIT
 
 # Pages and archives that are compared say that they were made at the same time.
 export SOURCE_DATE_EPOCH=1700000000

@@ -87,11 +87,13 @@ PYTHON
 grep -q 'On a perfect interconnect\|Even a perfect interconnect\|On its own machine the model' table.txt || fail "no answer: $(cat table.txt)"
 grep -q '"level":"node"' out.html || fail "the report has no calibration curve"
 
-# Again, to the same names: reports are replaced, the same bytes; a trace is not.
+# Again, to the same names: reports are replaced, the same bytes; a trace goes to the next free name.
 cp out.json before.json
 "$rubato" replay run.otf2dir --on measured --on undisturbed --on cluster.toml --on perfect \
   --on 'cluster.toml:latency*10,bandwidth/10' --json out.json >table2.txt || fail "second replay"
 cmp before.json out.json || fail "two replays differ"
 cmp table.txt table2.txt || fail "two tables differ"
-run 2 "$rubato" trace -o run.otf2dir ./app >again.txt 2>&1 && fail "an archive was overwritten"
-! command -v pass >/dev/null || pass
+cp run.otf2dir/traces.otf2 before.otf2
+run 2 "$rubato" trace -o run.otf2dir ./app >again.txt 2>&1 || fail "second trace: $(cat again.txt)"
+[ -d run-2.otf2dir ] && cmp before.otf2 run.otf2dir/traces.otf2 || fail "an archive was overwritten"
+pass

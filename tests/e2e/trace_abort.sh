@@ -39,9 +39,11 @@ said() {
     sleep 0.1
   done
 }
-# bare RANK END: the exit codes of three runs without the tracer. (Launchers have races of their own.)
+# bare RANK END: the exit codes of two runs without the tracer. (Launchers have races of their own: hydra keeps 1
+# for a rank whose socket closes, and replaces it by the true code if that comes in time.)
 bare() {
-  for _ in 1 2 3; do
+  [ "$flavour" != mpich ] || echo 1
+  for _ in 1 2; do
     code=0
     timeout 60 "mpirun.$flavour" -n 2 ./app "$1" "$2" >/dev/null 2>&1 || code=$?
     echo $code
@@ -50,19 +52,17 @@ bare() {
 
 for end in abort quick_exit exit _exit segv kill MPI_Abort handler; do
   expected=$(bare 1 $end)
-  for _ in 1 2; do
-    rm -rf run.otf2dir
-    code=0
-    timeout 60 "mpirun.$flavour" -n 2 "$rubato" trace -o run.otf2dir ./app 1 $end >out.txt 2>err.txt || code=$?
-    echo "$expected" | grep -qx $code || fail "$end: exit code $code, without the tracer $expected"
-    said 1
-    [ "$(grep -c '^rubato: ' err.txt)" = 1 ] || fail "$end: not one line: $(cat err.txt)"
-    case $end in
-      MPI_Abort | handler) what='the program called MPI_Abort' ;;
-      *) what='the program ended without MPI_Finalize' ;;
-    esac
-    grep -q "^rubato: $what; .*: rubato recover $work/run.otf2dir$" err.txt || fail "$end: $(cat err.txt)"
-  done
+  rm -rf run.otf2dir
+  code=0
+  timeout 60 "mpirun.$flavour" -n 2 "$rubato" trace -o run.otf2dir ./app 1 $end >out.txt 2>err.txt || code=$?
+  echo "$expected" | grep -qx $code || fail "$end: exit code $code, without the tracer $expected"
+  said 1
+  [ "$(grep -c '^rubato: ' err.txt)" = 1 ] || fail "$end: not one line: $(cat err.txt)"
+  case $end in
+    MPI_Abort | handler) what='the program called MPI_Abort' ;;
+    *) what='the program ended without MPI_Finalize' ;;
+  esac
+  grep -q "^rubato: $what; .*: rubato recover $work/run.otf2dir$" err.txt || fail "$end: $(cat err.txt)"
 done
 
 # Any rank may call MPI_Abort, or all may.

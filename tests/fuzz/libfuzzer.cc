@@ -1,7 +1,7 @@
 // Fuzzing guided by coverage, with clang++:
 //
-//   cmake -B build-fuzz -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang -DRUBATO_FUZZ=ON \
-//     -DRUBATO_SANITIZE=ON
+//   cmake -B build-fuzz -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang \
+//     -DRUBATO_TESTS=ON -DRUBATO_FUZZ=ON -DRUBATO_SANITIZE=ON
 //   ninja -C build-fuzz rubato-libfuzzer && mkdir corpus
 //   RUBATO_FUZZ_TARGET=platform RUBATO_FUZZ_SHARE=share build-fuzz/bin/rubato-libfuzzer corpus
 //

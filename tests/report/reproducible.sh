@@ -34,5 +34,8 @@ for wrong in yesterday -1 12x 1e9 99999999999999999999; do
   code=$?
   ((code == 1)) && [[ ! -e wrong.html && ! -s out && $(wc -l <err) == 1 ]] || fail "'$wrong': $code, $(cat out err)"
   grep -q "SOURCE_DATE_EPOCH is '$wrong'" err || fail "'$wrong': $(cat err)"
+  SOURCE_DATE_EPOCH=$wrong "$rubato" replay t.txt --otf2 copies >out 2>err
+  code=$?
+  ((code == 1)) && [[ ! -e copies && ! -s out && $(wc -l <err) == 1 ]] || fail "--otf2, '$wrong': $code, $(cat out err)"
 done
 exit "$bad"

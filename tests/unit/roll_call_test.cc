@@ -64,7 +64,7 @@ TEST_CASE("some ranks are not traced: one says so") {
   for (const std::vector<Rank>& ranks :
        {std::vector<Rank>{{0, a}, {2, a}, {3, a}}, std::vector<Rank>{{0, a}, {2, b}, {3, b}}}) {
     int speakers = 0;
-    for (const auto& answer : call(place.path(), ranks, 5, 0.3)) {
+    for (const auto& answer : call(place.path(), ranks, 5, 3)) {
       CHECK(!answer.all);
       if (!answer.speaker) continue;
       ++speakers;
