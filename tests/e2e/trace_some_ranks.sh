@@ -22,9 +22,10 @@ C
 # nothing_left: no file of the tracer's. (Those of other tests' jobs are locked by them.)
 nothing_left() {
   [ ! -e run.otf2dir ] || fail "$1: an archive"
-  for file in $(find . /dev/shm -maxdepth 1 -name '*rubato-roll-call*' -newer app); do
+  left=$(find . /dev/shm -maxdepth 1 -name '*rubato-roll-call*' -newer app)
+  for file in $left; do
     sleep 1
-    ! flock -nx "$file" -c "[ -e $file ]" 2>/dev/null || fail "$1: $file"
+    if { flock -nx 9; } 9<"$file" 2>/dev/null && [ -e "$file" ]; then fail "$1: $file"; fi
   done
 }
 # unrecorded WHAT TRACED UNTRACED: out.txt and err.txt are those of such a run, in which each of $ranks ranks prints $sum.
