@@ -49,7 +49,7 @@ Repaired repaired(const std::string& text) {
   ReplayOutcome before;
   const RecordedMinima minima = minima_of(*source, placement, limits, nullptr, &before);
   ClockShifts shifts(source->definitions().timelines());
-  LogicalClockRules rules(minima, placement, limits);
+  LogicalClockRules rules(minima, placement, limits, false);
   Replay<LogicalClockRules>(*source, rules, {&shifts}).run();
   ShiftedSource shifted(*source, shifts);
   ReplayOutcome after;
