@@ -194,9 +194,12 @@ class Finder {
     }
     for (const std::string& prefix : prefixes) {
       const std::string name = prefix.substr(0, prefix.find('.'));
-      add_change(CandidateKind::kLatency, name, prefix + "latency*0.5");
-      add_change(CandidateKind::kBandwidth, name, prefix + "bandwidth*2");
-      add_change(CandidateKind::kOverhead, name, prefix + "overhead*0.5");
+      const auto add_factor = [&](CandidateKind kind, const std::string& change) {
+        if (has_effect(*scenario_, change)) add_change(kind, name, change);
+      };
+      add_factor(CandidateKind::kLatency, prefix + "latency*0.5");
+      add_factor(CandidateKind::kBandwidth, prefix + "bandwidth*2");
+      add_factor(CandidateKind::kOverhead, prefix + "overhead*0.5");
     }
   }
 

@@ -168,7 +168,11 @@ std::vector<SweepAxis> sweep_axes(const po::variables_map& values,
   for (const Scenario& scenario : scenarios) {
     if (!can_sweep(scenario)) continue;
     any = true;
-    for (const SweepAxis& axis : axes) changed(scenario, change_by(axis.key, '*', axis.low));
+    for (const SweepAxis& axis : axes) {
+      const std::string change = change_by(axis.key, '*', axis.low);
+      refuse_idle_change(scenario, change);
+      changed(scenario, change);
+    }
   }
   if (!any) throw UsageError("--sweep: of which machine? Name a platform with --on SCENARIO");
   return axes;

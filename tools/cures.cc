@@ -5,9 +5,11 @@
 #include <algorithm>
 
 #include "models/cost/scenario.h"
+#include "models/error.h"
 #include "models/shell_quoted.h"
 #include "tools/caveats.h"
 #include "tools/efficiency.h"
+#include "tools/install_paths.h"
 #include "tools/other_rows.h"
 #include "tools/replay_command.h"
 
@@ -30,19 +32,28 @@ const ScenarioResult* platform_of(const Results& results) {
 
 /// Latency against bandwidth on the platform of the run; a known network where it has none.
 std::string network_command(const Results& results) {
-  const ScenarioResult* platform = platform_of(results);
-  if (!platform) {
-    const bool one_node = results.trace.nodes == 1;
-    return ask_again("replay", results,
-                     fmt::format("--on infiniband-hdr{}", one_node ? ":ppn=1" : ""));
+  std::string scenarios;
+  if (const ScenarioResult* platform = platform_of(results)) {
+    const auto acts = [&](const char* change) {
+      try {
+        return has_effect(
+            parse_scenario(scenario_text(platform->base, platform->changes), platforms_dir()),
+            change);
+      } catch (const InputError&) {
+        return true;  // its file is not there any more
+      }
+    };
+    for (const char* change : {"latency/2", "bandwidth*2"}) {
+      if (!acts(change)) continue;
+      std::vector<std::string> changes = platform->changes;
+      changes.emplace_back(change);
+      scenarios += fmt::format("{}--on {}", scenarios.empty() ? "" : " ",
+                               shell_quoted(scenario_text(platform->base, changes)));
+    }
   }
-  const auto changed = [platform](const std::string& change) {
-    std::vector<std::string> changes = platform->changes;
-    changes.push_back(change);
-    return shell_quoted(scenario_text(platform->base, changes));
-  };
-  return ask_again("replay", results,
-                   fmt::format("--on {} --on {}", changed("latency/2"), changed("bandwidth*2")));
+  if (scenarios.empty())
+    scenarios = results.trace.nodes == 1 ? "--on infiniband-hdr:ppn=1" : "--on infiniband-hdr";
+  return ask_again("replay", results, scenarios);
 }
 
 /// What `perfect` does without.

@@ -110,11 +110,22 @@ std::vector<std::string> split_words(const std::string& text) {
   return words;
 }
 
+double parse_latency(const std::string& value) {
+  const double seconds = parse_seconds(value);
+  if (seconds < 0) throw InputError("'" + value + "' is not a latency: it must not be negative");
+  return seconds;
+}
+
+/// What people call latency: one way, with what the processors do.
+double latency_of(const LevelModel& level) {
+  const double transfer = level.transfer.empty() ? 0 : level.transfer(0);
+  return transfer + level.send_overhead(0) + level.receive_overhead(0);
+}
+
 void change_latency(LevelModel& level, const std::string& scenario, const Change& change) {
   if (level.transfer.empty()) level.transfer = TransferCurve({Segment{}});
-  // What people call latency: one way, with what the processors do.
-  const double latency = level.transfer(0) + level.send_overhead(0) + level.receive_overhead(0);
-  const double wanted = change.operation == '=' ? parse_seconds(change.value)
+  const double latency = latency_of(level);
+  const double wanted = change.operation == '=' ? parse_latency(change.value)
                                                 : latency * parse_factor(scenario, change);
   add_latency(level, wanted - latency);
 }
@@ -190,6 +201,71 @@ void change_network(Scenario& scenario, const std::string& text, const Change& c
     if (what == "overhead") change_overhead(level, text, change);
   }
   if (!any) refuse(text, "'" + change.key + "' changes a level that the platform does not have");
+}
+
+bool is_above_zero(const TransferCurve& curve) {
+  return std::any_of(curve.segments().begin(), curve.segments().end(), [](const Segment& segment) {
+    return segment.intercept != 0 || segment.per_byte != 0;
+  });
+}
+
+bool grows(const std::optional<TransferCurve>& curve) {
+  return curve && std::any_of(curve->segments().begin(), curve->segments().end(),
+                              [](const Segment& segment) { return segment.per_byte != 0; });
+}
+
+/// True when a level has a latency, a bandwidth or an overhead that a factor would change.
+bool has_any(const LevelModel& level, const std::string& what) {
+  if (what == "latency") return latency_of(level) > 0;
+  if (what == "bandwidth")
+    return grows(level.transfer) || grows(level.gap) || grows(level.crossing_delay);
+  return is_above_zero(level.send_overhead) || is_above_zero(level.receive_overhead) ||
+         is_above_zero(level.synchronous_overhead);
+}
+
+/// Refuses a factor of something that the machine does not have: it would change nothing.
+void refuse_idle(const Scenario& scenario, const std::string& text, const Change& change) {
+  const size_t dot = change.key.find('.');
+  const std::string what = dot == std::string::npos ? change.key : change.key.substr(dot + 1);
+  if (scenario.basis != Basis::kModel || change.operation == '=' ||
+      (what != "latency" && what != "bandwidth" && what != "overhead"))
+    return;
+  parse_factor(text, change);  // which refuses what is none
+  bool any = false;
+  for (int i = 0; i < kLevels; ++i) {
+    const bool named = dot != std::string::npos && change.key.substr(0, dot) == kLevelNames[i];
+    const bool all = dot == std::string::npos && i != static_cast<int>(Level::kSelf);
+    const auto& level = scenario.platform.priced_by(static_cast<Level>(i), {});
+    if ((!named && !all) || !level) continue;
+    if (has_any(*level, what)) return;
+    any = true;
+  }
+  if (!any) return;  // change_network() says so
+  const std::string set = what == "latency"     ? "; set one with " + change.key + "=1us"
+                          : what == "bandwidth" ? "; set one with " + change.key + "=10GB/s"
+                                                : "";
+  refuse(text, "'" + change.key + change.operation + change.value +
+                   "' changes nothing: the machine has no " + what + set);
+}
+
+/// Refuses an algorithm where collectives cost nothing but their synchronisation.
+void refuse_idle_algorithms(const Scenario& scenario, const std::string& text,
+                            const std::vector<Change>& changes) {
+  if (scenario.basis != Basis::kModel ||
+      scenario.platform.collectives.pricing != CollectivePricing::kPerfect)
+    return;
+  const auto& presets = kCollectivePresetNames;
+  for (const Change& change : changes) {
+    const bool is_preset = change.key == "collectives" &&
+                           std::find(presets.begin(), presets.end(), change.value) != presets.end();
+    const bool is_algorithm =
+        collective_named(change.key) && change.value != kCollectivePricingNames[2];
+    if (is_preset || is_algorithm) {
+      refuse(text, "'" + change.key + "=" + change.value +
+                       "' changes nothing: collectives cost nothing on this machine; add "
+                       "collectives=algorithm");
+    }
+  }
 }
 
 /// collectives=mpich|openmpi|perfect|algorithm|analytic
@@ -498,8 +574,25 @@ Scenario parse_scenario(const std::string& text, const std::string& presets) {
     scenario.platform = load_platform(path);
     scenario.platform_file = path;
   }
-  for (const Change& change : changes) apply_checked(scenario, text, change, presets);
+  for (const Change& change : changes) {
+    refuse_idle(scenario, text, change);
+    apply_checked(scenario, text, change, presets);
+  }
+  refuse_idle_algorithms(scenario, text, changes);
   return scenario;
+}
+
+void refuse_idle_change(const Scenario& scenario, const std::string& change) {
+  refuse_idle(scenario, scenario.name, parse_change(scenario.name, change));
+}
+
+bool has_effect(const Scenario& scenario, const std::string& change) {
+  try {
+    refuse_idle_change(scenario, change);
+  } catch (const UsageError&) {
+    return false;
+  }
+  return true;
 }
 
 Scenario changed(const Scenario& scenario, const std::string& change) {

@@ -76,6 +76,11 @@ std::string scenario_text(const std::string& base, const std::vector<std::string
 /// `scenario` with one more change behind its others, as parse_scenario() takes it: "latency*2".
 /// Its name stays. Errors: UsageError.
 Scenario changed(const Scenario& scenario, const std::string& change);
+/// Refuses a change by a factor of what the machine does not have, as parse_scenario() does.
+/// Errors: UsageError.
+void refuse_idle_change(const Scenario& scenario, const std::string& change);
+/// True for a change that is not refused so.
+bool has_effect(const Scenario& scenario, const std::string& change);
 /// The text of a change by a factor, to the last bit: "latency*2.5". `operation`: '*' or '/'.
 std::string change_by(const std::string& key, char operation, double factor);
 

@@ -69,7 +69,7 @@ cat >"$dir/run.txt" <<'END'
 1: 2000..2010 finalize
 END
 scenarios=()
-for factor in 1 2 3 4 5 6 7 8 9 10; do scenarios+=(--on "bandela:latency*$factor,name=net$factor"); done
+for factor in 1 2 3 4 5 6 7 8 9 10; do scenarios+=(--on "bandela:latency=1us,latency*$factor,name=net$factor"); done
 "$rubato" replay "$dir/run.txt" "${scenarios[@]}" --html "$dir/real.html" >/dev/null
 # Canvases with as many colours as they have, once all is drawn.
 colours='setTimeout(() => document.querySelectorAll("canvas").forEach((canvas) => { const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height); canvas.setAttribute("data-colours", new Set(new Uint32Array(data.buffer)).size); }), 2000);'

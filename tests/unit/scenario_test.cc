@@ -158,7 +158,7 @@ TEST_CASE("changes of overheads change those of messages right behind one anothe
   CHECK(cost("").following_unexpected == Approx(100e-9));
   CHECK(cost(":overhead*2").following_send == Approx(180e-9));
   CHECK(cost(":overhead*2").following_receive == Approx(200e-9));
-  CHECK(cost(":latency*10,bandwidth*2").following_receive == Approx(100e-9));
+  CHECK(cost(":latency*10").following_receive == Approx(100e-9));
   CHECK(cost("", 1000).following_receive == Approx(250e-9));  // not eager
 }
 
@@ -247,6 +247,46 @@ TEST_CASE("bad scenarios are refused with what would be right") {
   CHECK_THROWS_WITH(parse_scenario("perfct"), Catch::Contains("did you mean 'perfect'?"));
   CHECK_THROWS_AS(parse_scenario("bandela:latency"), UsageError);
   CHECK_THROWS_AS(parse_scenario("nothere.toml"), InputError);
+}
+
+TEST_CASE("numbers that no machine has are refused") {
+  for (const char* text : {"bandela:latency=-1us", "perfect:node.latency=-1ns",
+                           "bandela:latency=1us,self.latency=-2us"})
+    CHECK_THROWS_WITH(parse_scenario(text), Catch::Contains("must not be negative"));
+  for (const char* text : {"bandela:bandwidth=0B/s", "bandela:bandwidth=-1GB/s"})
+    CHECK_THROWS_WITH(parse_scenario(text), Catch::Contains("must be greater than 0"));
+  for (const char* text : {"bandela:latency=nan", "bandela:latency=infs", "bandela:bandwidth=nan"})
+    CHECK_THROWS_AS(parse_scenario(text), UsageError);
+  for (const std::string factor : {"0", "-1", "nan", "inf", "1e10", "1e-10"}) {
+    for (const char* key : {"latency", "bandwidth", "overhead", "cpu", "node0.cpu"})
+      CHECK_THROWS_AS(parse_scenario("loggps:L=1us,o=1us,G=1ns," + std::string(key) + "*" + factor),
+                      UsageError);
+  }
+  CHECK(node_time(parse_scenario("bandela:latency=0us,bandwidth=1GB/s"), 1000) == Approx(1e-6));
+}
+
+// A factor of what is not there would be accepted and do nothing.
+TEST_CASE("a change that can change nothing is refused") {
+  for (const char* text :
+       {"perfect:latency*2", "perfect:node.latency/2", "bandela:bandwidth=1GB/s,latency*2"})
+    CHECK_THROWS_WITH(parse_scenario(text), Catch::Contains("the machine has no latency; set one"));
+  for (const char* text : {"perfect:bandwidth*2", "bandela:latency=1us,bandwidth/2"})
+    CHECK_THROWS_WITH(parse_scenario(text), Catch::Contains("the machine has no bandwidth"));
+  for (const char* text :
+       {"perfect:overhead*2", "bandela:latency=1us,overhead*2", "loggps:L=1us,G=1ns,overhead*2"})
+    CHECK_THROWS_WITH(parse_scenario(text), Catch::Contains("the machine has no overhead"));
+  for (const char* text : {"perfect:allreduce=ring", "perfect:collectives=mpich",
+                           "bandela:collectives=perfect,bcast=chain"})
+    CHECK_THROWS_WITH(parse_scenario(text), Catch::Contains("add collectives=algorithm"));
+  // What is set, or was set before, is there.
+  for (const char* text :
+       {"perfect:latency=1us,latency*2", "perfect:bandwidth=1GB/s,bandwidth*2",
+        "loggps:L=1us,o=1us,G=1ns,overhead*2",
+        "perfect:latency=1us,collectives=algorithm,bcast=chain", "perfect:allreduce=perfect"})
+    CHECK_NOTHROW(parse_scenario(text));
+  // Searches and sweeps go on from any machine.
+  CHECK_NOTHROW(changed(parse_scenario("perfect"), "latency*2"));
+  CHECK_THROWS_AS(refuse_idle_change(parse_scenario("perfect"), "latency*2"), UsageError);
 }
 
 TEST_CASE("no other scenario goes by the name of what was recorded, or of the perfect one") {

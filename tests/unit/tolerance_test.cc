@@ -212,7 +212,7 @@ TEST_CASE("a deadlock has no tolerance") {
     1: 1..10 recv 0 2000B
   )");
   CHECK_THROWS_WITH(
-      find_tolerances(*source, axes("loggps:L=1us,S=1KiB"), {1}, {}),
+      find_tolerances(*source, axes("loggps:L=1us,G=1ns,S=1KiB"), {1}, {}),
       Catch::StartsWith("the program deadlocks on this machine: ") && !Catch::Contains("\n"));
 }
 
