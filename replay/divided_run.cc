@@ -129,6 +129,28 @@ void DividedRun::sum(ReplayOutcome& outcome) {
   if (outcome.needs_one_process) throw NeedsOneProcess{*outcome.needs_one_process};
 }
 
+void DividedRun::take_largest(std::map<uint32_t, double>& values) {
+  const auto put_all = [&](ByteWriter& to) {
+    to.number(values.size());
+    for (const auto& [number, value] : values) to.number(number), to.value(value);
+  };
+  const auto take_all = [&](ByteReader& from) {
+    for (uint64_t left = from.number(); left > 0; --left) {
+      const auto number = static_cast<uint32_t>(from.number());
+      double value = 0;
+      from.value(value);
+      const auto [entry, is_new] = values.try_emplace(number, value);
+      if (!is_new) entry->second = std::max(entry->second, value);
+    }
+  };
+  gather(put_all, [&](int, ByteReader& from) { take_all(from); });
+  ByteWriter all;
+  put_all(all);
+  const Bytes shared = team_->share(all.take());
+  ByteReader reader(shared);
+  take_all(reader);
+}
+
 void DividedRun::merge(RecordedMinima& minima) {
   gather([&](ByteWriter& to) { minima.put(to); },
          [&](int, ByteReader& from) { minima.take(from); });

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -43,6 +45,8 @@ class DividedRun {
   /// Errors: NeedsOneProcess where some process says so.
   void sum(ReplayOutcome& outcome);
   void merge(RecordedMinima& minima);
+  /// The largest value of each number anywhere.
+  void take_largest(std::map<uint32_t, double>& values);
 
   // At process 0:
   void gather(Coverage& coverage);

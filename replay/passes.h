@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "replay/common_start.h"
 #include "replay/divided_run.h"
 #include "replay/engine/replay.h"
 #include "replay/engine/wide.h"
@@ -34,6 +35,7 @@ class Passes {
   void read_from(EventSource& source) {
     source_ = &source;
     locks_.reset();  // who held them before whom is seen better now
+    starts_.reset();
     first_.reset();
   }
 
@@ -69,6 +71,10 @@ class Passes {
     replay.watch_waits(waits);
     replay.change_compute(changes ? &*changes : nullptr);
     if constexpr (kDivided<Rules>) replay.divide(divided_->team(), divided_->division());
+    if constexpr (!Rules::kFollowsRecording) {
+      if (!starts_) starts_ = start_shifts(*source_, divided());
+      replay.begin_later(&*starts_);
+    }
     ReplayOutcome outcome = run(replay);
     count_one();
     if (first && profile) profile->add_to(*coverage_);
@@ -158,8 +164,9 @@ class Passes {
   std::optional<DividedRun> divided_;
   std::optional<Coverage> coverage_;
   std::optional<LockOrder> locks_;
-  std::optional<std::set<Route>> in_order_;  ///< routes to be matched so, once that is known
-  std::optional<ReceivedSends> received_;    ///< once a pass asked for it
+  std::optional<std::vector<double>> starts_;  ///< start_shifts(), once some pass needs them
+  std::optional<std::set<Route>> in_order_;    ///< routes to be matched so, once that is known
+  std::optional<ReceivedSends> received_;      ///< once a pass asked for it
   std::optional<ReplayOutcome> first_;
   EventSource::Counts counts_;
   size_t expected_ = 0;

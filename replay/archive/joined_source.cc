@@ -229,6 +229,8 @@ class JoinedSource : public EventSource {
 
   static void translate(const Part& part, Action& action) {
     switch (action.kind) {
+      case ActionKind::kNone:
+        break;
       case ActionKind::kSend:
       case ActionKind::kPost:
         action.message.peer += part.first_rank;

@@ -416,7 +416,9 @@ class TextSource : public EventSource {
       prepared_among_neighbours_.insert(key(line, request));
     } else if (kOneSidedCalls.count(what)) {
       one_sided(line, window, request, enter, leave, record, peer);
-    } else if (what != "local" && what != "init" && what != "finalize" && what != "probe" &&
+    } else if (what == "init") {
+      record_silently(&CallBuilder::begins_world, uint32_t{0});
+    } else if (what != "local" && what != "finalize" && what != "probe" &&
                what != "alltoallv_init") {
       text_.fail(line, "'" + what + "' is not a call this format knows");
     }

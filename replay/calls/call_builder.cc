@@ -200,13 +200,19 @@ uint8_t CallBuilder::part_flag(CollectiveOp op, uint32_t comm, int32_t root, uin
   }
 }
 
+void CallBuilder::begins_world(uint64_t /*event*/, double /*time*/, uint32_t comm) {
+  Action& action = add_action(ActionKind::kNone);
+  action.op = CollectiveOp::kCreateHandle;
+  action.comm = comm;
+}
+
 void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, uint32_t comm,
                                  int32_t root, uint64_t sent, uint64_t received) {
   ensure_call(event, time);
   note_inside(event, time, true);
   const CallRole role = pending_.calls.back().role;
   if (role == CallRole::kInit) {
-    // Score-P 8 makes MPI_COMM_WORLD here; Init keeps its time whatever it did.
+    begins_world(event, time, comm);  // as our tracer and Score-P 8 make MPI_COMM_WORLD here
   } else if (op == CollectiveOp::kDestroyHandle && role != CallRole::kFinalize) {
     // MPI_Comm_free is collective by name; MPI libraries only drop a reference, and nobody waits.
   } else if (waits_for_nobody(op, comm, sent, received)) {

@@ -89,6 +89,9 @@ class CallBuilder {
   void request_test(uint64_t event, double time, uint64_t request);  ///< that was not complete
   void collective_end(uint64_t event, double time, CollectiveOp op, uint32_t comm, int32_t root,
                       uint64_t sent, uint64_t received);
+  /// The open call is MPI_Init, which is collective on `comm`. It keeps its time, whatever it did;
+  /// its one action does nothing (common_start.h).
+  void begins_world(uint64_t event, double time, uint32_t comm);
   /// In a vector collective that the open call makes, or prepares, the next `peers` members get so
   /// many bytes each.
   void part(uint64_t event, double time, uint64_t bytes, uint32_t peers);

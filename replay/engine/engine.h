@@ -245,7 +245,8 @@ RUBATO_HOT void Replay<Rules>::enter(TimelineState<K>& state, const Call& call) 
   state.awaited.clear();
   state.next_awaited = 0;
   if (call.role == CallRole::kBegin) {
-    state.enter = Lanes<K>::Constant(call.enter);
+    const double later = begins_later_ ? (*begins_later_)[state.rank] : 0;
+    state.enter = Lanes<K>::Constant(call.enter + later);
     if (timeline >= trace_->ranks() && call.actions > 0) {
       state.block.take_up(call);
       await_thread(state, state.block.actions_of(call)[0]);

@@ -116,6 +116,9 @@ class Replay {
     coverage_ = coverage;
   }
 
+  /// By rank: by how many ticks all of its timelines begin later than recorded. Null: by none.
+  void begin_later(const std::vector<double>* ticks) { begins_later_ = ticks; }
+
   /// Who sums up what calls wait for; null for nobody.
   void watch_waits(WaitStates<K>* waits) { waits_ = waits; }
 
@@ -518,6 +521,7 @@ class Replay {
   Profile<K>* profile_ = nullptr;
   Coverage* coverage_ = nullptr;
   WaitStates<K>* waits_ = nullptr;
+  const std::vector<double>* begins_later_ = nullptr;
   const ComputeChanges<K>* compute_changes_ = nullptr;
   std::function<void(double)> progress_;
   std::vector<uint64_t> sizes_;  ///< records by rank from first_here_ on, if progress_ needs them

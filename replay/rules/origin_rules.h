@@ -105,7 +105,7 @@ class OriginRules : public ModelRules<1> {
   Dated end_of(const TimelineState<1>& timeline, const Call& call, const RuleContext<1>& context) {
     const Origin self = own(timeline);
     const double recorded = call.leave - call.enter;
-    if (call.is_kept()) return {timeline.enter[0] + recorded, self};
+    if (call.is_kept() || call.role == CallRole::kInit) return {timeline.enter[0] + recorded, self};
     Origin& in = ports_[timeline.number].in;
     fetched_.clear();
     double in_port = timeline.in_port[0], busy = timeline.busy[0];

@@ -20,7 +20,7 @@ enum class CallRole : uint8_t {
   kBegin,     ///< the first record of the location, where its clock starts; not a call
   kMpi,       ///< an MPI call; its actions say what it does, without any it keeps its time
   kInit,      ///< MPI_Init or MPI_Init_thread: keeps its time, and the rank's window starts at its
-              ///< leave
+              ///< leave; in a model at that of all ranks (common_start.h)
   kFinalize,  ///< the rank's window ends at its enter
   kOff,       ///< measurement was switched off: keeps its length, is no computation
   kFlush,     ///< the tracer wrote its buffer: kept on `measured` alone
