@@ -34,6 +34,13 @@
 namespace rubato {
 namespace {
 
+/// True where some receive, or some call that takes one of several, could get another message.
+bool may_take_another(const TraceDefinitions& trace) {
+  return trace.wildcards != WildcardsKnown::kNone ||
+         std::any_of(trace.calls.begin(), trace.calls.end(),
+                     [](const MpiCallInfo& call) { return call.takes_some; });
+}
+
 /// One run of the command: opens the archive once, passes over it as often as there are groups.
 class Driver {
  public:
@@ -46,7 +53,7 @@ class Driver {
                                    [](const Scenario& scenario) {
                                      return scenario.platform.level(Level::kSocket).has_value();
                                    })),
-        by_arrival_(options.wildcards_by_arrival && trace_->wildcards != WildcardsKnown::kNone),
+        by_arrival_(options.wildcards_by_arrival && may_take_another(*trace_)),
         passes_(source, options) {
     overhead_ = options.overhead.value_or(trace_->overhead);
     results_.scenarios.resize(scenarios.size());
@@ -413,6 +420,8 @@ class Driver {
     result.deadlock = outcome.deadlock;
     result.wildcard_receives = outcome.wildcards;
     result.rematched_receives = outcome.rematched;
+    result.took_first = outcome.took_first;
+    result.took_recorded = outcome.took_recorded;
     result.collectives = std::move(found.collectives[lane]);
     if (outcome.deadlock.empty()) {
       const std::vector<int> names = passes_.coverage().calls_by_time();

@@ -71,6 +71,10 @@ class Passes {
     replay.watch_waits(waits);
     replay.change_compute(changes ? &*changes : nullptr);
     if constexpr (kDivided<Rules>) replay.divide(divided_->team(), divided_->division());
+    if constexpr (kTimeOrdered<Rules>) {
+      if (by_arrival && !runs_) runs_.emplace(*source_);
+      if (by_arrival) replay.take_first(&*runs_);
+    }
     if constexpr (!Rules::kFollowsRecording) {
       if (!starts_) starts_ = start_shifts(*source_, divided());
       replay.begin_later(&*starts_);
@@ -164,6 +168,7 @@ class Passes {
   std::optional<DividedRun> divided_;
   std::optional<Coverage> coverage_;
   std::optional<LockOrder> locks_;
+  std::optional<TakenRuns> runs_;              ///< once some pass matches by arrival
   std::optional<std::vector<double>> starts_;  ///< start_shifts(), once some pass needs them
   std::optional<std::set<Route>> in_order_;    ///< routes to be matched so, once that is known
   std::optional<ReceivedSends> received_;      ///< once a pass asked for it

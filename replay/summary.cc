@@ -72,6 +72,21 @@ bool changes_nothing(const Scenario& scenario, const ReplayOutcome& outcome) {
   return changed && touched == 0 && outcome.collectives == 0;
 }
 
+/// True when some messages are priced by a level on which any number of them go at once.
+bool lacks_ports(const Scenario& scenario, const ScenarioResult& result) {
+  if (scenario.basis != Basis::kModel) return false;
+  const ContentionSetting shared = scenario.platform.contended();
+  for (int i = 0; i < kLevels; ++i) {
+    const auto& level = scenario.platform.priced_by(static_cast<Level>(i), {});
+    if (result.traffic[i].messages == 0 || i == static_cast<int>(Level::kSelf) || !level) continue;
+    constexpr double kLarge = 1 << 20;  // bytes
+    const bool takes_time = level->transfer(kLarge) > level->transfer(0);
+    const bool has_port = !level->gap || (*level->gap)(kLarge) > 0;
+    if (takes_time && !has_port && !(shared.model && shared.levels[i])) return true;
+  }
+  return false;
+}
+
 /// True when the platform is that of a network which nothing crosses.
 bool leaves_network_unused(const PlayedScenario& played) {
   const ReplayOutcome& outcome = played.outcome;
@@ -166,6 +181,7 @@ void summarize_scenario(const PlayedScenario& played, ScenarioResult& result) {
     traffic.bytes += played.outcome.level_bytes[i];
   }
   result.network_unused = leaves_network_unused(played);
+  result.no_ports = lacks_ports(scenario, result);
   result.own_machine = is_own_machine(scenario, played.trace);
   result.overhead_unknown = scenario.basis == Basis::kUndisturbed && !played.overhead_known;
   if (scenario.basis != Basis::kMeasured) {

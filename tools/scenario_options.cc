@@ -40,7 +40,9 @@ po::options_description described() {
       "many calls as recorded");
   add("wildcards", po::value<std::string>()->value_name("recorded|arrival"),
       "what a receive from any source or tag takes on a modelled machine: the message that it took "
-      "when it was recorded (the default), or whichever comes first there");
+      "when it was recorded (the default), or whichever comes first there; so does MPI_Waitany "
+      "where "
+      "no communication follows before the next one");
   add("ignore-offsets", "do not apply the clock offsets of the archive");
   add("no-repair",
       "leave calls where the archive's clocks put them, even before what they waited for");

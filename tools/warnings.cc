@@ -183,6 +183,11 @@ std::vector<std::string> warnings_about(const ScenarioResult& scenario) {
   if (scenario.changes_nothing) lines.emplace_back("its changes touch no message of this run");
   for (const std::string& name : scenario.absent_collectives)
     lines.push_back(fmt::format("there is no {} in this run to change", name));
+  if (scenario.no_ports) {
+    lines.emplace_back(
+        "this machine has no ports: a rank sends and receives any number of messages at once, each "
+        "at full bandwidth; loggps, a platform file or contention= limit them");
+  }
   if (scenario.wildcard_matching == WildcardMatching::kWouldStarve) {
     lines.emplace_back(
         "receives are matched as recorded: taking whichever message comes first, ranks would wait "
@@ -192,6 +197,19 @@ std::vector<std::string> warnings_about(const ScenarioResult& scenario) {
         fmt::format("{} receives took a message with another source or tag than recorded; {} may "
                     "take any",
                     scenario.rematched_receives, scenario.wildcard_receives));
+  }
+  if (scenario.took_first > 0) {
+    lines.push_back(fmt::format(
+        "{} of MPI_Waitany and its like took the messages that came first, in the place of those "
+        "recorded",
+        counted(scenario.took_first, "call", "calls")));
+  }
+  if (scenario.took_recorded > 0) {
+    lines.push_back(
+        fmt::format("{} of MPI_Waitany and its like took the messages recorded: what follows may "
+                    "depend on them, "
+                    "as other communication comes before the next such call",
+                    counted(scenario.took_recorded, "call", "calls")));
   }
   if (scenario.degradation_fit) lines.push_back(sentence_on(*scenario.degradation_fit));
   return lines;

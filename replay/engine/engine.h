@@ -265,7 +265,11 @@ RUBATO_HOT void Replay<Rules>::enter(TimelineState<K>& state, const Call& call) 
   }
   begin_call(state, call);
   const std::span<const Action> actions = state.block.actions_of(call);
-  if (call.first_action & kOnlyWaits && !state.threads) {
+  bool chooses = false;
+  if constexpr (kTimeOrdered<Rules>) chooses = begins_to_choose(state, call);
+  if (chooses) {
+    // Its receives are awaited once they are chosen.
+  } else if (call.first_action & kOnlyWaits && !state.threads) {
     for (const Action& action : actions) await_own_request(state, call, action);
   } else {
     for (const Action& action : actions) perform(state, call, action);
@@ -367,6 +371,9 @@ RUBATO_HOT void Replay<Rules>::await(TimelineState<K>& state, Awaited::Kind kind
 
 template <class Rules>
 RUBATO_HOT bool Replay<Rules>::everything_is_there(TimelineState<K>& state) {
+  if constexpr (kTimeOrdered<Rules>) {
+    if (!choosers_.empty() && !has_chosen(state)) return false;
+  }
   const auto entries = state.awaited.entries();
   for (; state.next_awaited < entries.size(); ++state.next_awaited) {
     const AwaitedList::Entry& entry = entries[state.next_awaited];

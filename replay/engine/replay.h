@@ -27,6 +27,7 @@
 #include "replay/engine/boundary.h"
 #include "replay/engine/replay_outcome.h"
 #include "replay/engine/run_queue.h"
+#include "replay/matching/taken_runs.h"
 #include "replay/matching/timeline_state.h"
 #include "replay/observe/coverage.h"
 #include "replay/observe/observer.h"
@@ -118,6 +119,12 @@ class Replay {
 
   /// By rank: by how many ticks all of its timelines begin later than recorded. Null: by none.
   void begin_later(const std::vector<double>* ticks) { begins_later_ = ticks; }
+
+  /// Which calls may take the receives that are there first. Null: none.
+  void take_first(const TakenRuns* runs) requires kTimeOrdered<Rules> {
+    runs_ = runs;
+    choosers_.resize(timelines_.size());
+  }
 
   /// Who sums up what calls wait for; null for nobody.
   void watch_waits(WaitStates<K>* waits) { waits_ = waits; }
@@ -383,6 +390,12 @@ class Replay {
     return false;
   }
 
+  // Calls that take the receives that are there first: engine/first_taken.h
+  /// True for one that may; it has still to choose.
+  bool begins_to_choose(TimelineState<K>& state, const Call& call) requires kTimeOrdered<Rules>;
+  /// False while the current call has to choose and too few receives are there.
+  bool has_chosen(TimelineState<K>& state) requires kTimeOrdered<Rules>;
+
   // One-sided operations on a network that is shared: engine/one_sided_flows.h
   void begin_operation(TimelineState<K>& state, const Action& action, const Action* result,
                        OneSided<K>& operation) requires kTimeOrdered<Rules>;
@@ -522,6 +535,15 @@ class Replay {
   Coverage* coverage_ = nullptr;
   WaitStates<K>* waits_ = nullptr;
   const std::vector<double>* begins_later_ = nullptr;
+  const TakenRuns* runs_ = nullptr;
+  /// How far a timeline is in its runs.
+  struct Chooser {
+    size_t run = 0;
+    size_t taken = 0;      ///< slots of the run
+    size_t wants = 0;      ///< receives that the current call has still to choose
+    bool blocked = false;  ///< the last one that it awaits stands for all of them
+  };
+  std::vector<Chooser> choosers_;  ///< by timeline; empty where nobody chooses
   const ComputeChanges<K>* compute_changes_ = nullptr;
   std::function<void(double)> progress_;
   std::vector<uint64_t> sizes_;  ///< records by rank from first_here_ on, if progress_ needs them

@@ -36,6 +36,10 @@ struct ReplayOutcome {
   // In the order of arrival:
   uint64_t wildcards = 0;  ///< receives that named MPI_ANY_SOURCE or MPI_ANY_TAG
   uint64_t rematched = 0;  ///< receives of a message with another source or tag than recorded
+  /// Calls that take some of several receives: those that took what was there first, and the
+  /// others.
+  uint64_t took_first = 0;
+  uint64_t took_recorded = 0;
   ClockViolations clock_violations;  ///< as recorded
   std::array<uint64_t, kLevels> level_messages{};
   std::array<uint64_t, kLevels> level_bytes{};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "replay/engine/first_taken.h"
 #include "replay/engine/one_sided_flows.h"
 #include "replay/engine/replay.h"
 #include "replay/rules/ordered_rules.h"

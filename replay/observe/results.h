@@ -156,6 +156,10 @@ struct ScenarioResult {
   uint64_t wildcard_receives = 0;
   uint64_t rematched_receives = 0;
   WildcardMatching wildcard_matching = WildcardMatching::kRecorded;
+  /// Likewise: calls of MPI_Waitany, MPI_Testsome, ... that took the receives that were there
+  /// first, and those that took the recorded ones.
+  uint64_t took_first = 0;
+  uint64_t took_recorded = 0;
   std::optional<DegradationFit> degradation_fit;  ///< if asked for
   /// Stretches of compute, and calls, recorded shorter than their overhead, and the seconds of
   /// overhead that were not subtracted, summed over ranks.
@@ -164,6 +168,8 @@ struct ScenarioResult {
   bool overhead_unknown = false;  ///< to be taken out, and the archive does not say how much
   SocketsUnused sockets_unused = SocketsUnused::kNo;
   bool changes_compute = false;  ///< of ranks, nodes or functions
+  /// It has levels on which any number of messages go at once, each as fast as if alone.
+  bool no_ports = false;
   /// It changes levels that no message or collective of the run uses.
   bool changes_nothing = false;
   /// Collectives that it changes and the run does not have.
@@ -249,9 +255,9 @@ struct TraceSummary {
   int silent_threads = 0;             ///< on record, without an MPI call
   bool wildcards_by_arrival = false;  ///< asked for
   WildcardsKnown wildcards = WildcardsKnown::kNone;
+  Oddity backwards;         ///< records that are earlier than the one before them
   Oddity miscounted;        ///< locations with more or fewer records than their definition claims
   Oddity misfits;           ///< messages whose two sides recorded different lengths
-  Oddity backwards;         ///< records that are earlier than the one before them
   Oddity open_receives;     ///< posted and never completed: left out
   Oddity open_collectives;  ///< started and never completed: left out
   /// Calls that lack the calls of other members, and of the other side of an epoch.
