@@ -33,6 +33,7 @@
 #include <boost/container/small_vector.hpp>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -58,20 +59,18 @@ class InPort {
   /// A message whose last byte is there at `arrival` if the port is free; `gap`, above 0 in every
   /// lane, is how long it takes of it. When it is received.
   [[gnu::always_inline]] Lanes<K> take(const Lanes<K>& arrival, const Lanes<K>& gap) {
-    const Lanes<K> first = arrival - gap;
     const Message& before = messages_[last_];
-    if ((first - before.first).minCoeff() < 0) [[unlikely]]
-      return insert(first, arrival, gap);
-    const Lanes<K> done = arrival.max(before.done + gap);
-    last_ = (last_ + 1) & (messages_.size() - 1);
-    messages_[last_] = {first, done};
-    return done;
+    Message& next = messages_[next_place()];
+    next.first = arrival - gap;
+    if (any_before(next.first, before.first)) [[unlikely]]
+      return insert(arrival, gap);
+    next.done = arrival.max(before.done + gap);
+    last_ = next_place();
+    return next.done;
   }
 
   /// The same where some lanes have no gap: there it takes nothing, and does not wait.
-  Lanes<K> take_some(const Lanes<K>& arrival, const Lanes<K>& gap) {
-    return insert(arrival - gap, arrival, gap);
-  }
+  Lanes<K> take_some(const Lanes<K>& arrival, const Lanes<K>& gap) { return insert(arrival, gap); }
 
   /// When it has moved everything so far; -infinity: there was nothing.
   const Lanes<K>& done() const { return messages_[last_].done; }
@@ -86,15 +85,25 @@ class InPort {
     Lanes<K> first, done;
   };
 
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
   static constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
 
-  static Lanes<K> ever() { return Lanes<K>::Constant(-std::numeric_limits<double>::infinity()); }
+  static Lanes<K> ever() { return Lanes<K>::Constant(-kNever); }
 
+  /// True if a < b in some lane.
+  [[gnu::always_inline]] static bool any_before(const Lanes<K>& a, const Lanes<K>& b) {
+    int64_t signs = 0;  // of all differences: one instruction for several lanes
+    for (int lane = 0; lane < K; ++lane) signs |= std::bit_cast<int64_t>(a[lane] - b[lane]);
+    return signs < 0;
+  }
+
+  size_t next_place() const { return (last_ + 1) & (messages_.size() - 1); }
   Message& back(size_t i) { return messages_[(last_ - i) & (messages_.size() - 1)]; }
   const Message& back(size_t i) const { return messages_[(last_ - i) & (messages_.size() - 1)]; }
 
-  [[gnu::noinline]] Lanes<K> insert(const Lanes<K>& first, const Lanes<K>& arrival,
-                                    const Lanes<K>& gap);
+  static double later(double a, double b) { return a < b ? b : a; }
+
+  [[gnu::noinline]] Lanes<K> insert(const Lanes<K>& arrival, const Lanes<K>& gap);
   [[gnu::noinline]] void make_room(size_t messages);
 
   /// A ring; its size is a power of two.
@@ -103,58 +112,57 @@ class InPort {
 };
 
 template <int K>
-Lanes<K> InPort<K>::insert(const Lanes<K>& first, const Lanes<K>& arrival, const Lanes<K>& gap) {
+Lanes<K> InPort<K>::insert(const Lanes<K>& arrival, const Lanes<K>& gap) {
+  // (What takes nothing comes behind everything, and changes nothing.)
+  Lanes<K> first;
+  for (int lane = 0; lane < K; ++lane)
+    first[lane] = gap[lane] > 0 ? arrival[lane] - gap[lane] : kNever;
   const Lanes<K> latest = back(0).first, end = back(0).done;
   // How many, the latest ones, it comes before in some lane. The oldest stays where it is: since
   // when the port is busy with that is not known.
   size_t count = 1;
-  while (count + 1 < messages_.size() && (first - back(count).first).minCoeff() < 0) ++count;
-  // From the earliest of these on, each place takes what belongs there, and what was there makes
-  // room. It keeps its time unless it starts later. (`start`: it has the port from then on.)
+  while (count + 1 < messages_.size() && any_before(first, back(count).first)) ++count;
+  // From the earliest of these on, each place takes what belongs there, and what was there is next.
+  // It keeps its time unless it starts later. (`start`: it has the port from then on.) Lanes in
+  // which the new one comes last are left as they are, to the last bit.
   Lanes<K> next_first = first, next_start = first, next_done = arrival;
   Lanes<K> done_before = back(count).done, done = done_before;
   for (size_t i = count; i-- > 0;) {
     Message& here = back(i);
     for (int lane = 0; lane < K; ++lane) {
       const double its_first = here.first[lane], its_done = here.done[lane];
-      const double its_start = std::max(its_first, done_before[lane]);
-      const bool makes_room = first[lane] < its_first && gap[lane] > 0;
-      const double delay = std::max(next_first[lane], done[lane]) - next_start[lane];
-      done[lane] = makes_room ? next_done[lane] + delay : its_done;
+      const double its_start = later(its_first, done_before[lane]);
+      const double start = later(next_first[lane], done[lane]);
+      const double moved = next_done[lane] + (start - next_start[lane]);
+      const bool makes_room = first[lane] < its_first;
       here.first[lane] = makes_room ? next_first[lane] : its_first;
-      here.done[lane] = done[lane];
+      here.done[lane] = done[lane] = makes_room ? moved : its_done;
       next_first[lane] = makes_room ? its_first : next_first[lane];
       next_start[lane] = makes_room ? its_start : next_start[lane];
       next_done[lane] = makes_room ? its_done : next_done[lane];
       done_before[lane] = its_done;
     }
   }
-  last_ = (last_ + 1) & (messages_.size() - 1);
+  last_ = next_place();
   Message& last = messages_[last_];
   Lanes<K> received;
   for (int lane = 0; lane < K; ++lane) {
-    if (!(gap[lane] > 0)) {
-      last.first[lane] = latest[lane];
-      last.done[lane] = end[lane];
-      received[lane] = arrival[lane];
-    } else if (first[lane] < latest[lane]) {
-      const double delay = std::max(next_first[lane], done[lane]) - next_start[lane];
-      last.first[lane] = next_first[lane];
-      last.done[lane] = next_done[lane] + delay;
-      const bool is_later = last.done[lane] - end[lane] > kRounding * std::abs(end[lane]);
-      received[lane] = is_later ? last.done[lane] : arrival[lane];
-    } else {
-      last.first[lane] = first[lane];
-      last.done[lane] = received[lane] = std::max(arrival[lane], end[lane] + gap[lane]);
-    }
+    const bool inserted = first[lane] < latest[lane], nothing = !(gap[lane] > 0);
+    const double start = later(next_first[lane], done[lane]);
+    const double moved = next_done[lane] + (start - next_start[lane]);
+    const double queued = later(arrival[lane], end[lane] + gap[lane]);
+    const double done_last = inserted ? moved : nothing ? end[lane] : queued;
+    const bool in_time = done_last - end[lane] <= kRounding * std::abs(end[lane]);
+    last.first[lane] = inserted ? next_first[lane] : nothing ? latest[lane] : first[lane];
+    last.done[lane] = done_last;
+    received[lane] = nothing || (inserted && in_time) ? arrival[lane] : done_last;
   }
   return received;
 }
 
 template <int K>
 void InPort<K>::make_room(size_t messages) {
-  decltype(messages_) more(std::bit_ceil(messages),
-                           messages_[(last_ + 1) & (messages_.size() - 1)]);
+  decltype(messages_) more(std::bit_ceil(messages), messages_[next_place()]);
   for (size_t i = 0; i < messages_.size(); ++i) more[more.size() - 1 - i] = back(i);
   messages_ = std::move(more);
   last_ = messages_.size() - 1;
@@ -163,7 +171,7 @@ void InPort<K>::make_room(size_t messages) {
 template <int K>
 double InPort<K>::busy_since(int lane) const {
   for (size_t i = 0; i + 1 < messages_.size(); ++i) {
-    if (back(i).first[lane] > back(i + 1).done[lane]) return back(i).first[lane];
+    if (back(i).first[lane] >= back(i + 1).done[lane]) return back(i).first[lane];
   }
   return back(messages_.size() - 1).first[lane];
 }

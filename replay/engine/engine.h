@@ -94,7 +94,7 @@ void Replay<Rules>::start(int timeline) {
   }
   state.clock = Lanes<K>::Constant(0);
   // Nothing went through the ports yet, whenever the timeline starts.
-  state.out_port = state.in_port = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
+  state.out_port = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
   if (timeline < trace_->ranks()) {
     make_ready(timeline);
   } else {

@@ -168,10 +168,13 @@ void Replay<Rules>::arrived(TransferId id) requires kTimeOrdered<Rules> {
   Transfer<K>& transfer = matcher_[id];
   transfer.arrival() = Lanes<K>::Constant(time.now());
   time[id].open = false;
+  const double late = std::max(0.0, time.now() - time[id].alone);
+  rules_->held_up(id, late);
   wake(transfer.waiting_sender);
   wake(transfer.waiting_receiver);
   const TransferId partner = time[id].partner;
   if (partner != kNoTransfer) {
+    rules_->held_up(partner, late);
     matcher_[partner].arrival() = transfer.arrival();
     time[partner].open = false;
     wake(matcher_[partner].waiting_receiver);

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "models/network/in_port.h"
 #include "replay/matching/collective_instances.h"
 #include "replay/matching/matcher.h"
 #include "replay/matching/origin.h"
@@ -165,9 +166,9 @@ struct alignas(kCacheLine) TimelineState {
   Lanes<K> clock;             ///< ticks; leave of the call before
   double recorded_clock = 0;  ///< the same as recorded
   Lanes<K> out_port;          ///< when the timeline can send the next message
-  Lanes<K> in_port;           ///< when it took the last one
   Lanes<K> enter;             ///< of the current call
   Lanes<K> busy;              ///< enter plus what starting its messages cost the processor
+  InPort<K> in_port;
   /// Recorded leaves of the latest calls that sent, and that received; -infinity: there was none.
   double sent_until = -std::numeric_limits<double>::infinity();
   double received_until = -std::numeric_limits<double>::infinity();

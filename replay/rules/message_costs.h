@@ -24,6 +24,8 @@ struct LaneMessageCost {
   /// behind another one.
   Lanes<K> following_send, streamed_send, following_receive, following_unexpected;
   Protocol protocol = Protocol::kEager;
+  /// Of a port: g is above 0 in no lane, in some, or in all of them.
+  enum class Occupies : uint8_t { kNothing, kSomewhere, kEverywhere } occupies = Occupies::kNothing;
   bool tells_unexpected = false;  ///< an unexpected message costs more, or less, in some lane
   bool tells_eager = false;       ///< o_r of an eager one depends on more than its length
   bool tells_following = false;   ///< one right behind another takes another time in some lane
@@ -73,6 +75,9 @@ class MessageCosts {
       cost.crossing_window = cost.send_overhead + 2 * cost.transfer + cost.receive_overhead;
       cost.crosses = (cost.crossing_delay > 0).any();
       cost.slows_bursts = (cost.burst_delay > 0 || cost.second_burst_delay > 0).any();
+      using Occupies = typename LaneMessageCost<K>::Occupies;
+      if ((cost.gap > 0).any())
+        cost.occupies = (cost.gap > 0).all() ? Occupies::kEverywhere : Occupies::kSomewhere;
       cost.protocol = machines_->interconnects[0].protocol(pair.level(), size);
       cost.tells_unexpected = (cost.unexpected_overhead != cost.receive_overhead).any();
       cost.tells_following =

@@ -8,7 +8,8 @@
 //   eager:      arrival = start + T
 //   rendezvous: arrival = max(start + L, post) + T - L     T holds the handshake: request to send,
 //                                                          L; clear to send and data, T - L
-//   a receive is there at max(arrival + d, in-port + g), and the in-port is busy until then
+//   a receive is there at arrival + d, or when the in-port has moved it: in_port.h. There its first
+//   byte was g before, or as much earlier as other flows held it up
 //   d = min(x, max(0, started + o_s + T + o_r - (arrival - T))), for messages that cross (below)
 //   leave   = max(enter + sum of o_s and o_r, every receive's time + its o_r); of an eager message
 //             that arrived before its receive was posted, o_r is that of an unexpected one; the
@@ -290,6 +291,7 @@ class ModelRules {
     Lanes<K> latest = timeline.busy;
     std::optional<Lanes<K>> flows;  // known where a message may cross
     bool received = false;
+    timeline.in_port.expect(timeline.awaited.size());
     for (const AwaitedList::Entry& entry : timeline.awaited.entries()) {
       TransferId id = entry.number;
       bool is_receive = entry.kind == Awaited::Kind::kReceive;
@@ -311,8 +313,7 @@ class ModelRules {
       if (is_receive) {
         Lanes<K> drained = transfer.arrival();
         if (cost.crosses) drained += crossing(timeline, transfer, *context.matcher, flows);
-        drained = drained.max(timeline.in_port + cost.gap);
-        timeline.in_port = drained;
+        take_port(timeline.in_port, id, cost, drained);
         const auto take = [&](const Lanes<K>& overhead) __attribute__((always_inline)) {
           leave += overhead;
           latest = latest.max(drained + overhead);
@@ -365,6 +366,12 @@ class ModelRules {
 
   const Outcomes<K>& outcomes() const { return outcomes_; }
 
+  /// A message arrived so much later than alone, since others took its links.
+  void held_up(TransferId id, double ticks) {
+    if (id >= held_up_.size()) held_up_.resize(2 * static_cast<size_t>(id) + 16);
+    held_up_[id] = ticks;
+  }
+
  protected:
   /// When the port takes a message.
   [[gnu::always_inline]] Lanes<K> start_send(TimelineState<K>& timeline, const Call& call,
@@ -393,6 +400,24 @@ class ModelRules {
   /// True if the first message that the current call receives is right behind another one.
   bool receives_right_behind(const TimelineState<K>& timeline, const Call& call) const {
     return right_behind(call, timeline.received_until, timeline.sent_until);
+  }
+
+  /// `drained`: when a message has arrived; then when the in-port has moved it.
+  [[gnu::always_inline]] void take_port(InPort<K>& port, TransferId id,
+                                        const LaneMessageCost<K>& cost, Lanes<K>& drained) const {
+    using Occupies = typename LaneMessageCost<K>::Occupies;
+    if (cost.occupies == Occupies::kNothing) return;
+    Lanes<K> alone = drained;
+    if constexpr (K == 1) {
+      if (id < held_up_.size()) alone -= held_up_[id];
+    }
+    const Lanes<K> moved = cost.occupies == Occupies::kEverywhere ? port.take(alone, cost.gap)
+                                                                  : port.take_some(alone, cost.gap);
+    if constexpr (K == 1) {
+      drained = drained.max(moved);
+    } else {
+      drained = moved;
+    }
   }
 
   /// The reference holds longer than one action is worked on (cost_table.h).
@@ -601,9 +626,9 @@ class ModelRules {
                               : Lanes<K>(operation->left.max(ready + operation->through));
     if (remotely) leave += message_cost(operation->pair, 0).latency;
     if (operation->fetches) {
-      timeline.in_port =
-          (timeline.in_port + operation->in_gaps).max(operation->results.from(ready));
-      leave = remotely ? timeline.in_port : Lanes<K>(leave.max(timeline.in_port));
+      const Lanes<K> fetched =
+          timeline.in_port.take_some(operation->results.from(ready), operation->in_gaps);
+      leave = remotely ? fetched : Lanes<K>(leave.max(fetched));
       operation->fetches = false;
       operation->in_gaps.setZero();
     }
@@ -638,6 +663,7 @@ class ModelRules {
   std::vector<PairClass> widest_;       ///< by communicator
   std::array<bool, kLevels> all_have_;  ///< by level: no lane's platform lacks it
   double presence_from_ = std::numeric_limits<double>::infinity();
+  std::vector<double> held_up_;  ///< by message, on a network that is shared
   MessageCosts<K> message_costs_;
   CollectiveCosts<K> collective_costs_;
   Outcomes<K> outcomes_;

@@ -63,9 +63,11 @@ class OrderedRules : public ModelRules<1> {
     const HandshakeTimes<1> handshake = this->handshake_times(transfer);
     message.handshake = handshake;
     // The third trip of the handshake is the latency of the data.
-    message.data = std::min(handshake.data[0], growing(transfer.pair, transfer.bytes));
+    message.data = growing(transfer.pair, transfer.bytes);
     const bool pushes = message.protocol == Protocol::kPush;
-    message.lead = pushes ? 0 : handshake.answer[0];
+    // Where T has less than two latencies beside the data, the answer takes what there is.
+    message.lead =
+        pushes ? 0 : std::min(handshake.answer[0], std::max(0.0, after_request - message.data));
     message.length = message.rest = pushes ? handshake.data[0] : after_request;
   }
 

@@ -85,7 +85,9 @@ class OriginRules : public ModelRules<1> {
 
  private:
   struct Ports {
-    Origin out, in;  ///< since when they are busy
+    Origin out;  ///< since when it is busy
+    /// Of the latest messages that took the in-port, when their first byte was there.
+    std::vector<Dated> in;
   };
   struct Message {
     Origin from;  ///< of the start, then of the arrival
@@ -106,9 +108,13 @@ class OriginRules : public ModelRules<1> {
     const Origin self = own(timeline);
     const double recorded = call.leave - call.enter;
     if (call.is_kept() || call.role == CallRole::kInit) return {timeline.enter[0] + recorded, self};
-    Origin& in = ports_[timeline.number].in;
     fetched_.clear();
-    double in_port = timeline.in_port[0], busy = timeline.busy[0];
+    InPort<1> in_port = timeline.in_port;
+    in_port.expect(timeline.awaited.size());
+    std::vector<Dated>& in = ports_[timeline.number].in;
+    if (in.size() > 4 * InPort<1>::kKept)
+      in.erase(in.begin(), in.end() - static_cast<std::ptrdiff_t>(2 * InPort<1>::kKept));
+    double busy = timeline.busy[0];
     bool right_behind = receives_right_behind(timeline, call);
     Dated last;
     for (const Awaited& awaited : timeline.awaited) {
@@ -130,9 +136,9 @@ class OriginRules : public ModelRules<1> {
       if (is_receive) {
         const bool unexpected = !transfer.handshake && there.time < transfer.posted[0];
         if (cost.crosses) cross(timeline, cost, *context.matcher, there);
-        there.raise(in_port + cost.gap[0], in);
-        in_port = there.time;
-        in = there.origin;
+        Lanes<1> drained = Lanes<1>::Constant(there.time);
+        take_port(in_port, awaited.transfer, cost, drained);
+        take(in_port, in, there, cost.gap[0], drained[0]);
         double overhead = unexpected ? cost.unexpected_overhead[0] : cost.receive_overhead[0];
         if (transfer.synchronous && !transfer.handshake) overhead += cost.synchronous_overhead[0];
         there.time += overhead;
@@ -166,9 +172,22 @@ class OriginRules : public ModelRules<1> {
     there.time += std::min(delay, cost.crossing_delay[0]);
   }
 
+  /// The in-port has taken something of `gap` that would be `there` alone, and is at `drained`.
+  static void take(const InPort<1>& port, std::vector<Dated>& in, Dated& there, double gap,
+                   double drained) {
+    if (!(gap > 0)) return;
+    in.push_back({there.time - gap, there.origin});
+    if (drained <= there.time) return;
+    there.time = drained;
+    const double since = port.busy_since(0);
+    const auto first = std::find_if(in.rbegin(), in.rend(),
+                                    [&](const Dated& other) { return other.time == since; });
+    if (first != in.rend()) there.origin = first->origin;
+  }
+
   /// As ModelRules::other_leave(). `in_port` is brought up to date.
   Dated other_end(const TimelineState<1>& timeline, const Call& call, const Awaited& awaited,
-                  const RuleContext<1>& context, double& in_port) {
+                  const RuleContext<1>& context, InPort<1>& in_port) {
     if (awaited.kind == Awaited::Kind::kCollective)
       return collective_end(timeline, call, awaited, context);
     if (awaited.kind == Awaited::Kind::kEpoch) return epoch_end(timeline, call, awaited, context);
@@ -245,7 +264,7 @@ class OriginRules : public ModelRules<1> {
   }
 
   Dated one_sided_end(const TimelineState<1>& timeline, const Call& call, const Awaited& awaited,
-                      const RuleContext<1>& context, double& in_port) {
+                      const RuleContext<1>& context, InPort<1>& in_port) {
     const Action& action = *awaited.action;
     const Dated at_once{timeline.busy[0], own(timeline)};
     if (action.kind == ActionKind::kUnlock) return at_once;
@@ -272,12 +291,10 @@ class OriginRules : public ModelRules<1> {
     const bool fetched = std::find(fetched_.begin(), fetched_.end(), operation) != fetched_.end();
     if (operation->fetches && !fetched) {
       fetched_.push_back(operation);
-      Origin& in = ports_[timeline.number].in;
-      Dated drained{in_port + operation->in_gaps[0], in};
-      const Dated results = landing(operation->results, ready);
-      drained.raise(results.time, results.origin);
-      in_port = drained.time;
-      in = drained.origin;
+      Dated drained = landing(operation->results, ready);
+      const Lanes<1> moved =
+          in_port.take_some(Lanes<1>::Constant(drained.time), operation->in_gaps);
+      take(in_port, ports_[timeline.number].in, drained, operation->in_gaps[0], moved[0]);
       if (remotely) end = drained;
       end.raise(drained.time, drained.origin);
     }

@@ -65,8 +65,11 @@ uint32_t TimeOrder::new_flow() {
 void TimeOrder::flow(TransferId id, int source, int destination, Level level, double bytes) {
   const Message& message = messages_[id];
   const double length = message.rest - message.lead;
+  // A push may be under way before its sender can have seen the answer: only what is left flows.
+  const double data = std::min(message.data, length);
+  if (data < message.data) bytes *= data / message.data;
   begin({id, message.version, source, Subject::kMessage}, source, destination, level, bytes, length,
-        std::min(message.data, length), message.alone);
+        data, message.alone);
 }
 
 void TimeOrder::flow(uint32_t operation, int source, int destination, Level level,

@@ -57,7 +57,7 @@ TEST_CASE("in-port: the order in which messages are taken changes nothing in the
   InPort<1> port;
   CHECK(taken(port, 160, 100) == 160);
   CHECK(taken(port, 100, 100) == 200);
-  // One that was there before, when the port was free, delays nobody: from -30 to -10.
+  // One that was there before, when the port was free, delays no other: from -30 to -10.
   CHECK(taken(port, -10, 20) == -10);
   CHECK(port.done()[0] == 200);
   // From -10 on there are 10 left before A, and 40 of 50 come last.
@@ -85,7 +85,8 @@ TEST_CASE("in-port: what takes nothing of it does not wait for it") {
   CHECK((port.take_some({90, 90}, gap) == Lanes<2>(290, 90)).all());
 }
 
-TEST_CASE("in-port: as a server that serves whoever is there, in any order and every lane") {
+TEST_CASE(
+    "in-port: as a server that never idles while there is work, in any order, in every lane") {
   constexpr int kLanes = 4;
   std::mt19937 random(41);
   const auto draw = [&](double most) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <queue>
 #include <tuple>
 #include <utility>
@@ -170,7 +171,9 @@ class Reference {
     double enter = 0, busy = 0, end = 0;
     double left = -kNever;   ///< the last call in which the library looked at messages
     std::vector<int> lying;  ///< messages that wait for the rank to be inside MPI
-    double out_port = -kNever, in_port = -kNever;
+    double out_port = -kNever;
+    /// What went through the in-port: when its first byte was there, and for how long it takes it.
+    std::multimap<double, double> through;
   };
 
   void schedule(int rank, double leave) {
@@ -361,16 +364,33 @@ class Reference {
       }
       const double lasts = started + machine_->o_s + flight(id) + machine_->o_r;
       const double together = std::max(0.0, lasts - (arrival(id) - flight(id)));
-      state.in_port =
-          std::max(arrival(id) + std::min(machine_->crossing, together), state.in_port + gap);
+      const double there =
+          received(state.through, arrival(id) + std::min(machine_->crossing, together), gap);
       overheads += receiving(id) + acknowledging(id);
-      latest = std::max(latest, state.in_port + machine_->o_r + acknowledging(id));
+      latest = std::max(latest, there + machine_->o_r + acknowledging(id));
     }
     for (const int instance : op.started) {
       const Op& started = program_->instances[instance];
       latest = std::max(latest, collective_leave(rank, started, instances_[instance][rank]));
     }
     return std::max(overheads, latest);
+  }
+
+  /// When the in-port has moved all of it, and never rested while there was something to move.
+  static double all_moved(const std::multimap<double, double>& through) {
+    double now = -kNever;
+    for (const auto& [first, gap] : through) now = std::max(now, first) + gap;
+    return now;
+  }
+
+  /// When a message is received that is `there` alone: if the port is busy for longer because of
+  /// it, then.
+  static double received(std::multimap<double, double>& through, double there, double gap) {
+    if (gap == 0) return there;
+    const double before = all_moved(through);
+    through.emplace(there - gap, gap);
+    const double after = all_moved(through);
+    return after > before + 1e-6 ? after : there;
   }
 
   double latency(const Message& message) const {
