@@ -26,16 +26,17 @@
 // To find end(S + i) it is enough to know, for messages in the order of `first`, when the port is
 // done with each. Nearly always the message comes last. Else each lane inserts it where it belongs,
 // and shifts what is behind. Of what a timeline received before its current call, the latest
-// kKept messages are known; the port counts as busy before those.
+// kKept messages are known, and of those that one call waits for at most kMost; the port counts as
+// busy before.
 
 #include <algorithm>
 #include <bit>
-#include <boost/container/small_vector.hpp>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "models/lanes.h"
 
@@ -46,14 +47,15 @@ template <int K>
 class InPort {
  public:
   static constexpr size_t kKept = 8;
+  static constexpr size_t kMost = 128;  ///< a power of two; 64 KiB with 32 lanes
 
   /// Nothing went through it yet.
   InPort() : messages_(kKept, Message{ever(), ever()}) {}
 
   /// A call waits for so many messages, which are served as if all came to be known at once.
   void expect(size_t messages) {
-    if (messages + 2 > messages_.size()) [[unlikely]]
-      make_room(messages + 2);
+    if (messages + 2 > messages_.size() && messages_.size() < kMost) [[unlikely]]
+      make_room(std::min(messages + 2, kMost));
   }
 
   /// A message whose last byte is there at `arrival` if the port is free; `gap`, above 0 in every
@@ -107,7 +109,7 @@ class InPort {
   [[gnu::noinline]] void make_room(size_t messages);
 
   /// A ring; its size is a power of two.
-  boost::container::small_vector<Message, kKept> messages_;
+  std::vector<Message> messages_;
   size_t last_ = 0;
 };
 
