@@ -22,17 +22,17 @@ double taken(InPort<1>& port, double arrival, double gap) {
   return port.take(at(arrival), at(gap))[0];
 }
 
-struct Message {
+struct Taken {
   double first, gap;
 };
 
 /// When a port has moved all of them: for the last stretch without a break, its begin and all that
 /// comes from then on.
-double end_of(const std::vector<Message>& messages) {
+double end_of(const std::vector<Taken>& messages) {
   double end = -std::numeric_limits<double>::infinity();
-  for (const Message& begin : messages) {
+  for (const Taken& begin : messages) {
     double moved = begin.first;
-    for (const Message& other : messages) moved += other.first >= begin.first ? other.gap : 0;
+    for (const Taken& other : messages) moved += other.first >= begin.first ? other.gap : 0;
     end = std::max(end, moved);
   }
   return end;
@@ -98,7 +98,7 @@ TEST_CASE(
     std::array<InPort<1>, kLanes> alone;
     port.expect(count);
     for (InPort<1>& one : alone) one.expect(count);
-    std::array<std::vector<Message>, kLanes> all;
+    std::array<std::vector<Taken>, kLanes> all;
     for (size_t i = 0; i < count; ++i) {
       Lanes<kLanes> arrival, gap;
       for (int lane = 0; lane < kLanes; ++lane) {

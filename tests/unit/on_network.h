@@ -21,13 +21,14 @@ inline std::string traffic(int ranks, const std::vector<Send>& sends) {
   text += "\n";
   for (const Send& send : sends)
     text += fmt::format("{}: 0..0 send {} {}B\n", send.from, send.to, send.bytes);
-  for (const Send& send : sends)
-    text += fmt::format("{}: 0..10 recv {} {}B\n", send.to, send.from, send.bytes);
-  for (int rank = 0; rank < ranks; ++rank) {
-    const bool receives =
-        std::any_of(sends.begin(), sends.end(), [&](const Send& send) { return send.to == rank; });
-    text += fmt::format("{}: {} end\n", rank, receives ? 10 : 0);
+  std::vector<int> now(ranks);
+  for (const Send& send : sends) {
+    int& clock = now[send.to];
+    text +=
+        fmt::format("{}: {}..{} recv {} {}B\n", send.to, clock, clock + 10, send.from, send.bytes);
+    clock += 10;
   }
+  for (int rank = 0; rank < ranks; ++rank) text += fmt::format("{}: {} end\n", rank, now[rank]);
   return text;
 }
 /// When each rank has all that is for it, ns.

@@ -88,6 +88,7 @@ TEST_CASE("each lane has an order of its own at the port") {
   const std::string text = R"(
     1: 0..1 send 0 900B
     1: 1 end
+    2: 0..0 local MPI_Comm_rank
     2: 500..501 send 0 8B
     2: 501 end
     0: 0..0 irecv 1 900B req 1

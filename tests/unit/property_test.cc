@@ -475,17 +475,23 @@ TEST_CASE("random programs in the order of time: ports") {
   machine.rendezvous = GENERATE(1000, 1);
   machine.ports_in_time = true;
   const Scenario free = platform(machine);
-  unsigned others = 0;
+  unsigned others = 0, tied = 0;
   for (unsigned seed = 0; seed < kSeeds / 5; ++seed) {
     const Recorded recorded = record(seed, true, recorder());
     INFO("seed " << seed << "\n" << recorded.text);
     const auto source = parse_text_trace(recorded.text);
     const Results results = run_replay(*source, {with_all_buses(free), free}, {});
     const std::vector<double> ends = ends_of(results.scenarios[0]);
-    check_near(ends, Reference(recorded.program, machine).run());
+    Reference reference(recorded.program, machine);
+    const std::vector<double> expected = reference.run();
+    if (reference.ties() == 0)
+      check_near(ends, expected);
+    else
+      ++tied;
     others += ends != ends_of(results.scenarios[1]);
   }
   CHECK(others > kSeeds / 50);  // it matters
+  CHECK(tied < kSeeds / 10);  // half of them
 }
 
 TEST_CASE("random programs under contention: two runs agree to the last bit") {

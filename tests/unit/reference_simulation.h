@@ -62,6 +62,9 @@ class Reference {
     }
   }
 
+  /// Messages that came to a port at the same time as another one: either may have it first.
+  unsigned ties() const { return ties_; }
+
   /// Ends of all ranks; writes enters and leaves into `recording`, a copy of the program.
   std::vector<double> run(Program* recording = nullptr) {
     recording_ = recording;
@@ -71,8 +74,7 @@ class Reference {
       events_.pop();
       if (what == What::kEnter) enter(rank, time);
       if (what == What::kLook) look(rank, message, time);
-      if (what == What::kStart) start(message, time);
-      if (what == What::kData) take_port(message, time);
+      if (what == What::kStart) take_port(message, time);
       // Whoever waited for this may go on now.
       for (size_t other = 0; other < state_.size(); ++other) try_leave(static_cast<int>(other));
     }
@@ -171,7 +173,7 @@ class Reference {
     double enter = 0, busy = 0, end = 0;
     double left = -kNever;   ///< the last call in which the library looked at messages
     std::vector<int> lying;  ///< messages that wait for the rank to be inside MPI
-    double out_port = -kNever;
+    double out_port = -kNever, came_to_port = -kNever;
     /// What went through the in-port: when its first byte was there, and for how long it takes it.
     std::multimap<double, double> through;
   };
@@ -228,26 +230,20 @@ class Reference {
     return start + (flight - way) - time;
   }
 
-  /// Nothing is missing but the port; and the answer, where the sender did not have to be asked.
-  void start(int id, double time) {
-    const Message& message = program_->messages[id];
-    const bool answered =
-        !is_rendezvous(message) || machine_->protocol == Protocol::kPush || answer(message) == 0;
-    if (answered) return take_port(id, time);
-    push(time + answer(message), What::kData, message.source, id);
-  }
-
+  /// Nothing is missing but the port. (T is one latency, that of the request, and the data: there
+  /// is nothing left for an answer, unless the sender has to see it.)
   void take_port(int id, double time) {
     const Message& message = program_->messages[id];
     State& sender = state_[message.source];
     Transfer& transfer = transfers_[id];
+    if (std::exchange(sender.came_to_port, time) == time) ++ties_;
     const double start = std::max(time, free_port(id, sender.out_port));
     sender.out_port = start + message.bytes * machine_->gap;
     if (is_rendezvous(message)) {
       const double flight = message.bytes * machine_->per_byte;
       const bool pushed = machine_->protocol == Protocol::kPush;
       // A push may have been under way before, if its port is free.
-      transfer.arrival = start + (!pushed        ? flight - answer(message)
+      transfer.arrival = start + (!pushed        ? flight
                                   : start > time ? flight - std::min(latency(message), flight)
                                                  : transfer.data);
     } else {
@@ -255,10 +251,10 @@ class Reference {
     }
   }
 
+  /// Until the sender of a push can have seen the answer.
   double answer(const Message& message) const {
-    const bool pushes = machine_->protocol == Protocol::kPush;
-    const double processors = pushes ? machine_->o_s + machine_->o_r : 0;
-    return std::min(latency(message) + processors, message.bytes * machine_->per_byte);
+    return std::min(latency(message) + machine_->o_s + machine_->o_r,
+                    message.bytes * machine_->per_byte);
   }
 
   /// Both sides of a message may be known by now: its request comes to the receiver.
@@ -494,7 +490,7 @@ class Reference {
   std::vector<Behind> behind_;                  ///< likewise: right behind another one
   std::vector<std::vector<double>> instances_;  ///< enters by rank
   /// At one time in this order.
-  enum class What { kLook, kStart, kData, kEnter };
+  enum class What { kLook, kStart, kEnter };
   /// When, what, the rank, which was asked for first, the message.
   using Event = std::tuple<double, What, int, long, int>;
 
@@ -502,6 +498,7 @@ class Reference {
     events_.push({time, what, rank, ++pushed_, message});
   }
 
+  unsigned ties_ = 0;
   long pushed_ = 0;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
 };
