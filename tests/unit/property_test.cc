@@ -491,7 +491,7 @@ TEST_CASE("random programs in the order of time: ports") {
     others += ends != ends_of(results.scenarios[1]);
   }
   CHECK(others > kSeeds / 50);  // it matters
-  CHECK(tied < kSeeds / 10);  // half of them
+  CHECK(tied < kSeeds / 10);    // half of them
 }
 
 TEST_CASE("random programs under contention: two runs agree to the last bit") {
