@@ -127,6 +127,8 @@ class GlobalDefinitions {
               OTF2_TYPE_UINT64);
     attribute(kAttributeStolen, schema::kStolen, "nanoseconds in which the thread had no core",
               OTF2_TYPE_UINT64);
+    attribute(kAttributeInPlace, schema::kInPlace, "1: a collective named MPI_IN_PLACE",
+              OTF2_TYPE_UINT8);
     if (!definitions_.call_sites.empty()) {
       attribute(kAttributeCallSite, schema::kCallSite, "line of the program that called MPI",
                 OTF2_TYPE_SOURCE_CODE_LOCATION);

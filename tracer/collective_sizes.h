@@ -18,10 +18,17 @@ inline namespace tracing {
 /// A collective operation as OTF2 puts it.
 struct CollectiveUse {
   const Communicator* entry;
-  unsigned op;
+  unsigned op;  ///< OTF2's; kCollectiveInPlace may be set
   uint32_t root;
   uint64_t sent;
   uint64_t received;
+
+  /// The same where this rank named MPI_IN_PLACE, which the record says beside the operation.
+  CollectiveUse here(bool in_place) const {
+    CollectiveUse use = *this;
+    if (in_place) use.op |= kCollectiveInPlace;
+    return use;
+  }
 };
 
 /// Inputs of the size formulas: the communicator, N, and this rank.
@@ -121,7 +128,8 @@ struct Scatter {
     uint64_t received = 0;
     if (c.is_root(root)) sent = (c.n - in_place(recvbuf)) * bytes_of(sendcount, sendtype);
     if (!in_place(recvbuf) && c.faces(root)) received = bytes_of(recvcount, recvtype);
-    return c.use(OTF2_COLLECTIVE_OP_SCATTER, root, sent, received);
+    return c.use(OTF2_COLLECTIVE_OP_SCATTER, root, sent, received)
+        .here(c.is_root(root) && in_place(recvbuf));
   }
 };
 
@@ -138,7 +146,8 @@ struct Scatterv {
       if (in_place(recvbuf)) sent -= bytes_of(sendcounts[c.rank()], sendtype);
     }
     if (!in_place(recvbuf) && c.faces(root)) received = bytes_of(recvcount, recvtype);
-    return c.use(OTF2_COLLECTIVE_OP_SCATTERV, root, sent, received);
+    return c.use(OTF2_COLLECTIVE_OP_SCATTERV, root, sent, received)
+        .here(c.is_root(root) && in_place(recvbuf));
   }
 
   template <class Count, class Displacement, class... Rest>
@@ -165,7 +174,8 @@ struct Gather {
     uint64_t received = 0;
     if (!in_place(sendbuf) && c.faces(root)) sent = bytes_of(sendcount, sendtype);
     if (c.is_root(root)) received = (c.n - in_place(sendbuf)) * bytes_of(recvcount, recvtype);
-    return c.use(OTF2_COLLECTIVE_OP_GATHER, root, sent, received);
+    return c.use(OTF2_COLLECTIVE_OP_GATHER, root, sent, received)
+        .here(c.is_root(root) && in_place(sendbuf));
   }
 };
 
@@ -182,7 +192,8 @@ struct Gatherv {
       received = bytes_of(sum(recvcounts, c.n), recvtype);
       if (in_place(sendbuf)) received -= bytes_of(recvcounts[c.rank()], recvtype);
     }
-    return c.use(OTF2_COLLECTIVE_OP_GATHERV, root, sent, received);
+    return c.use(OTF2_COLLECTIVE_OP_GATHERV, root, sent, received)
+        .here(c.is_root(root) && in_place(sendbuf));
   }
 };
 
@@ -193,8 +204,10 @@ struct Reduce {
     const Collective c(comm);
     const uint64_t b = c.looks_on(root) ? 0 : bytes_of(count, type);
     const bool sends = !in_place(sendbuf) && !(c.entry->inter() && c.is_root(root));
-    return c.use(OTF2_COLLECTIVE_OP_REDUCE, root, sends ? b : 0,
-                 c.is_root(root) ? (c.n - in_place(sendbuf)) * b : 0);
+    return c
+        .use(OTF2_COLLECTIVE_OP_REDUCE, root, sends ? b : 0,
+             c.is_root(root) ? (c.n - in_place(sendbuf)) * b : 0)
+        .here(c.is_root(root) && in_place(sendbuf));
   }
 };
 
@@ -204,7 +217,7 @@ struct Allreduce {
                           MPI_Comm comm, Rest...) {
     const Collective c(comm);
     const uint64_t all = (c.n - in_place(sendbuf)) * bytes_of(count, type);
-    return c.use(OTF2_COLLECTIVE_OP_ALLREDUCE, all, all);
+    return c.use(OTF2_COLLECTIVE_OP_ALLREDUCE, all, all).here(in_place(sendbuf));
   }
 };
 
@@ -217,7 +230,7 @@ struct AllBlocks {
     const Collective c(comm);
     const uint64_t received = (c.n - in_place(sendbuf)) * bytes_of(recvcount, recvtype);
     const uint64_t sent = in_place(sendbuf) ? received : c.n * bytes_of(sendcount, sendtype);
-    return c.use(op, sent, received);
+    return c.use(op, sent, received).here(in_place(sendbuf));
   }
 };
 using Allgather = AllBlocks<OTF2_COLLECTIVE_OP_ALLGATHER>;
@@ -238,7 +251,7 @@ struct Allgatherv {
     } else {
       sent = c.n * bytes_of(sendcount, sendtype);
     }
-    return c.use(OTF2_COLLECTIVE_OP_ALLGATHERV, sent, received);
+    return c.use(OTF2_COLLECTIVE_OP_ALLGATHERV, sent, received).here(in_place(sendbuf));
   }
 };
 
@@ -251,7 +264,7 @@ struct Alltoallv {
     uint64_t received = bytes_of(sum(recvcounts, c.n), recvtype);
     if (in_place(sendbuf)) received -= bytes_of(recvcounts[c.rank()], recvtype);
     const uint64_t sent = in_place(sendbuf) ? received : bytes_of(sum(sendcounts, c.n), sendtype);
-    return c.use(OTF2_COLLECTIVE_OP_ALLTOALLV, sent, received);
+    return c.use(OTF2_COLLECTIVE_OP_ALLTOALLV, sent, received).here(in_place(sendbuf));
   }
 
   template <class Count, class Displacement, class... Rest>
@@ -279,7 +292,7 @@ struct Alltoallw {
     uint64_t received = bytes_of(recvcounts, recvtypes, c.n);
     if (in_place(sendbuf)) received -= bytes_of(recvcounts + c.rank(), recvtypes + c.rank(), 1);
     const uint64_t sent = in_place(sendbuf) ? received : bytes_of(sendcounts, sendtypes, c.n);
-    return c.use(OTF2_COLLECTIVE_OP_ALLTOALLW, sent, received);
+    return c.use(OTF2_COLLECTIVE_OP_ALLTOALLW, sent, received).here(in_place(sendbuf));
   }
 
   template <class Count, class Displacement, class... Rest>
@@ -306,7 +319,8 @@ struct ReduceScatter {
     const uint64_t own = bytes_of(recvcounts[c.rank()], type);
     uint64_t sent = bytes_of(sum(recvcounts, group), type);
     if (in_place(sendbuf)) sent -= own;
-    return c.use(OTF2_COLLECTIVE_OP_REDUCE_SCATTER, sent, (c.n - in_place(sendbuf)) * own);
+    const uint64_t received = (c.n - in_place(sendbuf)) * own;
+    return c.use(OTF2_COLLECTIVE_OP_REDUCE_SCATTER, sent, received).here(in_place(sendbuf));
   }
 };
 
@@ -316,7 +330,7 @@ struct ReduceScatterBlock {
                           MPI_Comm comm, Rest...) {
     const Collective c(comm);
     const uint64_t all = (c.n - in_place(sendbuf)) * bytes_of(recvcount, type);
-    return c.use(OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK, all, all);
+    return c.use(OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK, all, all).here(in_place(sendbuf));
   }
 };
 
@@ -327,7 +341,8 @@ struct Scan {
     const Collective c(comm);
     const uint64_t b = bytes_of(count, type);
     const uint64_t self = in_place(sendbuf) ? 0 : 1;
-    return c.use(OTF2_COLLECTIVE_OP_SCAN, (c.n - c.rank() - 1 + self) * b, (c.rank() + self) * b);
+    return c.use(OTF2_COLLECTIVE_OP_SCAN, (c.n - c.rank() - 1 + self) * b, (c.rank() + self) * b)
+        .here(self == 0);
   }
 };
 

@@ -212,6 +212,15 @@ class EventWriter {
     if (!names_root(operation, root) || !known(local, comm)) return true;
     return sound(translation_.peers, local, root);
   }
+  /// Takes kCollectiveInPlace off the operation; true when it was there.
+  static bool take_in_place(unsigned& operation) {
+    const bool in_place = (operation & kCollectiveInPlace) != 0;
+    operation &= ~kCollectiveInPlace;
+    return in_place;
+  }
+  void add_in_place(bool in_place) {
+    if (in_place) OTF2_AttributeList_AddUint8(attributes_, kAttributeInPlace, 1);
+  }
   /// True for an operation with a root that is a rank.
   static bool names_root(uint64_t operation, uint32_t root) {
     const bool is_rooted =
@@ -404,6 +413,7 @@ class EventWriter {
       }
     }
     uint32_t comm;
+    const bool in_place = take_in_place(what.op);
     if (!sound_collective(what.op, what.communicator, what.root)) return;
     // The begin is written: an end has to follow, if need be on the world, with a root that it has.
     if (!known(what.communicator, comm)) {
@@ -412,8 +422,9 @@ class EventWriter {
     }
     if (comm >= translation_.first_contingent)
       return;  // there is no world, as journals are damaged
-    put(OTF2_EvtWriter_MpiCollectiveEnd, nullptr, leave_, static_cast<OTF2_CollectiveOp>(what.op),
-        comm, what.root, what.sent, what.received);
+    add_in_place(in_place);
+    put(OTF2_EvtWriter_MpiCollectiveEnd, in_place ? attributes_ : nullptr, leave_,
+        static_cast<OTF2_CollectiveOp>(what.op), comm, what.root, what.sent, what.received);
   }
 
   /// What a collective among neighbours says on its Enter record.
@@ -456,9 +467,12 @@ class EventWriter {
     uint32_t comm;
     const auto local = static_cast<uint32_t>(word >> 8 & 0xfffff);
     const auto root = static_cast<uint32_t>(word >> 28);
-    if (!known(local, comm) || !sound_collective(word & 0xff, local, root)) return;
-    put(OTF2_EvtWriter_NonBlockingCollectiveComplete, nullptr, leave_,
-        static_cast<OTF2_CollectiveOp>(word & 0xff), comm, root, sent, received, request);
+    unsigned operation = word & 0xff;
+    const bool in_place = take_in_place(operation);
+    if (!known(local, comm) || !sound_collective(operation, local, root)) return;
+    add_in_place(in_place);
+    put(OTF2_EvtWriter_NonBlockingCollectiveComplete, in_place ? attributes_ : nullptr, leave_,
+        static_cast<OTF2_CollectiveOp>(operation), comm, root, sent, received, request);
   }
 
   void one_sided(Item kind, record::Reader& items) {

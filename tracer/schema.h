@@ -104,6 +104,12 @@ inline constexpr char kInitOrder[] = "RUBATO_INIT_ORDER";
 /// the order in which they were initialised.
 inline constexpr char kSendMode[] = "RUBATO_SEND_MODE";
 
+// Attribute on the record that ends a collective: MPI_COLLECTIVE_END,
+// NON_BLOCKING_COLLECTIVE_COMPLETE.
+
+/// uint8, 1: the call named MPI_IN_PLACE on this rank, so the bytes leave its own part out.
+inline constexpr char kInPlace[] = "RUBATO_IN_PLACE";
+
 // Attributes on the Enter record of a collective among neighbours (MPI_Neighbor_..., also
 // nonblocking and persistent), for which OTF2 has no operation.
 

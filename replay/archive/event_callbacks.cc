@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "replay/archive/record_callback.h"
+#include "replay/trace/collective_sizes.h"
 
 namespace rubato {
 namespace {
@@ -84,11 +85,30 @@ struct RecordedCollective {
     }
   }
 
+  /// As in whole_bytes().
+  CollectiveBytes whole(const EventLocation& l, CollectiveBytes bytes, bool in_place) const {
+    const TraceDefinitions& trace = l.archive->definitions;
+    return whole_bytes(trace, op, comm, root, trace.comms[comm].local_rank(l.rank), bytes,
+                       in_place);
+  }
+
   CollectiveOp op{};
   uint32_t comm;
   int32_t root = kNoRoot;
   bool kept;  ///< the rank is no member: its call keeps its time
 };
+
+/// In the detail of a collective's record, beside its operation.
+constexpr uint8_t kInPlace = 0x80;
+
+/// kInPlace where our tracer says that a collective was in place, else 0.
+uint8_t in_place(const EventLocation& l, const OTF2_AttributeList* attributes) {
+  const uint32_t attribute = l.archive->index.in_place;
+  uint8_t is_so = 0;
+  if (attribute == kUndefined || OTF2_AttributeList_GetNumberOfElements(attributes) == 0) return 0;
+  OTF2_AttributeList_GetUint8(attributes, attribute, &is_so);
+  return is_so == 1 ? kInPlace : 0;
+}
 
 /// What attributes say of a receive or probe: whether it named MPI_ANY_SOURCE or MPI_ANY_TAG, and
 /// whether it is in partitions. MessageFlags. (All in one go: libotf2 takes long to say that there
@@ -249,10 +269,12 @@ void give(EventLocation& l, const PlainRecord& record, uint64_t event, OTF2_Time
                        tag, bytes, request);
     }
     case RecordKind::kCollectiveEnd: {
-      const RecordedCollective c(l, event, "MPI_COLLECTIVE_END", detail, reference, peer);
+      const auto operation = static_cast<OTF2_CollectiveOp>(detail & ~kInPlace);
+      const RecordedCollective c(l, event, "MPI_COLLECTIVE_END", operation, reference, peer);
       if (c.kept) return l.hand_on(event, time, &CallBuilder::other);
-      return l.hand_on(event, time, &CallBuilder::collective_end, c.op, c.comm, c.root, bytes,
-                       record.received);
+      const CollectiveBytes whole = c.whole(l, {bytes, record.received}, detail & kInPlace);
+      return l.hand_on(event, time, &CallBuilder::collective_end, c.op, c.comm, c.root, whole.sent,
+                       whole.received);
     }
     case RecordKind::kOther:
       return l.hand_on(event, time, &CallBuilder::other);
@@ -400,8 +422,10 @@ OTF2_CallbackCode on_irecv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, ui
 
 OTF2_CallbackCode on_collective_end(RUBATO_RECORD, OTF2_CollectiveOp op, OTF2_CommRef comm,
                                     uint32_t root, uint64_t sent, uint64_t received) {
+  const uint8_t flag = in_place(*static_cast<const EventLocation*>(user), attributes);
   return take(user, event, time,
-              plain(RecordKind::kCollectiveEnd, comm, op, root, 0, sent, received));
+              plain(RecordKind::kCollectiveEnd, comm, static_cast<uint8_t>(op | flag), root, 0,
+                    sent, received));
 }
 
 /// Every record that is only somewhere in time.
@@ -439,8 +463,9 @@ OTF2_CallbackCode on_icollective_complete(RUBATO_RECORD, OTF2_CollectiveOp op, O
     if (c.kept) {
       l.record(event, time, &CallBuilder::icollective_kept, request);
     } else {
-      l.record(event, time, &CallBuilder::icollective_complete, c.op, c.comm, c.root, sent,
-               received, request);
+      const CollectiveBytes whole = c.whole(l, {sent, received}, in_place(l, attributes) != 0);
+      l.record(event, time, &CallBuilder::icollective_complete, c.op, c.comm, c.root, whole.sent,
+               whole.received, request);
     }
   });
 }

@@ -12,6 +12,7 @@
 #include "replay/archive/text_definitions.h"
 #include "replay/calls/rank_calls.h"
 #include "replay/store/call_places.h"
+#include "replay/trace/collective_sizes.h"
 #include "replay/trace/function_times.h"
 
 namespace rubato {
@@ -283,6 +284,7 @@ class TextSource : public EventSource {
     const uint8_t wildcards =
         (asked_any("any_source") ? kAnySource : 0) | (asked_any("any_tag") ? kAnyTag : 0);
     const bool partitioned = std::erase(line.words, "partitioned") > 0;
+    const bool in_place = std::erase(line.words, "in_place") > 0;
     const std::vector<uint64_t> parts = take_parts(line);
     if (line.words.size() < 2) text_.fail(line, "write RANK: ENTER..LEAVE CALL ...");
     const size_t dots = line.words[0].find("..");
@@ -395,7 +397,11 @@ class TextSource : public EventSource {
         text_.fail(line, "communicator " + std::to_string(comm_number) + " has no rank " +
                              std::to_string(root));
       if (is_rooted(*op) && root == kNoRoot) text_.fail(line, "write root RANK");
-      const CollectiveText c{*op, comm, root, bytes(line, 2), bytes(line, 3)};
+      const Communicator& members = text_.trace.comms[comm];
+      const auto [sent, received] =
+          whole_bytes(text_.trace, *op, comm, root, members.local_rank(line.rank),
+                      {bytes(line, 2), bytes(line, 3)}, in_place);
+      const CollectiveText c{*op, comm, root, sent, received};
       if (is_started) {
         record(enter, &CallBuilder::icollective_request, static_cast<uint64_t>(request),
                static_cast<uint32_t>(init_order));

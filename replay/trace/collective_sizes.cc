@@ -13,7 +13,59 @@ double share(uint64_t total, int members) {
   return static_cast<double>(total) / members;
 }
 
+/// True if `total` is so many bytes for each of the other members, but not for each member.
+bool is_of_others(uint64_t total, uint64_t n) {
+  return total % n != 0 && total % (n - 1) == 0;
+}
+
 }  // namespace
+
+CollectiveBytes whole_bytes(const TraceDefinitions& trace, CollectiveOp op, uint32_t comm,
+                            int32_t root, int me, CollectiveBytes bytes, bool in_place) {
+  const Communicator& members = trace.comms[comm];
+  if (trace.sizes != SizeConvention::kLogical || members.first_group > 0 || members.size() <= 1)
+    return bytes;
+  const auto n = static_cast<uint64_t>(members.size());
+  const auto rank = static_cast<uint64_t>(me);
+  auto& [sent, received] = bytes;
+  switch (op) {
+    case CollectiveOp::kAllreduce:
+    case CollectiveOp::kAllgather:
+    case CollectiveOp::kAlltoall:
+    case CollectiveOp::kReduceScatterBlock:
+      if (in_place || (is_of_others(sent, n) && is_of_others(received, n)))
+        return {sent / (n - 1) * n, received / (n - 1) * n};
+      break;
+    case CollectiveOp::kAllgatherv:
+      if (in_place || is_of_others(sent, n)) return {sent / (n - 1) * n, received + sent / (n - 1)};
+      break;
+    case CollectiveOp::kReduceScatter:
+      if (in_place || is_of_others(received, n))
+        return {sent + received / (n - 1), received / (n - 1) * n};
+      break;
+    case CollectiveOp::kScan: {
+      // (n - me) vectors leave and me + 1 arrive; in place (n - me - 1) and me.
+      const bool fits = sent * (rank + 1) == received * (n - rank);
+      if (in_place || (!fits && sent * rank == received * (n - rank - 1))) {
+        const uint64_t vector = (sent + received) / (n - 1);
+        return {sent + vector, received + vector};
+      }
+      break;
+    }
+    case CollectiveOp::kReduce:
+    case CollectiveOp::kGather:
+      if (me == root && sent == 0 && received % (n - 1) == 0)
+        return {received / (n - 1), received / (n - 1) * n};
+      break;
+    case CollectiveOp::kScatter:
+      if (me == root && received == 0 && sent % (n - 1) == 0)
+        return {sent / (n - 1) * n, sent / (n - 1)};
+      break;
+    default:
+      break;
+  }
+  return bytes;
+}
 
 double payload_bytes(const TraceDefinitions& trace, const Action& action, int me) {
   const uint64_t sent = action.collective.sent, received = action.collective.received;

@@ -4,6 +4,20 @@
 
 namespace rubato {
 
+/// Bytes of a collective as a record has them.
+struct CollectiveBytes {
+  uint64_t sent = 0;
+  uint64_t received = 0;
+};
+
+/// What the record of member `me` would have said if the call had not named MPI_IN_PLACE, for
+/// which Score-P's convention leaves the own part out. `in_place`: the archive says that it did. If
+/// it does not, the bytes themselves may tell: the root of a Gather, Reduce or Scatter that has no
+/// part of its own, a Scan whose two numbers fit no other, a number that the members do not divide
+/// but the others do. A part that is not known stays out: the own one of a vector collective.
+CollectiveBytes whole_bytes(const TraceDefinitions& trace, CollectiveOp op, uint32_t comm,
+                            int32_t root, int me, CollectiveBytes bytes, bool in_place);
+
 /// The payload for algorithm_seconds(), from the recorded sizes of a collective, which member `me`
 /// calls or waits for: the part that one member sends to, or gets from, each other member; the
 /// whole vector for Bcast and for reductions to one result.

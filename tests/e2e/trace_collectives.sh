@@ -130,5 +130,7 @@ size 1 24 32 ALLGATHERV
 size 2 28 36 REDUCE_SCATTER         # 4 + 8 + 16 for the others, 3 blocks of 12 from them
 size 1 32 32 ALLTOALLV              # 4 * (1 + 3 + 4), less the 2 of its own
 size 1 44 44 ALLTOALLW              # 4 * (2 + 4 + 5)
+# All ranks say so of the nine collectives that all do in place (of an exscan it makes no difference), the root of five.
+expect 41 "RUBATO_IN_PLACE.*UINT8; 1"
 check_replayed none
 pass
