@@ -62,6 +62,19 @@ double CollectiveModel::seconds(CollectiveOp op, int p, double bytes, const Roun
                            [&](CollectiveOp part, double n) { return seconds(part, p, n, cost); });
 }
 
+bool CollectiveModel::has_formula(CollectiveOp op, double bytes) const {
+  const auto [priced, size] = priced_as(op, bytes);
+  return !is_perfect(priced) && formula_for(priced, size);
+}
+
+double CollectiveModel::stretch(CollectiveOp op, int p, double bytes, const RoundCost& cost) const {
+  if (!has_formula(op, bytes)) return 1;
+  CollectiveModel messages = *this;
+  messages.pricing = CollectivePricing::kAlgorithm;
+  const double alone = messages.seconds(op, p, bytes, cost);
+  return alone > 0 ? seconds(op, p, bytes, cost) / alone : 1;
+}
+
 double CollectiveModel::departure(CollectiveOp op, int p, double bytes, bool is_root,
                                   const RoundCost& cost) const {
   if (p <= 1 || !is_rooted(op) || is_perfect(op)) return 0;

@@ -84,6 +84,12 @@ class CollectiveModel {
   /// How an operation is priced, for reports: the name of the algorithm, "formula" or "perfect".
   std::string describe(CollectiveOp op, int p, double bytes) const;
 
+  /// True where an operation is priced by a formula.
+  bool has_formula(CollectiveOp op, double bytes) const;
+
+  /// By how much the formula says more than the algorithm; 1 without one.
+  double stretch(CollectiveOp op, int p, double bytes, const RoundCost& cost) const;
+
   /// See algorithm_seconds(). 0 for one member.
   double seconds(CollectiveOp op, int p, double bytes, const RoundCost& cost) const;
 

@@ -24,12 +24,15 @@ class Schedule {
   /// The first step behind all there are.
   int next() const { return next_; }
 
+  /// Whether the messages that follow are combined with what their receiver has.
+  void combine(bool combines) { combines_ = combines; }
+
   /// True when there are more than anybody wants.
   bool full() const { return messages_.size() > kMostScheduled; }
 
   void add(int step, int from, int to, double bytes) {
     if (full()) return;
-    messages_.push_back({step, from % p_, to % p_, bytes});
+    messages_.push_back({step, from % p_, to % p_, bytes, combines_});
     next_ = std::max(next_, step + 1);
   }
 
@@ -60,6 +63,7 @@ class Schedule {
  private:
   int p_;
   int next_ = 0;
+  bool combines_ = false;
   std::vector<ScheduledMessage> messages_;
 };
 
@@ -143,6 +147,7 @@ void ring(Schedule& to, int rounds, double b) {
 
 /// The members beyond a power of two hand over to the first ones, or get something back.
 void fold(Schedule& to, double n, bool back) {
+  if (back) to.combine(false);
   const int power = 1 << floor_log2(to.p());
   const int step = to.next();
   for (int extra = power; extra < to.p(); ++extra) {
@@ -154,8 +159,9 @@ void fold(Schedule& to, double n, bool back) {
   }
 }
 
-void recursive_doubling(Schedule& to, double n) {
+void recursive_doubling(Schedule& to, double n, bool reduces) {
   const int power = 1 << floor_log2(to.p());
+  to.combine(reduces);
   fold(to, n, false);
   for (int distance = 1; distance < power; distance *= 2)
     to.round(power, n, [&](int member) { return member ^ distance; });
@@ -164,9 +170,11 @@ void recursive_doubling(Schedule& to, double n) {
 
 void rabenseifner(Schedule& to, double n, bool to_all) {
   const int power = 1 << floor_log2(to.p());
+  to.combine(true);
   fold(to, n, false);
   for (int distance = power / 2, part = 2; distance >= 1; distance /= 2, part *= 2)
     to.round(power, n / part, [&](int member) { return member ^ distance; });
+  to.combine(false);
   for (int distance = 1, part = power; distance < power; distance *= 2, part /= 2) {
     if (to_all) {
       to.round(power, n / part, [&](int member) { return member ^ distance; });
@@ -184,6 +192,7 @@ void recursive_halving(Schedule& to, double b) {
   const int p = to.p();
   const int power = 1 << floor_log2(p);
   const int extra = p - power;
+  to.combine(true);
   fold(to, p * b, false);
   for (int half = power / 2; half >= 1; half /= 2)
     to.round(power, (half + std::min(half, extra)) * b, [&](int member) { return member ^ half; });
@@ -237,7 +246,7 @@ void barrier(Schedule& to, Algorithm algorithm) {
       for (int step = 0; step < 2 * to.p(); ++step) to.add(step, step, step + 1, 0);
       return;
     case Algorithm::kRecursiveDoubling:
-      return recursive_doubling(to, 0);
+      return recursive_doubling(to, 0, false);
     default:
       for (int distance = 1; distance < to.p(); distance *= 2)
         to.round(0, [&](int member) { return member + distance; });
@@ -291,19 +300,25 @@ void alltoall(Schedule& to, Algorithm algorithm, double n) {
 void allreduce(Schedule& to, Algorithm algorithm, double n) {
   switch (algorithm) {
     case Algorithm::kLinear:
+      to.combine(true);
       linear_up(to, n);
+      to.combine(false);
       return linear_down(to, n);
     case Algorithm::kRecursiveDoubling:
-      return recursive_doubling(to, n);
+      return recursive_doubling(to, n, true);
     case Algorithm::kRabenseifner:
       return rabenseifner(to, n, true);
     default:
-      return ring(to, 2 * (to.p() - 1), n / to.p());
+      to.combine(true);
+      ring(to, to.p() - 1, n / to.p());
+      to.combine(false);
+      return ring(to, to.p() - 1, n / to.p());
   }
 }
 
 void reduce(Schedule& to, AlgorithmChoice choice, double n) {
   const Segments segments(n, choice.segment);
+  to.combine(true);
   switch (choice.algorithm) {
     case Algorithm::kLinear:
       return linear_up(to, n);
@@ -313,6 +328,7 @@ void reduce(Schedule& to, AlgorithmChoice choice, double n) {
       return binary(to, segments, false);
     case Algorithm::kInOrderBinary:  // its root is another member, which hands the result over
       binary(to, segments, false);
+      to.combine(false);
       return to.add(to.next(), 0, to.p() - 1, n);
     case Algorithm::kRabenseifner:
       return rabenseifner(to, n, false);
@@ -323,9 +339,11 @@ void reduce(Schedule& to, AlgorithmChoice choice, double n) {
 
 void reduce_scatter(Schedule& to, Algorithm algorithm, double b) {
   const int p = to.p();
+  to.combine(true);
   switch (algorithm) {
     case Algorithm::kButterfly:
       recursive_halving(to, b);
+      to.combine(false);
       if (p > 2) to.round(b, [p](int member) { return p - 1 - member; });
       return;
     case Algorithm::kRecursiveHalving:
@@ -343,6 +361,7 @@ void reduce_scatter(Schedule& to, Algorithm algorithm, double b) {
 
 void scan(Schedule& to, Algorithm algorithm, double n) {
   const int p = to.p();
+  to.combine(true);
   if (algorithm == Algorithm::kLinear) return chain(to, Segments(n, 0), true);
   for (int distance = 1; distance < p; distance *= 2)
     to.round(p - distance, n, [&](int member) { return member + distance; });
@@ -402,37 +421,84 @@ std::vector<ScheduledMessage> algorithm_schedule(CollectiveOp op, AlgorithmChoic
   return std::move(schedule).numbered_from(is_rooted(op) ? std::max(root, 0) : 0);
 }
 
-std::vector<ScheduledMessage> collective_schedule(CollectiveOp op, const CollectiveModel& model,
-                                                  int p, double bytes, int root) {
-  if (op == CollectiveOp::kCreateHandle || op == CollectiveOp::kDestroyHandle)
-    return collective_schedule(CollectiveOp::kAllgather, model, p, kHandleBytes, root);
-  const AlgorithmChoice choice = model.choose(op, p, bytes);
-  const auto one_behind_the_other = [&](CollectiveOp first, double first_bytes, CollectiveOp then,
-                                        double then_bytes) {
-    auto schedule = collective_schedule(first, model, p, first_bytes, 0);
+namespace {
+
+/// The operations that an algorithm consists of, one behind the other; none if it is one itself.
+std::vector<std::pair<CollectiveOp, double>> parts_of(CollectiveOp op, Algorithm algorithm, int p,
+                                                      double bytes) {
+  using Op = CollectiveOp;
+  switch (algorithm) {
+    case Algorithm::kReduceBcast:
+      return {{Op::kReduce, bytes}, {Op::kBcast, bytes}};
+    case Algorithm::kGatherBcast:
+      return {{op == Op::kAllgatherv ? Op::kGatherv : Op::kGather, bytes}, {Op::kBcast, p * bytes}};
+    case Algorithm::kReduceScatter:
+      return {{Op::kReduce, p * bytes},
+              {op == Op::kReduceScatter ? Op::kScatterv : Op::kScatter, bytes}};
+    default:
+      return {};
+  }
+}
+
+/// The algorithms of `choices` over `bytes`; segments are bytes here.
+std::vector<ScheduledMessage> schedule_of(CollectiveOp op,
+                                          const std::vector<AlgorithmChoice>& choices, int p,
+                                          double bytes, int root) {
+  const auto parts = parts_of(op, choices[0].algorithm, p, bytes);
+  if (parts.empty()) return algorithm_schedule(op, choices[0], p, bytes, root);
+  std::vector<ScheduledMessage> schedule;
+  for (size_t i = 0; i < parts.size(); ++i) {
     const int steps = schedule.empty() ? 0 : schedule.back().step + 1;
-    for (ScheduledMessage message : collective_schedule(then, model, p, then_bytes, 0)) {
+    for (ScheduledMessage message :
+         algorithm_schedule(parts[i].first, choices[i + 1], p, parts[i].second, 0)) {
       message.step += steps;
       schedule.push_back(message);
     }
-    return schedule;
-  };
-  switch (choice.algorithm) {
-    case Algorithm::kReduceBcast:
-      return one_behind_the_other(CollectiveOp::kReduce, bytes, CollectiveOp::kBcast, bytes);
-    case Algorithm::kGatherBcast: {
-      const bool vector = op == CollectiveOp::kAllgatherv;
-      return one_behind_the_other(vector ? CollectiveOp::kGatherv : CollectiveOp::kGather, bytes,
-                                  CollectiveOp::kBcast, p * bytes);
-    }
-    case Algorithm::kReduceScatter: {
-      const bool vector = op == CollectiveOp::kReduceScatter;
-      return one_behind_the_other(CollectiveOp::kReduce, p * bytes,
-                                  vector ? CollectiveOp::kScatterv : CollectiveOp::kScatter, bytes);
-    }
-    default:
-      return algorithm_schedule(op, choice, p, bytes, root);
   }
+  return schedule;
+}
+
+/// The algorithms that `model` chooses, as those of schedule_of().
+std::vector<AlgorithmChoice> choices_of(CollectiveOp op, const CollectiveModel& model, int p,
+                                        double bytes) {
+  std::vector<AlgorithmChoice> choices = {model.choose(op, p, bytes)};
+  for (const auto& [part, size] : parts_of(op, choices[0].algorithm, p, bytes))
+    choices.push_back(model.choose(part, p, size));
+  return choices;
+}
+
+bool makes_handles(CollectiveOp op) {
+  return op == CollectiveOp::kCreateHandle || op == CollectiveOp::kDestroyHandle;
+}
+
+}  // namespace
+
+std::vector<ScheduledMessage> collective_schedule(CollectiveOp op, const CollectiveModel& model,
+                                                  int p, double bytes, int root) {
+  if (makes_handles(op))
+    return collective_schedule(CollectiveOp::kAllgather, model, p, kHandleBytes, root);
+  return schedule_of(op, choices_of(op, model, p, bytes), p, bytes, root);
+}
+
+std::vector<AlgorithmChoice> schedule_choices(CollectiveOp op, const CollectiveModel& model, int p,
+                                              double bytes) {
+  auto choices = choices_of(op, model, p, bytes);
+  const auto parts = parts_of(op, choices[0].algorithm, p, bytes);
+  for (size_t i = 0; i < choices.size(); ++i) {
+    AlgorithmChoice& choice = choices[i];
+    const double n = (i == 0 ? bytes : parts[i - 1].second) *
+                     (choice.algorithm == Algorithm::kSplitBinary ? 0.5 : 1);
+    const double count = Segments(n, choice.segment).count;
+    // A little more than a segment, so that as many are counted as there are.
+    constexpr double kMore = 1 + 1e-9;
+    choice.segment = count > 1 ? n / bytes / count * kMore : 0;
+  }
+  return choices;
+}
+
+std::vector<ScheduledMessage> unit_schedule(CollectiveOp op,
+                                            const std::vector<AlgorithmChoice>& choices, int p) {
+  return schedule_of(op, choices, p, 1, 0);
 }
 
 std::vector<MessageTimes> schedule_times(const std::vector<ScheduledMessage>& schedule, int p,

@@ -15,6 +15,7 @@ struct ScheduledMessage {
   int from = 0;  ///< local ranks
   int to = 0;
   double bytes = 0;
+  bool combines = false;  ///< its receiver reduces it with what it has
 };
 
 /// A longer schedule is cut off behind one message more.
@@ -30,6 +31,15 @@ std::vector<ScheduledMessage> collective_schedule(CollectiveOp op, const Collect
 /// The same for one algorithm of algorithms_of(op) that does not consist of other operations.
 std::vector<ScheduledMessage> algorithm_schedule(CollectiveOp op, AlgorithmChoice choice, int p,
                                                  double bytes, int root);
+
+/// The algorithms that collective_schedule() takes: that of the operation, then those of the parts
+/// that it consists of, if it does. Segments as shares of `bytes`.
+std::vector<AlgorithmChoice> schedule_choices(CollectiveOp op, const CollectiveModel& model, int p,
+                                              double bytes);
+
+/// collective_schedule() of 1 byte from local rank 0, with these algorithms.
+std::vector<ScheduledMessage> unit_schedule(CollectiveOp op,
+                                            const std::vector<AlgorithmChoice>& choices, int p);
 
 /// When a message starts and arrives if nothing else uses the network; the first step begins at 0.
 struct MessageTimes {

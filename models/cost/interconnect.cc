@@ -122,9 +122,7 @@ RoundCost Interconnect::round_cost(PairClass pair) const {
     const bool is_there = protocol(pair.level(), n) == Protocol::kEager;
     return message.following_receive + (is_there ? 0 : message.transfer - message.latency);
   };
-  cost.combine = [this](double n) {
-    return platform_.reduction_bandwidth ? n / *platform_.reduction_bandwidth : 0.0;
-  };
+  cost.combine = [this](double n) { return combine(n); };
   return cost;
 }
 

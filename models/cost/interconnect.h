@@ -60,6 +60,15 @@ class Interconnect {
   double collective_departure(CollectiveOp op, int members, double bytes, PairClass widest,
                               bool is_root) const;
 
+  /// See CollectiveModel::stretch().
+  double stretch(CollectiveOp op, int members, double bytes, PairClass widest) const {
+    return platform_.collectives.stretch(op, members, bytes, round_cost(widest));
+  }
+  /// Seconds to combine `bytes` with as many.
+  double combine(double bytes) const {
+    return platform_.reduction_bandwidth ? bytes / *platform_.reduction_bandwidth : 0;
+  }
+
   /// What messages between such pairs cost the members of a collective.
   RoundCost round_cost(PairClass pair) const;
 

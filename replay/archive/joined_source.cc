@@ -246,7 +246,7 @@ class JoinedSource : public EventSource {
       case ActionKind::kCollective:
       case ActionKind::kStartCollective:
       case ActionKind::kWaitCollective:
-      case ActionKind::kNothingTo:
+      case ActionKind::kParts:
       case ActionKind::kFetch:
       case ActionKind::kOneSidedDone:
         break;

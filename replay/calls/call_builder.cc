@@ -1,9 +1,11 @@
 #include "replay/calls/call_builder.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 
 #include "replay/calls/polling.h"
+#include "replay/trace/collective_sizes.h"
 
 namespace rubato {
 namespace {
@@ -206,6 +208,17 @@ void CallBuilder::begins_world(uint64_t /*event*/, double /*time*/, uint32_t com
   action.comm = comm;
 }
 
+namespace {
+
+/// What an operation may say of its parts: CollectiveFlags.
+uint8_t flags_of_parts(CollectiveOp op) {
+  if (op == CollectiveOp::kScatterv) return kHasParts;
+  const bool to_each = op == CollectiveOp::kAlltoallv || op == CollectiveOp::kAlltoallw;
+  return to_each ? kHasParts | kSendsToSome : 0;
+}
+
+}  // namespace
+
 void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, uint32_t comm,
                                  int32_t root, uint64_t sent, uint64_t received) {
   ensure_call(event, time);
@@ -223,8 +236,7 @@ void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, u
     action.op = op;
     action.comm = comm;
     action.collective = {.root = root, .order = 0, .sent = sent, .received = received};
-    const bool says_parts = op == CollectiveOp::kAlltoallv || op == CollectiveOp::kAlltoallw;
-    if (says_parts && !(action.flags & kGivesNothing)) add_nothing_to(nothing_to_);
+    if (flags_of_parts(op) != 0 && !(action.flags & kGivesNothing)) add_parts(parts_, op);
   }
   if (implicit_) close_call(time);
 }
@@ -232,8 +244,12 @@ void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, u
 void CallBuilder::part(uint64_t event, double time, uint64_t bytes, uint32_t peers) {
   note_inside(event, time, false);
   if (!open_) return;  // of no call
-  if (bytes == 0) nothing_to_.push_back({static_cast<int32_t>(parts_), peers});
-  parts_ += peers;
+  const uint64_t most = (uint64_t{1} << Part::kBytesBits) - 1;
+  if (!parts_.empty() && parts_.back().bytes == bytes) {
+    parts_.back().members += peers;
+  } else {
+    parts_.push_back({peers, std::min(bytes, most)});
+  }
 }
 
 void CallBuilder::prepares_parts(uint64_t, double, uint64_t request) {
@@ -241,21 +257,23 @@ void CallBuilder::prepares_parts(uint64_t, double, uint64_t request) {
 }
 
 void CallBuilder::end_parts() {
-  if (prepared_) book_->nothing_to.erase(*prepared_);
-  if (prepared_ && !nothing_to_.empty()) book_->nothing_to[*prepared_] = nothing_to_;
+  if (prepared_) book_->parts.erase(*prepared_);
+  if (prepared_ && !parts_.empty()) book_->parts[*prepared_] = parts_;
   prepared_.reset();
-  nothing_to_.clear();
-  parts_ = 0;
+  parts_.clear();
 }
 
-void CallBuilder::add_nothing_to(const std::vector<NothingTo>& nothing_to) {
-  if (nothing_to.empty()) return;
-  pending_.actions.back().flags |= kSendsToSome;
-  for (size_t i = 0; i < nothing_to.size(); ++i) {
-    add_action(ActionKind::kNothingTo).nothing_to = {
-        .first = nothing_to[i].first,
-        .members = nothing_to[i].count,
-        .follow = static_cast<uint32_t>(nothing_to.size() - 1 - i)};
+void CallBuilder::add_parts(const std::vector<Part>& parts, std::optional<CollectiveOp> op) {
+  if (parts.empty()) return;
+  const bool sends_to_some =
+      std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.bytes == 0; });
+  const uint8_t flags = kHasParts | (sends_to_some ? kSendsToSome : 0);
+  pending_.actions.back().flags |= op ? flags & flags_of_parts(*op) : flags;
+  for (size_t i = 0; i < parts.size(); i += 2) {
+    add_action(ActionKind::kParts).parts = {
+        .follow = static_cast<int32_t>((parts.size() - 1 - i) / 2),
+        .first = parts[i].packed(),
+        .second = i + 1 < parts.size() ? parts[i + 1].packed() : 0};
   }
 }
 
@@ -265,8 +283,8 @@ void CallBuilder::icollective_request(uint64_t event, double time, uint64_t requ
   note_inside(event, time, false);
   post(ActionKind::kStartCollective, request, book_->collectives);
   pending_.actions.back().start.persistent = init_order;
-  const auto prepared = book_->nothing_to.find(request);
-  add_nothing_to(prepared == book_->nothing_to.end() ? nothing_to_ : prepared->second);
+  const auto prepared = book_->parts.find(request);
+  add_parts(prepared == book_->parts.end() ? parts_ : prepared->second, {});
   if (implicit_) close_call(time);
 }
 
@@ -287,8 +305,7 @@ void CallBuilder::icollective_complete(uint64_t event, double time, CollectiveOp
     add_action(ActionKind::kNone);
   } else {
     Action& started = poster.action_of(found->number);
-    const bool says_parts = op == CollectiveOp::kAlltoallv || op == CollectiveOp::kAlltoallw;
-    started.flags &= says_parts ? kSendsToSome : 0;
+    started.flags &= flags_of_parts(op);
     const uint8_t flags = part_flag(op, comm, root, sent, received);
     // Whom it gives nothing to is on record already.
     started.flags |=
@@ -296,6 +313,12 @@ void CallBuilder::icollective_complete(uint64_t event, double time, CollectiveOp
     started.op = op;
     started.comm = comm;
     started.start.root = root;
+    Action sizes;
+    sizes.op = op;
+    sizes.comm = comm;
+    sizes.collective = {.root = root, .order = 0, .sent = sent, .received = received};
+    const int local = trace_->comms[comm].local_rank(trace_->rank_of(timeline_));
+    started.start.payload = std::bit_cast<uint64_t>(payload_bytes(*trace_, sizes, local));
     const uint32_t slot = started.start.slot;
     poster.resolve(found->number);
     Action& wait = add_action(ActionKind::kWaitCollective);

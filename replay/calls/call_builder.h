@@ -157,8 +157,8 @@ class CallBuilder {
   /// True between two calls, where what follows is all that its calls depend on. (Of a rank with
   /// one timeline.)
   bool is_quiet() const {
-    return begun_ && !open_ && polls_ == 0 && function_records_ == 0 && parts_ == 0 && !prepared_ &&
-           probed_.empty() && book_->slots.in_use() == 0;
+    return begun_ && !open_ && polls_ == 0 && function_records_ == 0 && parts_.empty() &&
+           !prepared_ && probed_.empty() && book_->slots.in_use() == 0;
   }
   /// How many of the last calls may turn out to have been spinning.
   size_t polls() const { return polls_; }
@@ -272,8 +272,9 @@ class CallBuilder {
   /// CollectiveFlags of a member whose part is empty.
   uint8_t part_flag(CollectiveOp op, uint32_t comm, int32_t root, uint64_t sent,
                     uint64_t received) const;
-  /// Behind the last action, a collective: whom it sends nothing to.
-  void add_nothing_to(const std::vector<NothingTo>& nothing_to);
+  /// Behind the last action, a collective: what it sends to each. Unless `op` is known, its flags
+  /// say more than it may have.
+  void add_parts(const std::vector<Part>& parts, std::optional<CollectiveOp> op);
   /// The open call is over: what was said of its parts goes to the request it prepared, or is
   /// forgotten.
   void end_parts();
@@ -303,9 +304,8 @@ class CallBuilder {
 
   // Calls that were not handed out yet, with the number of calls, actions before them.
   Block pending_;
-  std::vector<NothingTo> nothing_to_;  ///< parts of the open call
-  uint32_t parts_ = 0;                 ///< how many of its parts were seen
-  std::optional<uint64_t> prepared_;   ///< request that it prepares
+  std::vector<Part> parts_;           ///< of the open call
+  std::optional<uint64_t> prepared_;  ///< request that it prepares
   /// The last message that left for another rank, if its call does not complete it; else no slot.
   struct {
     uint64_t request = 0;
@@ -399,7 +399,7 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
   gap_start_ = pending_.records.size();
   open_ = false;
   implicit_ = false;
-  if (parts_ > 0 || prepared_) end_parts();
+  if (!parts_.empty() || prepared_) end_parts();
   if (polls_ > 0 || call.is_kept()) follow_polls();
 }
 

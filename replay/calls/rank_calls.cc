@@ -124,7 +124,7 @@ void RankCalls::number(Timeline& timeline) {
     if (action.kind == ActionKind::kCollective) {
       action.collective.order = ++counts_[{ActionKind::kCollective, 0, action.comm, 0}].last;
     } else if (action.kind == ActionKind::kStartCollective) {
-      const auto persistent = static_cast<uint32_t>(action.start.persistent);
+      const uint32_t persistent = action.start.persistent;
       action.start.order = ++counts_[{ActionKind::kCollective, 0, action.comm, persistent}].last;
     } else if (action.kind == ActionKind::kEpoch) {
       EpochAction& epoch = action.epoch;

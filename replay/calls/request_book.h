@@ -31,12 +31,6 @@ struct NeighbourRequest {
   std::vector<uint32_t> slots;  ///< of its receives, where it was started
 };
 
-/// Members, from `first` on, that get nothing from a member of a vector collective.
-struct NothingTo {
-  int32_t first;
-  uint32_t count;
-};
-
 /// Numbers for requests, small and used again: the lowest one that is free. So a program that does
 /// the same again gets the same ones again, and its calls look alike (packed_calls.h).
 class SlotNumbers {
@@ -108,7 +102,7 @@ struct RequestBook {
   std::map<uint64_t, NeighbourRequest> among_neighbours;
   std::map<uint32_t, uint32_t> neighbour_inits;     ///< by communicator: how many persistent ones
   std::map<uint64_t, PartitionedSend> partitioned;  ///< by request
-  std::map<uint64_t, std::vector<NothingTo>> nothing_to;  ///< by persistent request
+  std::map<uint64_t, std::vector<Part>> parts;      ///< by persistent request
   RequestTable<uint32_t> send_slots;
   RequestTable<uint32_t> one_sided_slots;  ///< by the number that operations share
   /// Threads are not replayed in the order in which they came here, so that a slot which was freed

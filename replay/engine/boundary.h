@@ -240,7 +240,7 @@ class Boundary {
     uint32_t comm = 0;
     uint64_t number = 0;
     int here = 0;  ///< that have come
-    Arrivals<K> arrivals;
+    Came<K> came;
   };
   Members& members(uint32_t comm, uint64_t number) {
     // Mostly there are few instances under way.
@@ -260,29 +260,38 @@ class Boundary {
     for (const int process : others(members.comm)) {
       ByteWriter& to =
           begin_instance(process, Crossing::kMembers, members.comm, members.number, op, root);
-      put(to, bases_[process], members.arrivals);
+      put(to, bases_[process], members.came);
       team_->put(process, awaited);
     }
   }
-  static Arrivals<K> take_members(ByteReader& from, BatchBase& base) {
-    Arrivals<K> members;
+  static Came<K> take_members(ByteReader& from, BatchBase& base) {
+    Came<K> came;
+    Arrivals<K>& members = came.arrivals;
     members.count = static_cast<int>(from.number());
     members.latest = static_cast<int32_t>(from.near_zero());
     members.recorded_last = from.ticks(base.ticks);
     base.take(from, members.last);
-    return members;
+    came.each.resize(from.number());
+    for (Entered<K>& member : came.each) {
+      member.local = static_cast<int32_t>(from.number());
+      member.timeline = static_cast<int32_t>(from.number());
+      from.value(member.payload);
+      base.take(from, member.enter);
+    }
+    return came;
   }
 
   /// True where processes tell each other of such members by a Relay.
   bool relays(uint32_t comm) const {
     return static_cast<int>(others(comm).size()) >= team_->most_told_directly();
   }
-  Relay<K>& relay(uint32_t comm, uint64_t number) { return relays_[{comm, number}]; }
+  using MemberRelay = Relay<Came<K>>;
+  MemberRelay& relay(uint32_t comm, uint64_t number) { return relays_[{comm, number}]; }
   void forget_relay(uint32_t comm, uint64_t number) { relays_.erase({comm, number}); }
   /// Sends what a relay can send now. True when all is known.
-  bool pass_on(uint32_t comm, uint64_t number, Relay<K>& relay, CollectiveOp op, int32_t root,
+  bool pass_on(uint32_t comm, uint64_t number, MemberRelay& relay, CollectiveOp op, int32_t root,
                bool awaited) {
-    return relay.go_on(ring_size(comm), [&](int round, int distance, const Arrivals<K>& members) {
+    return relay.go_on(ring_size(comm), [&](int round, int distance, const Came<K>& members) {
       const int process = in_ring(comm, distance);
       ByteWriter& to = begin_instance(process, Crossing::kRelay, comm, number, op, root);
       to.number(static_cast<uint64_t>(round));
@@ -306,7 +315,7 @@ class Boundary {
       if (distance > from_root) put_root_to(in_ring(comm, distance), comm, number, instance);
     }
   }
-  /// `actions`: that of the collective and the kNothingTo behind it.
+  /// `actions`: that of the collective and the kParts behind it.
   void put_member(uint64_t number, const Action* actions, size_t count, int local, int rank,
                   int timeline, const Call& call, const Lanes<K>& enter) {
     for (const int process : others(actions->comm)) {
@@ -358,11 +367,19 @@ class Boundary {
     team_->put(process, true);
   }
 
-  static void put(ByteWriter& to, BatchBase& base, const Arrivals<K>& members) {
+  static void put(ByteWriter& to, BatchBase& base, const Came<K>& came) {
+    const Arrivals<K>& members = came.arrivals;
     to.number(static_cast<uint64_t>(members.count));
     to.near_zero(members.latest);
     to.ticks(members.recorded_last, base.ticks);
     base.put(to, members.last);
+    to.number(came.each.size());
+    for (const Entered<K>& member : came.each) {
+      to.number(static_cast<uint64_t>(member.local));
+      to.number(static_cast<uint64_t>(member.timeline));
+      to.value(member.payload);
+      base.put(to, member.enter);
+    }
   }
   ByteWriter& begin(int process, Crossing kind, uint8_t flags = 0) {
     ByteWriter& to = team_->batch(process);
@@ -388,7 +405,7 @@ class Boundary {
   std::vector<std::vector<int>> others_;  ///< by communicator
   std::vector<Peer> peers_;
   std::vector<Members> coming_;
-  std::map<std::pair<uint32_t, uint64_t>, Relay<K>> relays_;  ///< by communicator and instance
+  std::map<std::pair<uint32_t, uint64_t>, MemberRelay> relays_;  ///< by communicator and instance
 };
 
 /// In place of a Boundary where there is none.

@@ -23,7 +23,7 @@ template <class Rules>
     awaited.waits_for = synchronisation_of(action, awaited.local);
     const auto [number, instance] = arrive(timeline, call, action, awaited.local);
     awaited.instance = number;
-    if (action.flags & kNoPart) return collectives_.depart(action.comm, number, instance);
+    if (action.flags & kNoPart) return depart(action.comm, number, instance);
   }
   timelines_[timeline].awaited.push_back(awaited);
 }
@@ -40,7 +40,7 @@ template <class Rules>
   started.instance = number;
   started.enter = timelines_[timeline].enter;
   if (action.flags & kNoPart) {
-    collectives_.depart(action.comm, number, instance);
+    depart(action.comm, number, instance);
     return put_slot(timelines_[timeline], action.start.slot, kNoTransfer);
   }
   auto id = static_cast<TransferId>(started_.size());
@@ -76,13 +76,44 @@ auto Replay<Rules>::arrive(int timeline, const Call& call, const Action& action,
                      std::to_string(instance.first_rank) + "; records are missing or damaged");
   }
   if (instance.window) end_streams(action.comm, state.rank, instance);
-  if constexpr (kTimeOrdered<Rules>) begin_flows(action, local, arrived.number, instance);
   if constexpr (kDivided<Rules>) tell_members(timeline, call, action, local, arrived);
   if (collectives_.may_let_go(instance, trace_->comms[action.comm], local)) {
     for (const int32_t waiting : instance.waiting) wake(waiting);
     instance.waiting.clear();
   }
+  play(instance, action, local, timeline, state.enter);
   return arrived;
+}
+
+template <class Rules>
+void Replay<Rules>::play(CollectiveInstance<K>& instance, const Action& action, int local,
+                         int timeline, const Lanes<K>& enter) {
+  if constexpr (!Rules::kFollowsRecording) {
+    rules_->enter_collective(instance, action, local, timeline, enter,
+                             collectives_.members_here(action.comm), *trace_);
+    if constexpr (kTimeOrdered<Rules>) start_flows(instance.play);
+    rules_->plays().wake([this](int waiting) { wake(waiting); });
+  }
+}
+
+template <class Rules>
+bool Replay<Rules>::messages_are_there(int timeline, const CollectiveInstance<K>& instance,
+                                       int local) {
+  if constexpr (!Rules::kFollowsRecording) {
+    if (instance.play < 0 || rules_->plays().is_done(instance.play, local)) return true;
+    rules_->plays().wait(instance.play, local, timeline);
+    return false;
+  }
+  return true;
+}
+
+template <class Rules>
+void Replay<Rules>::depart(uint32_t comm, uint64_t number, CollectiveInstance<K>& instance) {
+  if constexpr (!Rules::kFollowsRecording) {
+    if (instance.play >= 0 && rules_->plays().left(instance.play))
+      instance.play = rules_->plays().kOver;
+  }
+  collectives_.depart(comm, number, instance);
 }
 
 template <class Rules>

@@ -290,19 +290,30 @@ void Replay<Rules>::tell_members(
   const TimelineState<K>& state = timelines_[timeline];
   const CollectiveInstance<K>& instance = arrived.instance;
   auto& members = boundary_->members(action.comm, arrived.number);
-  const bool all_apart =
-      instance.how == Synchronisation::kPrefix || trace_->comms[action.comm].first_group > 0;
+  const Communicator& comm = trace_->comms[action.comm];
+  bool all_apart = instance.how == Synchronisation::kPrefix || comm.first_group > 0;
+  bool listed = false;  // where all wait for all, and parts are equal
+  if constexpr (!Rules::kFollowsRecording) {
+    listed = rules_->plays(comm) && rules_->has_equal_parts(action.op);
+    all_apart = all_apart || (rules_->plays(comm) && !listed);
+  }
   const bool apart = all_apart || (action.flags & kSendsToSome);
   if (apart) {
     size_t count = 1;
-    if (action.flags & kSendsToSome) count += 1 + (&action + 1)->nothing_to.follow;
+    if (action.flags & kHasParts) count += 1 + (&action + 1)->parts.follow;
     boundary_->put_member(arrived.number, &action, count, local, state.rank, timeline, call,
                           state.enter);
   } else {
+    Came<K>& came = members.came;
     if (action.flags & (kGivesNothing | kNoPart)) {
-      ++members.arrivals.count;
+      ++came.arrivals.count;
     } else {
-      members.arrivals.add(call.enter, state.enter, timeline);
+      came.arrivals.add(call.enter, state.enter, timeline);
+    }
+    if constexpr (!Rules::kFollowsRecording) {
+      if (listed)
+        came.each.push_back(
+            {local, timeline, rules_->payload_of(action, local, *trace_), state.enter});
     }
     if (instance.how == Synchronisation::kOneToAll && local == instance.root)
       boundary_->put_root(action.comm, arrived.number, instance, boundary_->team().self());
@@ -310,10 +321,10 @@ void Replay<Rules>::tell_members(
   ++members.here;
   if (!boundary_->all_here(members)) return;
   if (!all_apart && boundary_->relays(action.comm)) {
-    boundary_->relay(action.comm, arrived.number).come(members.arrivals);
+    boundary_->relay(action.comm, arrived.number).come(members.came);
     arrived.instance.passed_on = true;
     pass_on(action.comm, arrived.number, arrived.instance);
-  } else if (members.arrivals.count > 0) {
+  } else if (members.came.arrivals.count > 0) {
     const bool awaited = instance.how != Synchronisation::kOneToAll;
     boundary_->put_members(members, instance.op, instance.root, awaited);
   }
@@ -323,13 +334,24 @@ void Replay<Rules>::tell_members(
 template <class Rules>
 bool Replay<Rules>::pass_on(uint32_t comm, uint64_t number,
                             CollectiveInstance<K>& instance) requires kDivided<Rules> {
-  Relay<K>& relay = boundary_->relay(comm, number);
+  auto& relay = boundary_->relay(comm, number);
   const bool awaited = instance.how != Synchronisation::kOneToAll;
   if (!boundary_->pass_on(comm, number, relay, instance.op, instance.root, awaited)) return false;
-  collectives_.arrive_members(instance, comm, instance.op, instance.root, 0, relay.others());
+  take_members(instance, comm, instance.op, instance.root, relay.others());
   boundary_->forget_relay(comm, number);
   instance.passed_on = false;
   return true;
+}
+
+template <class Rules>
+void Replay<Rules>::take_members(CollectiveInstance<K>& instance, uint32_t comm, CollectiveOp op,
+                                 int32_t root, const Came<K>& came) requires kDivided<Rules> {
+  collectives_.arrive_members(instance, comm, op, root, 0, came.arrivals);
+  if constexpr (!Rules::kFollowsRecording) {
+    for (const Entered<K>& member : came.each)
+      rules_->enter_elsewhere(instance, comm, member, collectives_.members_here(comm), *trace_);
+    rules_->plays().wake([this](int waiting) { wake(waiting); });
+  }
 }
 
 template <class Rules>
@@ -344,7 +366,7 @@ void Replay<Rules>::take_collective(Crossing kind, ByteReader& from,
   bool is_told = true;
   if (kind == Crossing::kMembers) {
     local = -1;
-    collectives_.arrive_members(instance, comm, op, root, 0, Boundary<K>::take_members(from, base));
+    take_members(instance, comm, op, root, Boundary<K>::take_members(from, base));
   } else if (kind == Crossing::kRelay) {
     const auto round = static_cast<int>(from.number());
     boundary_->relay(comm, number).take(round, Boundary<K>::take_members(from, base));
@@ -371,6 +393,7 @@ void Replay<Rules>::take_collective(Crossing kind, ByteReader& from,
     Lanes<K> enter;
     base.take(from, enter);
     collectives_.arrive_elsewhere(instance, actions[0], local, rank, timeline, call, enter);
+    play(instance, actions[0], local, timeline, enter);
   }
   if (collectives_.take_mismatch())
     throw InputError("members in two processes differ about a collective");

@@ -322,10 +322,10 @@ RUBATO_HOT void Replay<Rules>::perform(TimelineState<K>& state, const Call& call
   const int timeline = state.number;
   switch (action.kind) {
     case ActionKind::kNone:
-    case ActionKind::kFetch:      // of the action before it
-    case ActionKind::kNothingTo:  // likewise
-    case ActionKind::kTested:     // outcomes.h
-    case ActionKind::kLost:       // the rules' affair
+    case ActionKind::kFetch:   // of the action before it
+    case ActionKind::kParts:   // likewise
+    case ActionKind::kTested:  // outcomes.h
+    case ActionKind::kLost:    // the rules' affair
       return;
     case ActionKind::kSend:
       return send(state, call, action);
@@ -426,8 +426,11 @@ RUBATO_HOT bool Replay<Rules>::others_are_there(int timeline, const Awaited& awa
       const Communicator& comm = trace_->comms[number];
       if (comm.size() <= 1) return true;
       CollectiveInstance<K>& instance = collectives_.get(number, awaited.instance);
-      if (collectives_.ready(instance, comm, awaited.local, awaited.waits_for) &&
-          !is_flowing(instance, comm, awaited)) {
+      if (collectives_.ready(instance, comm, awaited.local, awaited.waits_for)) {
+        if (!instance.abandoned && !messages_are_there(timeline, instance, awaited.local)) {
+          instance.waiting.push_back(timeline);  // in case that it is abandoned
+          return false;
+        }
         if constexpr (kTimeOrdered<Rules>) return has_landed(timeline, instance, awaited.local);
         return true;
       }
@@ -547,7 +550,7 @@ RUBATO_RARE void Replay<Rules>::let_go_collective(int timeline, const Call& call
              call.leave < cause) {
     count_violation(timeline, call, awaited.kind);
   }
-  collectives_.depart(number, awaited.instance, instance);
+  depart(number, awaited.instance, instance);
   if (awaited.transfer != kNoTransfer) free_started_.push_back(awaited.transfer);
 }
 

@@ -34,7 +34,6 @@
 #include "replay/observe/profile.h"
 #include "replay/observe/results.h"
 #include "replay/observe/wait_states.h"
-#include "replay/rules/collective_flows.h"
 #include "replay/rules/compute_changes.h"
 #include "replay/rules/origin_rules.h"
 #include "replay/rules/presence.h"
@@ -231,6 +230,14 @@ class Replay {
   /// Comes to a collective of several members.
   typename CollectiveInstances<K>::Arrived arrive(int timeline, const Call& call,
                                                   const Action& action, int local);
+  /// Member `local` has come to a collective whose messages may be played; who is done goes on.
+  void play(CollectiveInstance<K>& instance, const Action& action, int local, int timeline,
+            const Lanes<K>& enter);
+  /// A member of this process leaves a collective for good.
+  void depart(uint32_t comm, uint64_t number, CollectiveInstance<K>& instance);
+  /// False while messages of a collective are to come that `timeline` waits for in it, which is
+  /// woken then.
+  bool messages_are_there(int timeline, const CollectiveInstance<K>& instance, int local);
   /// Whom member `local` waits for in a collective.
   Synchronisation synchronisation_of(const Action& action, int local) const;
   void await(TimelineState<K>& state, Awaited::Kind kind, TransferId id);
@@ -361,26 +368,10 @@ class Replay {
   void ask(TransferId id, const Action& action) requires kTimeOrdered<Rules>;
   void find_receive(TransferId id) requires kTimeOrdered<Rules>;
   void pair(TransferId send, TransferId receive) requires kTimeOrdered<Rules>;
-  /// True while a member has to wait for messages of the collective that share the network.
-  static bool is_flowing(const CollectiveInstance<K>& instance, const Communicator& comm,
-                         const Awaited& awaited) {
-    if constexpr (kTimeOrdered<Rules>) {
-      if (!instance.flowing) return false;
-      switch (awaited.waits_for) {
-        case Synchronisation::kOneToAll:
-          return instance.waits_for_root(awaited.local, comm);
-        case Synchronisation::kAllToOne:
-          return awaited.local == instance.root;
-        default:
-          return true;
-      }
-    }
-    return false;
-  }
-  /// A member has come: the messages of the collective may begin.
-  void begin_flows(const Action& action, int local, uint64_t number,
-                   CollectiveInstance<K>& instance) requires kTimeOrdered<Rules>;
-  void end_flows(const CollectiveFlows& flows) requires kTimeOrdered<Rules>;
+  /// Messages of a collective begin, by CollectiveInstance::play, that can; one flows, or is there.
+  void start_flows(int play) requires kTimeOrdered<Rules>;
+  void flow_part(const TimedEvent& part) requires kTimeOrdered<Rules>;
+  void part_arrived(uint32_t play, uint32_t part) requires kTimeOrdered<Rules>;
   /// The request to send of `id` is at the receiver, who has posted; of an eager message nothing.
   void request(TransferId id) requires kTimeOrdered<Rules>;
   void arrived(TransferId id) requires kTimeOrdered<Rules>;
@@ -452,6 +443,9 @@ class Replay {
   void take_send(const SendAway<K>& sent) requires kDivided<Rules>;
   void take_answer(const SendAnswer<K>& answer) requires kDivided<Rules>;
   void take_told(const typename Boundary<K>::Told& told, bool asks) requires kDivided<Rules>;
+  /// Members in another process have come to a collective.
+  void take_members(CollectiveInstance<K>& instance, uint32_t comm, CollectiveOp op, int32_t root,
+                    const Came<K>& came) requires kDivided<Rules>;
   void take_collective(Crossing kind, ByteReader& from, BatchBase& base) requires kDivided<Rules>;
 
   // --- Requests ---
@@ -508,7 +502,7 @@ class Replay {
   /// when there was none: a deadlock.
   bool release_hole();
   /// A collective in which, on this machine, members wait that need not.
-  static bool holds_more_than_it_must(const Awaited& awaited);
+  bool holds_more_than_it_must(const Awaited& awaited);
   /// When the first of the calls left, as recorded, that hold up the timelines of `rank` but one.
   double first_leave(int rank, int except) const;
   /// The call that `timeline` waits in keeps its recorded time.

@@ -33,6 +33,13 @@ template <class Rules>
 int Replay<Rules>::missing_member(const Awaited& awaited) {
   const Communicator& comm = trace_->comms[awaited.action->comm];
   const CollectiveInstance<K>& instance = collectives_.get(awaited.action->comm, awaited.instance);
+  if constexpr (!Rules::kFollowsRecording) {
+    if (instance.play >= 0 &&
+        collectives_.ready(instance, comm, awaited.local, awaited.waits_for)) {
+      const int local = rules_->plays().missing(instance.play, awaited.local);
+      return local < 0 ? -1 : comm.members[local];
+    }
+  }
   int first = 0;
   int last = comm.size();
   if (awaited.waits_for == Synchronisation::kOneToAll ||
@@ -139,8 +146,11 @@ bool Replay<Rules>::release_hole() {
 
 template <class Rules>
 bool Replay<Rules>::holds_more_than_it_must(const Awaited& awaited) {
-  return awaited.kind == Awaited::Kind::kCollective &&
-         awaited.waits_for != synchronisation(awaited.action->op);
+  if (awaited.kind != Awaited::Kind::kCollective) return false;
+  const uint32_t comm = awaited.action->comm;
+  return awaited.waits_for != synchronisation(awaited.action->op) ||
+         collectives_.ready(collectives_.get(comm, awaited.instance), trace_->comms[comm],
+                            awaited.local, awaited.waits_for);
 }
 
 template <class Rules>

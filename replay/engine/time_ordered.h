@@ -54,7 +54,7 @@ void Replay<Rules>::happen(const TimedEvent& event) requires kTimeOrdered<Rules>
     case TimedEvent::Kind::kTimer: {
       const TimeOrder::Arrived what = time.over(event);
       if (what.message != kNoTransfer) this->arrived(what.message);
-      if (what.collective) end_flows(*what.collective);
+      if (what.collective != TimeOrder::kNone) part_arrived(what.collective, what.part);
       if (what.operation != TimeOrder::kNone) operation_arrived(what.operation);
       return;
     }
@@ -65,7 +65,7 @@ void Replay<Rules>::happen(const TimedEvent& event) requires kTimeOrdered<Rules>
     case TimedEvent::Kind::kLeft:
       return operation_left(event.subject);
     case TimedEvent::Kind::kPart:
-      return time.flow_part(event);
+      return flow_part(event);
     default:
       break;
   }
@@ -184,42 +184,34 @@ void Replay<Rules>::arrived(TransferId id) requires kTimeOrdered<Rules> {
   }
 }
 
-// --- Collectives on a network that is shared: rules/collective_flows.h ---
+// --- Collectives on a network that is shared: rules/collective_plays.h ---
 
 template <class Rules>
-void Replay<Rules>::begin_flows(const Action& action, int local, uint64_t number,
-                                CollectiveInstance<K>& instance) requires kTimeOrdered<Rules> {
-  const Communicator& comm = trace_->comms[action.comm];
-  // What was started has no size on record before its completion. Between groups, and where members
-  // wait for some of the others, there is no one beginning. Fences wait for what was put besides.
-  if (action.kind != ActionKind::kCollective || !instance.groups.empty() || instance.window ||
-      instance.how == Synchronisation::kPrefix || !instance.parts.empty()) {
-    return;
-  }
-  // With its root, if the root says so (others may have another size on record), else with the
-  // last.
-  const bool from_root =
-      local == instance.root && synchronisation_of(action, local) == Synchronisation::kOneToAll;
-  if (instance.began || instance.abandoned ||
-      (!from_root && instance.arrived.count < comm.size())) {
-    return;
-  }
-  instance.began = true;
-  auto plan = rules_->plan(action, local, *trace_);
-  if (!plan) return;
-  TimeOrder& time = rules_->order();
-  instance.flowing = true;
-  const double begin =
-      from_root ? instance.root_enter[0] : std::max(instance.arrived.last[0], time.now());
-  time.begin({std::move(plan), begin, action.comm, number}, comm.members);
+void Replay<Rules>::start_flows(int play) requires kTimeOrdered<Rules> {
+  rules_->plays().start_flows(play, [&](uint32_t message, double start) {
+    const auto& what = rules_->plays().message(play, message);
+    rules_->order().push(start, TimedEvent::Kind::kPart,
+                         trace_->comms[what.comm].members[what.from], static_cast<uint32_t>(play),
+                         message);
+  });
 }
 
 template <class Rules>
-void Replay<Rules>::end_flows(const CollectiveFlows& flows) requires kTimeOrdered<Rules> {
-  CollectiveInstance<K>& instance = collectives_.get(flows.comm(), flows.instance());
-  instance.flowing = false;
-  instance.late = flows.late();
-  for (const int32_t waiting : std::exchange(instance.waiting, {})) wake(waiting);
+void Replay<Rules>::flow_part(const TimedEvent& part) requires kTimeOrdered<Rules> {
+  const auto& what = rules_->plays().message(static_cast<int>(part.subject), part.version);
+  const Communicator& comm = trace_->comms[what.comm];
+  const int source = comm.members[what.from];
+  const int destination = comm.members[what.to];
+  rules_->order().flow_part(part, source, destination, pair_of(source, destination).level(),
+                            what.bytes, what.length, what.growing);
+}
+
+template <class Rules>
+void Replay<Rules>::part_arrived(uint32_t play, uint32_t part) requires kTimeOrdered<Rules> {
+  const auto number = static_cast<int>(play);
+  rules_->plays().arrive(number, part, rules_->order().now());
+  start_flows(number);
+  rules_->plays().wake([this](int timeline) { wake(timeline); });
 }
 
 // --- By arrival: a send and a receive are transfers of their own until they meet ---

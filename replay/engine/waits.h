@@ -98,8 +98,12 @@ RUBATO_RARE Origin Replay<Rules>::latest_origin(const TimelineState<K>& state,
       const auto& instance = collectives_.get(awaited.action->comm, awaited.instance);
       double recorded = 0;
       Lanes<K> cause;
-      if (instance.abandoned ||
-          !collective_cause(instance, awaited.waits_for, awaited.local, comm, recorded, cause) ||
+      if (instance.abandoned) continue;
+      if (const auto by = rules_->play_origin(awaited, context_)) {
+        latest.raise(rules_->completion(state, call, awaited, context_)[0], *by);
+        continue;
+      }
+      if (!collective_cause(instance, awaited.waits_for, awaited.local, comm, recorded, cause) ||
           !rules_->follows_from_others(state, awaited, context_))
         continue;
       latest.raise(rules_->completion(state, call, awaited, context_)[0],

@@ -64,6 +64,27 @@ struct Arrivals {
   }
 };
 
+/// One member that has entered a collective whose messages are played (rules/collective_plays.h).
+template <int K>
+struct Entered {
+  int32_t local = 0;
+  int32_t timeline = 0;
+  double payload = 0;  ///< as its record says
+  Lanes<K> enter = Lanes<K>::Zero();
+};
+
+/// Members of some processes: together, and each where messages are played.
+template <int K>
+struct Came {
+  Arrivals<K> arrivals;
+  std::vector<Entered<K>> each;
+
+  void add(const Came& others) {
+    arrivals.add(others.arrivals);
+    each.insert(each.end(), others.each.begin(), others.each.end());
+  }
+};
+
 /// For each member, the latest enter among the members that send it something.
 template <int K>
 class PartArrivals {
@@ -140,10 +161,7 @@ struct CollectiveInstance {
   bool window = false;                ///< on a window
   /// In the order of time: what is aimed at members, by local rank, and may be under way.
   std::vector<std::vector<std::shared_ptr<Landing>>> landings;
-  // Whose messages share the network (rules/collective_flows.h):
-  bool began = false;    ///< if it has any
-  bool flowing = false;  ///< members that wait do so until its messages have arrived
-  double late = 0;       ///< ticks by which they made it later
+  int32_t play = -1;  ///< its number among those whose messages are played (collective_plays.h)
 
   /// True when a member was recorded to leave the fence before all had come (windows.h).
   bool held_nobody() const { return window && recorded_first_leave < arrived.recorded_last; }
@@ -206,6 +224,11 @@ class CollectiveInstances {
     Instance& instance = get(comm, number);
     note(instance, action, local, world_rank, timeline, call, enter);
     return {number, instance};
+  }
+
+  /// How many members of a communicator are in this process.
+  int members_here(uint32_t comm) const {
+    return trace_->comms[comm].size() - (away_.empty() ? 0 : away_[comm]);
   }
 
   // --- Members in other processes (engine/divided.h) ---
@@ -396,23 +419,28 @@ class CollectiveInstances {
     return *last_;
   }
 
-  /// The actions behind `action` name the members that get nothing.
+  /// The actions behind `action` say what each member gets.
   static void add_parts(const Action& action, int local, const Communicator& comm, double recorded,
                         const Lanes<K>& enter, int timeline, PartArrivals<K>& parts) {
     // Between groups peers are those of the other one.
     const int first = local < comm.first_group ? comm.first_group : 0;
-    const int peers = comm.peers(local);
-    int next = 0;  // the first one after those that get nothing
-    const Action* behind = &action;
-    uint32_t follow = 0;
-    do {
-      const NothingToAction& nothing = (++behind)->nothing_to;
-      const int end = std::clamp(nothing.first, next, peers);
-      parts.add(comm.size(), first + next, first + end, recorded, enter, timeline);
-      next = static_cast<int>(std::min<uint64_t>(end + nothing.members, peers));
-      follow = nothing.follow;
-    } while (follow > 0);
-    parts.add(comm.size(), first + next, first + peers, recorded, enter, timeline);
+    const auto peers = static_cast<uint64_t>(comm.peers(local));
+    uint64_t at = 0;
+    uint64_t some = 0;  // the first one behind those that get nothing
+    const auto add_some = [&](uint64_t end) {
+      if (some < end)
+        parts.add(comm.size(), first + static_cast<int>(some), first + static_cast<int>(end),
+                  recorded, enter, timeline);
+    };
+    for_each_part(action, [&](const Part& part) {
+      const uint64_t end = std::min(at + part.members, peers);
+      if (part.bytes == 0) {
+        add_some(std::min(at, peers));
+        some = end;
+      }
+      at = end;
+    });
+    add_some(peers);
     // Nobody is done before it has come itself.
     if (comm.first_group == 0) parts.add(comm.size(), local, local + 1, recorded, enter, timeline);
   }

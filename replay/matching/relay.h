@@ -43,17 +43,17 @@ inline RelayRound relay_round(int processes, int round) {
   return {(known + 1) / 2, (known & 1) != 0};
 }
 
-/// One collective, as one process knows it.
-template <int K>
+/// One collective, as one process knows it. `Members` add up, as Arrivals do.
+template <class Members>
 class Relay {
  public:
   /// All members of this process have come.
-  void come(const Arrivals<K>& own) {
+  void come(const Members& own) {
     own_ = own;
     has_own_ = true;
   }
   /// What the message of `round` tells of, which may come before it is its turn.
-  void take(int round, const Arrivals<K>& members) {
+  void take(int round, const Members& members) {
     if (static_cast<size_t>(round) >= told_.size()) told_.resize(static_cast<size_t>(round) + 1);
     told_[round] = members;
   }
@@ -65,7 +65,7 @@ class Relay {
     while (true) {
       if (sent_ == round_) {
         const auto [distance, with_own] = relay_round(processes, round_);
-        Arrivals<K> members = others_;
+        Members members = others_;
         if (with_own) members.add(own_);
         send(round_, distance, members);
         ++sent_;
@@ -76,14 +76,14 @@ class Relay {
     }
   }
   /// Of all other processes, once go_on() says so.
-  const Arrivals<K>& others() const { return others_; }
+  const Members& others() const { return others_; }
 
  private:
-  Arrivals<K> own_, others_;
+  Members own_, others_;
   bool has_own_ = false;
   int round_ = 0;  ///< the one whose message is awaited
   int sent_ = 0;
-  std::vector<std::optional<Arrivals<K>>> told_;  ///< by round
+  std::vector<std::optional<Members>> told_;  ///< by round
 };
 
 }  // namespace rubato

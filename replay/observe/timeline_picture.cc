@@ -32,7 +32,7 @@ Activity class_of(const Call& call, const Block& block) {
     if (action.kind == ActionKind::kNone) continue;
     if (action.kind <= ActionKind::kWaitReceive || action.kind == ActionKind::kTested)
       return Activity::kMessages;
-    if (action.kind <= ActionKind::kNothingTo) return Activity::kCollectives;
+    if (action.kind <= ActionKind::kParts) return Activity::kCollectives;
     if (action.kind <= ActionKind::kUnlock) return Activity::kOneSidedCalls;
     break;
   }

@@ -58,7 +58,7 @@ inline RecordedAction recorded_action(const Action& action) {
       return action.message.slot == kNoSlot ? RecordedAction::kMessage : RecordedAction::kRequest;
     case ActionKind::kCollective:
       return RecordedAction::kCollective;
-    case ActionKind::kNothingTo:
+    case ActionKind::kParts:
     case ActionKind::kTested:
     case ActionKind::kLost:
       return RecordedAction::kNothing;

@@ -52,6 +52,7 @@
 #include "models/network/pairs.h"
 #include "replay/matching/timeline_state.h"
 #include "replay/rules/collective_costs.h"
+#include "replay/rules/collective_plays.h"
 #include "replay/rules/handshake.h"
 #include "replay/rules/lane_machines.h"
 #include "replay/rules/message_costs.h"
@@ -67,7 +68,10 @@ class ModelRules {
   static constexpr bool kFollowsRecording = false;  ///< rendezvous may block where nothing did
 
   ModelRules(const LaneMachines& machines, const TraceDefinitions& trace)
-      : machines_(&machines), message_costs_(machines), collective_costs_(machines) {
+      : machines_(&machines),
+        message_costs_(machines),
+        collective_costs_(machines),
+        plays_(machines) {
     for (int lane = 0; lane < K; ++lane) inverse_cpu_[lane] = 1 / machines.cpu[lane];
     takes_overhead_out_ = machines.function_ticks != 0 || machines.outside_ticks != 0;
     for (int level = 0; level < kLevels; ++level) {
@@ -155,6 +159,40 @@ class ModelRules {
     return times;
   }
 
+  // --- Collectives whose messages are played: collective_plays.h ---
+
+  bool plays(const Communicator& comm) const { return CollectivePlays<K>::plays(comm); }
+
+  /// Member `local` enters a collective in `timeline`.
+  void enter_collective(CollectiveInstance<K>& instance, const Action& action, int local,
+                        int timeline, const Lanes<K>& enter, int members_here,
+                        const TraceDefinitions& trace) {
+    const Communicator& comm = trace.comms[action.comm];
+    if (!plays(comm)) return;
+    plays_.enter(instance, action, local, timeline, enter, comm, widest_[action.comm], members_here,
+                 trace, collective_costs_);
+  }
+  /// The same of a member in another process.
+  void enter_elsewhere(CollectiveInstance<K>& instance, uint32_t comm, const Entered<K>& member,
+                       int members_here, const TraceDefinitions& trace) {
+    plays_.enter(instance, comm, member, trace.comms[comm], widest_[comm], members_here,
+                 collective_costs_);
+  }
+  static bool has_equal_parts(CollectiveOp op) { return CollectivePlays<K>::has_equal_parts(op); }
+  static double payload_of(const Action& action, int local, const TraceDefinitions& trace) {
+    return CollectivePlays<K>::payload_of(action, local, trace);
+  }
+  CollectivePlays<K>& plays() { return plays_; }
+
+  /// Whose enter decided when a member leaves a collective, where that is kept and its messages are
+  /// played.
+  std::optional<Origin> play_origin(const Awaited& awaited, const RuleContext<K>& context) const {
+    const CollectiveInstance<K>& instance =
+        context.collectives->get(awaited.action->comm, awaited.instance);
+    if (!plays_.is_played(instance.play)) return {};
+    return plays_.origin(instance.play, awaited.local);
+  }
+
   // --- One-sided communication: windows.h ---
 
   /// An operation begins; `result`, where there is one, says what it brings back.
@@ -202,6 +240,8 @@ class ModelRules {
   /// because of its own (with a root: one that comes long after it). With one lane.
   bool follows_from_others(const TimelineState<K>& timeline, const Awaited& awaited,
                            const RuleContext<K>& context) {
+    if (const auto origin = play_origin(awaited, context))
+      return origin->timeline != timeline.number;
     if (awaited.waits_for != Synchronisation::kOneToAll) return true;
     const Action& action = *awaited.action;
     const Communicator& comm = context.trace->comms[action.comm];
@@ -209,7 +249,7 @@ class ModelRules {
     if (!instance.waits_for_root(awaited.local, comm)) return false;
     const LaneCollectiveCost<K>& cost =
         collective_cost(action, comm, awaited.local, false, *context.trace);
-    return instance.root_enter[0] + cost.total[0] + instance.late >=
+    return instance.root_enter[0] + cost.total[0] >=
            context.arrival(timeline, awaited)[0] + cost.departure[0];
   }
 
@@ -432,7 +472,7 @@ class ModelRules {
   const LaneCollectiveCost<K>& collective_cost(const Action& action, const Communicator& comm,
                                                int local, bool is_root,
                                                const TraceDefinitions& trace) {
-    const double bytes = payload_bytes(trace, action, local);
+    const double bytes = priced_bytes(trace, action, local);
     return collective_costs_.of({bytes, comm.size(), action.op, widest_[action.comm], is_root});
   }
 
@@ -564,6 +604,19 @@ class ModelRules {
     if (comm.size() <= 1) return timeline.busy;
     const CollectiveInstance<K>& instance = context.collectives->get(action.comm, awaited.instance);
     if (instance.abandoned) return timeline.enter + (call.leave - call.enter);
+    if (!plays_.is_played(instance.play))
+      return priced_leave(timeline, awaited, instance, comm, context);
+    const Lanes<K>* leave = plays_.leave_of_all(instance.play, awaited.local);
+    if (leave) return *leave;
+    return plays_.leave(instance.play, awaited.local,
+                        priced_leave(timeline, awaited, instance, comm, context));
+  }
+
+  /// Of a collective whose messages are not played: it is a block with a price.
+  Lanes<K> priced_leave(const TimelineState<K>& timeline, const Awaited& awaited,
+                        const CollectiveInstance<K>& instance, const Communicator& comm,
+                        const RuleContext<K>& context) {
+    const Action& action = *awaited.action;
     const Lanes<K>& arrival = context.arrival(timeline, awaited);
     if (action.collective.root == kRootInOwnGroup) return arrival;
     const bool is_root = awaited.local == action.collective.root;
@@ -574,7 +627,7 @@ class ModelRules {
         if (is_root) return arrival + cost.departure;
         if (!instance.waits_for_root(awaited.local, comm)) return arrival;
         // The root and those on the way did not wait for one that comes late.
-        return (instance.root_enter + (cost.total + instance.late)).max(arrival + cost.departure);
+        return (instance.root_enter + cost.total).max(arrival + cost.departure);
       case Synchronisation::kAllToOne:
         if (!is_root) return arrival + cost.departure;
         break;
@@ -589,7 +642,7 @@ class ModelRules {
       double unused = 0;
       instance.parts.latest(awaited.local, unused, last);
     }
-    const Lanes<K> leave = last + (cost.total + instance.late);
+    const Lanes<K> leave = last + cost.total;
     return instance.arrivals.empty() ? leave
                                      : Lanes<K>(leave.max(instance.arrivals[awaited.local]));
   }
@@ -666,6 +719,7 @@ class ModelRules {
   std::vector<double> held_up_;  ///< by message, on a network that is shared
   MessageCosts<K> message_costs_;
   CollectiveCosts<K> collective_costs_;
+  CollectivePlays<K> plays_;
   Outcomes<K> outcomes_;
   ClippedOverhead clipped_;
 };

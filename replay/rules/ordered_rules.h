@@ -1,9 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <map>
-#include <memory>
-#include <tuple>
 
 #include "replay/matching/arrival_matcher.h"
 #include "replay/rules/model_rules.h"
@@ -25,7 +22,12 @@ class OrderedRules : public ModelRules<1> {
         machines_(&machines),
         order_(trace.timelines(), machines.pairs.placement(), contention,
                machines.ticks_per_second),
-        by_arrival_(by_arrival) {}
+        by_arrival_(by_arrival) {
+    plays().trace();
+    plays().let_flow([this](PairClass widest) { return order_.is_shared(widest.level()); });
+  }
+  OrderedRules(const OrderedRules&) = delete;
+  OrderedRules& operator=(const OrderedRules&) = delete;
 
   /// Arrivals are up to the order of time, and so is the port; `sent` is when the message, or its
   /// request to send, comes there.
@@ -113,35 +115,6 @@ class OrderedRules : public ModelRules<1> {
     flows.results.clear();
   }
 
-  // --- Collectives whose messages share the network: collective_flows.h ---
-
-  /// The messages of a collective, as its member `local` describes it; nullptr if they share
-  /// nothing, or take no time. `comm` has one group.
-  std::shared_ptr<const CollectivePlan> plan(const Action& action, int local,
-                                             const TraceDefinitions& trace) {
-    const Communicator& comm = trace.comms[action.comm];
-    const PairClass widest = widest_of(action.comm);
-    if (!order_.is_shared(widest.level())) return nullptr;
-    const double total =
-        collective_cost(action, comm, local, local == action.collective.root, trace).total[0];
-    if (!(total > 0)) return nullptr;
-    const double bytes = payload_bytes(trace, action, local);
-    if (plans_.size() > kMostPlans) plans_.clear();
-    const auto key = std::tuple(action.op, action.comm, bytes, action.collective.root);
-    const auto [entry, is_new] = plans_.try_emplace(key);
-    auto& plan = entry->second;
-    if (!is_new) return plan;
-    const Interconnect& net = machines_->interconnects[0];
-    auto schedule = collective_schedule(action.op, net.collectives(), comm.size(), bytes,
-                                        action.collective.root);
-    // Its flows would take minutes: such a collective is replayed without contention.
-    if (schedule.size() > kMostScheduled) return nullptr;
-    plan = std::make_shared<CollectivePlan>(
-        std::move(schedule), comm.size(), net.round_cost(widest),
-        [&](double n) { return net.growing(widest.level(), n); }, total);
-    return plan;
-  }
-
   bool by_arrival() const { return by_arrival_; }
 
   // What the engine keeps of the order of time (engine/time_ordered.h), for one run.
@@ -150,8 +123,6 @@ class OrderedRules : public ModelRules<1> {
   ArrivalMatcher& arrivals() { return arrivals_; }
 
  private:
-  static constexpr size_t kMostPlans = 64;
-
   /// The data of a one-sided operation. (The trips of a handshake that T may hold are latency.)
   OneSidedFlow::Way way(PairClass pair, uint64_t bytes) {
     const LaneMessageCost<1>& cost = message_cost(pair, bytes);
@@ -172,10 +143,6 @@ class OrderedRules : public ModelRules<1> {
   OneSidedFlows operations_;
   ArrivalMatcher arrivals_;
   bool by_arrival_;
-  /// By operation, communicator, payload and root.
-  std::map<std::tuple<CollectiveOp, uint32_t, double, int32_t>,
-           std::shared_ptr<const CollectivePlan>>
-      plans_;
 };
 
 }  // namespace rubato

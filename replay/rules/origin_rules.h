@@ -33,7 +33,9 @@ class OriginRules : public ModelRules<1> {
   static constexpr bool kKnowsOrigins = true;
 
   OriginRules(const LaneMachines& machines, const TraceDefinitions& trace)
-      : ModelRules<1>(machines, trace), ports_(trace.timelines()) {}
+      : ModelRules<1>(machines, trace), ports_(trace.timelines()) {
+    plays().trace();
+  }
 
   /// The message `id` was sent by the current call, and has no arrival by handshake yet.
   void note_send(const TimelineState<1>& timeline, TransferId id, const Transfer<1>& transfer) {
@@ -202,12 +204,14 @@ class OriginRules : public ModelRules<1> {
     if (comm.size() <= 1) return {timeline.busy[0], own(timeline)};
     const CollectiveInstance<1>& instance = context.collectives->get(action.comm, awaited.instance);
     if (instance.abandoned) return {timeline.enter[0] + (call.leave - call.enter), own(timeline)};
+    if (const auto origin = play_origin(awaited, context))
+      return {plays().leave(instance.play, awaited.local, Lanes<1>::Zero())[0], *origin};
     const double arrival = context.arrival(timeline, awaited)[0];
     const Origin self{timeline.number, arrival};  // of something nonblocking its start
     if (action.collective.root == kRootInOwnGroup) return {arrival, self};
     const bool is_root = awaited.local == action.collective.root;
     const auto& cost = collective_cost(action, comm, awaited.local, is_root, *context.trace);
-    const double total = cost.total[0] + instance.late;
+    const double total = cost.total[0];
     switch (awaited.waits_for) {
       case Synchronisation::kOneToAll: {
         if (is_root) return {arrival + cost.departure[0], self};

@@ -116,18 +116,16 @@ TimeOrder::Arrived TimeOrder::over(const Event& timer) {
   if (flows_[number].kind == Subject::kNothing && flows_[number].timers == 0)
     free_flows_.push_back(number);
   if (!arrives) return {};
-  if (flow.kind == Subject::kOperation) return {kNoTransfer, {}, flow.subject};
-  if (flow.kind == Subject::kMessage) {
-    const bool counts = messages_[flow.subject].version == flow.version;
-    return {counts ? flow.subject : kNoTransfer, {}, kNone};
+  Arrived arrived;
+  if (flow.kind == Subject::kOperation) {
+    arrived.operation = flow.subject;
+  } else if (flow.kind == Subject::kPart) {
+    arrived.collective = flow.subject;
+    arrived.part = flow.version;
+  } else if (messages_[flow.subject].version == flow.version) {
+    arrived.message = flow.subject;
   }
-  std::optional<Collective>& collective = collectives_[flow.subject];
-  push_parts(flow.subject, collective->flows.arrive(flow.version, now_));
-  if (!collective->flows.over()) return {};
-  Arrived last{kNoTransfer, std::move(collective->flows), kNone};
-  collective.reset();
-  free_collectives_.push_back(flow.subject);
-  return last;
+  return arrived;
 }
 
 // --- Messages of collectives ---
@@ -137,38 +135,10 @@ bool TimeOrder::is_shared(Level widest) const {
                      [](bool shared) { return shared; });
 }
 
-void TimeOrder::begin(CollectiveFlows collective, std::span<const int32_t> ranks) {
-  auto number = static_cast<uint32_t>(collectives_.size());
-  if (free_collectives_.empty()) {
-    collectives_.emplace_back();
-  } else {
-    number = free_collectives_.back();
-    free_collectives_.pop_back();
-  }
-  const auto starts = collective.begin();
-  collectives_[number] = {std::move(collective), ranks};
-  push_parts(number, starts);
-}
-
-void TimeOrder::push_parts(uint32_t number, const std::vector<CollectiveFlows::Start>& starts) {
-  const Collective& collective = *collectives_[number];
-  for (const auto& [message, time] : starts) {
-    const int sender = collective.ranks[collective.flows.plan().messages[message].from];
-    push(time, Kind::kPart, sender, number, message);
-  }
-}
-
-void TimeOrder::flow_part(const Event& part) {
-  const Collective& collective = *collectives_[part.subject];
-  const CollectivePlan& plan = collective.flows.plan();
-  const ScheduledMessage& message = plan.messages[part.version];
-  const int source = collective.ranks[message.from];
-  const int destination = collective.ranks[message.to];
-  const Level level = placement_.level(source, destination);
-  const MessageTimes& time = plan.times[part.version];
-  begin({part.subject, part.version, source, Subject::kPart}, source, destination, level,
-        message.bytes, time.arrival - time.start, plan.data[part.version],
-        collective.flows.alone(part.version, part.time));
+void TimeOrder::flow_part(const Event& part, int source, int destination, Level level, double bytes,
+                          double length, double data) {
+  begin({part.subject, part.version, source, Subject::kPart}, source, destination, level, bytes,
+        length, data, part.time + length);
 }
 
 // --- Who is inside MPI ---

@@ -38,13 +38,11 @@
 #include <memory>
 #include <optional>
 #include <queue>
-#include <span>
 #include <vector>
 
 #include "models/cost/platform.h"
 #include "models/network/network_model.h"
 #include "replay/matching/channel_table.h"
-#include "replay/rules/collective_flows.h"
 #include "replay/rules/handshake.h"
 #include "replay/rules/one_sided_flows.h"
 
@@ -140,17 +138,18 @@ class TimeOrder {
   bool held_up(uint32_t operation) const;
   /// True if transfers of this level or a nearer one share the network.
   bool is_shared(Level widest) const;
-  /// Begins the messages of a collective; `ranks`: of its members, by local rank. It has to stay.
-  void begin(CollectiveFlows collective, std::span<const int32_t> ranks);
-  /// One of them begins to flow, by a kPart.
-  void flow_part(const Event& part);
+  /// A message of a collective begins to flow, by a kPart: it lasts `length` if it is alone, of
+  /// which `data` grows with its size.
+  void flow_part(const Event& part, int source, int destination, Level level, double bytes,
+                 double length, double data);
 
   static constexpr uint32_t kNone = UINT32_MAX;
   /// What a kTimer brings.
   struct Arrived {
-    TransferId message = kNoTransfer;           ///< kNoTransfer: none
-    std::optional<CollectiveFlows> collective;  ///< whose last message arrives
-    uint32_t operation = kNone;                 ///< one-sided
+    TransferId message = kNoTransfer;  ///< kNoTransfer: none
+    uint32_t operation = kNone;        ///< one-sided
+    uint32_t collective = kNone;       ///< CollectiveInstance::play, whose `part` arrives
+    uint32_t part = 0;
   };
   Arrived over(const Event& timer);
 
@@ -186,17 +185,12 @@ class TimeOrder {
     bool shares = false;  ///< the network of the levels with contention
     uint16_t timers = 0;  ///< that are not over
   };
-  struct Collective {
-    CollectiveFlows flows;
-    std::span<const int32_t> ranks;
-  };
 
   uint32_t new_flow();
   Network& network_of(const UnderWay& flow) { return flow.shares ? *shared_ : unlimited_; }
   /// Begins a flow between two ranks, with what `what` says of it.
   uint32_t begin(UnderWay what, int source, int destination, Level level, double bytes,
                  double length, double data, double alone);
-  void push_parts(uint32_t collective, const std::vector<CollectiveFlows::Start>& starts);
 
   void take_timers(Network& network);
   /// Before the clock goes on.
@@ -212,9 +206,7 @@ class TimeOrder {
   std::vector<Message> messages_;  ///< by transfer
   std::vector<UnderWay> flows_;
   std::vector<uint32_t> free_flows_;
-  std::vector<uint32_t> flow_of_;  ///< by one-sided operation
-  std::vector<std::optional<Collective>> collectives_;
-  std::vector<uint32_t> free_collectives_;
+  std::vector<uint32_t> flow_of_;   ///< by one-sided operation
   std::vector<Presence> presence_;  ///< by timeline
 };
 

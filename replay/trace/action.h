@@ -22,8 +22,7 @@ enum class ActionKind : uint8_t {
   kStartCollective,  ///< a collective is started that the call does not wait for
   kWaitCollective,   ///< completes the collective that was started in a slot
   kTested,           ///< looked in vain whether the receive of a slot is complete
-  /// Members that the collective before it sends nothing to; more of these may follow.
-  kNothingTo,
+  kParts,            ///< what the collective before it sends to each; more of these may follow
   // One-sided communication; `comm` is the window (windows.h).
   kOneSided,      ///< a put, get or atomic operation of a slot begins, and sends
   kFetch,         ///< what the kOneSided before it brings back
@@ -58,7 +57,8 @@ enum MessageFlags : uint8_t {
 enum CollectiveFlags : uint8_t {
   /// Has no part in the data: waits for nobody, and nobody waits for it.
   kNoPart = 16,
-  kSendsToSome = 32,  ///< an Alltoallv or Alltoallw that some get nothing from: kNothingTo follow
+  kHasParts = 8,      ///< of the Alltoallv, Alltoallw, or the root's Scatterv: kParts follow
+  kSendsToSome = 32,  ///< with kHasParts: an Alltoallv or Alltoallw that some get nothing from
   /// Gives nothing to anybody, so nobody waits for it: an Allgatherv of no elements.
   kGivesNothing = 64,
   /// Gets nothing, so it may leave before the others come: a Reduce_scatter of no elements. Also at
@@ -148,18 +148,30 @@ struct CollectiveAction {
 struct StartAction {
   int32_t root = 0;         ///< its rank in the communicator
   uint32_t slot = kNoSlot;  ///< its request
-  uint64_t persistent = 0;  ///< number among the persistent ones of the communicator, from 1, or 0
-  uint32_t no_tag = 0;
-  uint32_t order = 0;  ///< number on the communicator, or of the start of a persistent one
+  uint64_t payload = 0;     ///< as payload_bytes() of the wait: the bits of a double
+  uint32_t persistent = 0;  ///< number among the persistent ones of the communicator, from 1, or 0
+  uint32_t order = 0;       ///< number on the communicator, or of the start of a persistent one
 };
 
-/// kNothingTo.
-struct NothingToAction {
-  int32_t first = 0;  ///< the first one's rank among those that the collective's member sends to
+/// So many members in a row that get so many bytes each.
+struct Part {
+  static constexpr int kBytesBits = 40;
+  static Part of(uint64_t packed) {
+    return {packed >> kBytesBits, packed & ((uint64_t{1} << kBytesBits) - 1)};
+  }
+  uint64_t packed() const { return members << kBytesBits | bytes; }
+
+  uint64_t members = 0;
+  uint64_t bytes = 0;
+};
+
+/// kParts: two of them, the second one perhaps of nobody; from local rank 0 on, or the first rank
+/// of the other group.
+struct PartsAction {
+  int32_t follow = 0;  ///< further actions of this kind
   uint32_t no_slot = kNoSlot;
-  uint64_t members = 0;  ///< how many, from it on
-  uint32_t follow = 0;   ///< further actions of this kind
-  uint32_t no_order = 0;
+  uint64_t first = 0;  ///< Part::packed()
+  uint64_t second = 0;
 };
 
 /// kOneSided, kFetch, kOneSidedDone, kLock, kUnlock.
@@ -214,7 +226,7 @@ struct Action {
     MessageAction message;
     CollectiveAction collective;
     StartAction start;
-    NothingToAction nothing_to;
+    PartsAction parts;
     OneSidedAction one_sided;
     EpochAction epoch;
     ThreadAction thread;
@@ -254,6 +266,18 @@ auto order_of(A& action) -> decltype(&action.message.order) {
     default:
       return nullptr;
   }
+}
+
+/// Hands each Part behind a collective, which kHasParts, to `take`.
+template <typename Take>
+void for_each_part(const Action& collective, Take take) {
+  const Action* behind = &collective;
+  do {
+    for (const uint64_t packed : {(++behind)->parts.first, behind->parts.second}) {
+      const Part part = Part::of(packed);
+      if (part.members > 0) take(part);
+    }
+  } while (behind->parts.follow > 0);
 }
 
 /// True for actions on a channel.

@@ -99,4 +99,28 @@ double payload_bytes(const TraceDefinitions& trace, const Action& action, int me
   }
 }
 
+double priced_bytes(const TraceDefinitions& trace, const Action& action, int me) {
+  const Communicator& comm = trace.comms[action.comm];
+  if (trace.sizes == SizeConvention::kLogical && comm.first_group == 0 && comm.size() > 1) {
+    if (action.op == CollectiveOp::kAllgatherv)
+      return share(action.collective.received, comm.size());
+    if (action.flags & kHasParts) {
+      double others = 0;
+      auto at = uint64_t{0};
+      const auto self = static_cast<uint64_t>(me);
+      for_each_part(action, [&](const Part& part) {
+        const bool holds_self = self >= at && self < at + part.members;
+        others += static_cast<double>(part.bytes * (part.members - (holds_self ? 1 : 0)));
+        at += part.members;
+      });
+      const bool to_all = action.op != CollectiveOp::kScatterv;
+      const auto own = static_cast<double>(action.collective.sent) - others;
+      const double received =
+          to_all ? static_cast<double>(action.collective.received) - std::max(own, 0.0) : 0;
+      return std::max(others, received) / (comm.size() - 1);
+    }
+  }
+  return payload_bytes(trace, action, me);
+}
+
 }  // namespace rubato

@@ -23,4 +23,8 @@ CollectiveBytes whole_bytes(const TraceDefinitions& trace, CollectiveOp op, uint
 /// whole vector for Bcast and for reductions to one result.
 double payload_bytes(const TraceDefinitions& trace, const Action& action, int me);
 
+/// The same for prices of vector collectives, whose parts may differ: the mean part, without that
+/// of `me` for itself where it is known.
+double priced_bytes(const TraceDefinitions& trace, const Action& action, int me);
+
 }  // namespace rubato

@@ -14,6 +14,7 @@ using namespace rubato;
 namespace {
 
 constexpr double kEnters[] = {10, 20, 30, 400};
+constexpr double kTogether[] = {10, 10, 10, 10};
 constexpr int kRanks = 4;
 constexpr int kRoot = 1;
 /// Every member's payload is 8 bytes: 1000 + 2 * 8.
@@ -32,8 +33,8 @@ Scenario machine(CollectiveOp op, const std::string& pricing) {
   return scenario;
 }
 
-/// Ranks enter the call at kEnters and compute 10 behind it.
-std::string program(CollectiveOp op, const std::string& form) {
+/// Ranks enter the call at `enters` and compute 10 behind it.
+std::string program(CollectiveOp op, const std::string& form, const double* enters) {
   std::ostringstream text;
   const std::string name = property::kNames.at(op);
   for (int rank = 0; rank < kRanks; ++rank) {
@@ -42,32 +43,32 @@ std::string program(CollectiveOp op, const std::string& form) {
     std::ostringstream sizes;
     sizes << ' ' << sent << "B " << received << "B";
     if (is_rooted(op)) sizes << " root " << kRoot;
-    text << line << "0..0 init\n" << line << kEnters[rank];
+    text << line << "0..0 init\n" << line << enters[rank];
     if (form == "blocking") {
       text << "..5000 " << name << sizes.str() << '\n';
     } else {
-      text << ".." << kEnters[rank] << " i" << name << sizes.str() << " req 1"
+      text << ".." << enters[rank] << " i" << name << sizes.str() << " req 1"
            << (form == "persistent" ? " persistent 1" : "") << '\n'
-           << line << kEnters[rank] << "..5000 wait 1\n";
+           << line << enters[rank] << "..5000 wait 1\n";
     }
     text << line << "5010 end\n";
   }
   return text.str();
 }
 
-/// When a rank is done, where a collective takes `price` from the last one that it waits for.
-double done(CollectiveOp op, int rank, double price) {
+/// When a rank is done, where a collective takes nothing from the last one that it waits for on.
+double done(CollectiveOp op, int rank) {
   switch (synchronisation(op)) {
     case Synchronisation::kOneToAll:  // nobody has anything to do behind it
-      return rank == kRoot ? kEnters[rank] : std::max(kEnters[rank], kEnters[kRoot] + price);
+      return rank == kRoot ? kEnters[rank] : std::max(kEnters[rank], kEnters[kRoot]);
     case Synchronisation::kAllToOne:
-      return rank == kRoot ? kEnters[3] + price : kEnters[rank];
+      return rank == kRoot ? kEnters[3] : kEnters[rank];
     case Synchronisation::kPrefix:  // they come in the order of ranks
-      return kEnters[rank] + price;
+      return kEnters[rank];
     case Synchronisation::kAllToAll:
       break;
   }
-  return kEnters[3] + price;
+  return kEnters[3];
 }
 
 }  // namespace
@@ -77,18 +78,21 @@ TEST_CASE("every collective costs what the formula of its platform says, in ever
     const auto op = static_cast<CollectiveOp>(number);
     for (const char* form : {"blocking", "started", "persistent"}) {
       INFO(form << ' ' << name_of(op));
-      const auto source = parse_text_trace(program(op, form));
-      const Results results =
-          run_replay(*source, {machine(op, "analytic"), machine(op, "perfect")}, {});
-      CHECK(results.trace.kept.empty());
-      const bool is_empty = op == CollectiveOp::kBarrier;
+      // Who enters together: the last one is done after the price, no other one later.
+      const auto together = parse_text_trace(program(op, form, kTogether));
+      const Results priced = run_replay(*together, {machine(op, "analytic")}, {});
+      CHECK(priced.trace.kept.empty());
+      const double price = op == CollectiveOp::kBarrier ? 1000 : kPrice;
+      double last = 0;
+      for (const RankResult& rank : priced.scenarios[0].ranks)
+        last = std::max(last, rank.end * 1e9);
+      CHECK(last == Approx(10 + price + 10));
+
+      const auto source = parse_text_trace(program(op, form, kEnters));
+      const Results free = run_replay(*source, {machine(op, "perfect")}, {});
       for (int rank = 0; rank < kRanks; ++rank) {
         INFO("rank " << rank);
-        const auto end = [&](int scenario) {
-          return results.scenarios[scenario].ranks[rank].end * 1e9;
-        };
-        CHECK(end(0) == Approx(done(op, rank, is_empty ? 1000 : kPrice) + 10));
-        CHECK(end(1) == Approx(done(op, rank, 0) + 10));
+        CHECK(free.scenarios[0].ranks[rank].end * 1e9 == Approx(done(op, rank) + 10));
       }
     }
   }

@@ -319,7 +319,8 @@ TEST_CASE("news that a root has come goes down a tree where there are many proce
     }
     text += std::to_string(rank) + ": " + std::to_string(1000 * kSteps) + " end\n";
   }
-  const std::vector<Scenario> scenarios = {platform("eager")};
+  // (On a model each process is told of each member.)
+  const std::vector<Scenario> scenarios = {parse_scenario("measured")};
   const auto source = parse_text_trace(text);
   const Found alone = found(run_replay(*source, scenarios, {}));
   const Found direct = replay_divided(text, scenarios, {}, kRanks, kRanks);

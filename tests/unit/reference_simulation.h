@@ -1,19 +1,22 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <queue>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "models/cost/collective_model.h"
+#include "models/cost/collective_schedule.h"
 #include "models/cost/platform.h"
 #include "tests/unit/random_programs.h"
 
 /// What a program takes on a machine, by a naive simulation that shares nothing with the engine but
-/// the price of a collective: an event queue in the order of time, where the engine runs rank by
-/// rank.
+/// the price of a collective and its schedule: an event queue in the order of time, where the
+/// engine runs rank by rank.
 namespace rubato::property {
 
 /// Prices in ns: o_s, o_r, T(n) = latency + n * per_byte, g(n) = n * gap, g_b(n) = n * burst_gap
@@ -465,6 +468,10 @@ class Reference {
       total = std::ceil(total);
       departure = std::ceil(departure);
     }
+    if (total > 0) {
+      const auto played = played_leave(rank, op, move, gap);
+      if (played) return machine_->whole ? std::ceil(*played) : *played;
+    }
     switch (model.synchronisation(op.collective, op.bytes)) {
       case Synchronisation::kOneToAll:
         return std::max(enter + departure, is_root ? 0.0 : enters[members[op.root]] + total);
@@ -476,6 +483,52 @@ class Reference {
         break;
     }
     return last + total;
+  }
+
+  /// The messages of a collective one step after the other; a member that has not come yet comes
+  /// at kNever, and so does what depends on it. Nothing if they are not played.
+  template <typename Move, typename Gap>
+  std::optional<double> played_leave(int rank, const Op& op, Move move, Gap gap) const {
+    const std::vector<int>& members = program_->comms[op.comm];
+    const int p = static_cast<int>(members.size());
+    const CollectiveModel& model = machine_->collectives;
+    const auto schedule = collective_schedule(op.collective, model, p, op.bytes, op.root);
+    const bool is_vector_tree =
+        (op.collective == CollectiveOp::kGatherv || op.collective == CollectiveOp::kScatterv) &&
+        model.choose(op.collective, p, op.bytes).algorithm == Algorithm::kBinomial;
+    if (schedule.size() > std::max<size_t>(512, 16 * p) || is_vector_tree) return {};
+    const bool holds = is_rooted(op.collective) &&
+                       model.synchronisation(op.collective, op.bytes) == Synchronisation::kAllToAll;
+    std::vector<double> here(p), busy(p), latest(p);
+    std::vector<double> out(p, -kNever), in(p, -kNever), free(p, -kNever);
+    std::vector<double> there(schedule.size());
+    for (int i = 0; i < p; ++i) here[i] = instances_[op.instance][members[i]];
+    for (size_t first = 0, end = 0; first < schedule.size(); first = end) {
+      while (end < schedule.size() && schedule[end].step == schedule[first].step) ++end;
+      busy = latest = here;
+      for (size_t i = first; i < end; ++i) {
+        const auto& [step, from, to, n, combines] = schedule[i];
+        const double start = std::max(busy[from], out[from]);
+        out[from] = start + gap(n);
+        busy[from] += followed(machine_->o_s, n);
+        free[from] = std::max(free[from], start + followed(machine_->o_s, n) + n * machine_->gap);
+        there[i] = start + move(n);
+      }
+      for (size_t i = first; i < end; ++i) {
+        const auto& [step, from, to, n, combines] = schedule[i];
+        const double receive = followed(machine_->o_r, n);
+        const bool meets = n >= machine_->rendezvous;
+        const double take = meets ? receive + n * machine_->per_byte : holds ? move(n) : receive;
+        there[i] = std::max({there[i], in[to] + gap(n), here[to] + take});
+        in[to] = there[i];
+        busy[to] += receive;
+        latest[to] = std::max(latest[to], there[i]);
+        if (holds) latest[from] = std::max(latest[from], there[i]);
+      }
+      for (int i = 0; i < p; ++i) here[i] = std::max(busy[i], latest[i]);
+    }
+    const auto me = std::find(members.begin(), members.end(), rank) - members.begin();
+    return std::max(here[me], free[me]);
   }
 
   const Program* program_;

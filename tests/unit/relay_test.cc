@@ -35,7 +35,7 @@ TEST_CASE("a relay tells each process of all others once, in any order") {
   std::mt19937 random(1);
   for (const int processes : {2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100}) {
     INFO(processes << " processes");
-    std::vector<Relay<1>> relays(processes);
+    std::vector<Relay<Arrivals<1>>> relays(processes);
     std::vector<Arrivals<1>> own(processes);
     std::vector<int> sent(processes), done(processes);
     std::vector<Message> under_way;

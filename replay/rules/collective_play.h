@@ -1,0 +1,315 @@
+#pragma once
+
+// A collective as the messages of its algorithm, each member from its own enter on.
+//
+// A member does its messages step by step (models/cost/collective_schedule.h): it sends those of a
+// step, receives those of the step, and goes on. In every lane, with b when the step begins:
+//
+//   send k of a step      start   = max(b + k f_s, out);  out = start + next
+//   receive               there   = max(start + move, in + next, b + take);  in = there
+//   the step ends         max(b + sum of f_s + sum of f_r, each there)
+//   the member leaves     when its last step ends, and no message occupies its port any more
+//
+//   move = o_s + T + o_r, and the reduction of a message that is combined
+//   next = max(g, f_s, f_r), at most move; take = f_r, behind a handshake f_r + T - L
+//
+// `take` is what a member pays that comes after its message. Where root and children hold each
+// other (sync_limit), a message needs both ends: `take` is `move` if there is no handshake anyway,
+// and a step ends no earlier than its messages are there. Who waits for whom is in
+// the schedule alone, so a member may leave before others enter. All are evaluated as they enter,
+// in any order with the same result, and without a look at a clock: a message counts once its
+// sender has begun its step.
+//
+// Each play has ports of its own, which are free at first.
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "models/cost/collective_schedule.h"
+#include "models/lanes.h"
+
+namespace rubato {
+
+/// Ticks of one message in every lane.
+template <int K>
+struct PlayCost {
+  double bytes = 0;
+  bool holds = false;  ///< its sender waits until it is there
+  Lanes<K> move, next, take;
+  Lanes<K> next_in;        ///< `next` of its receiver, which may combine
+  Lanes<K> send, receive;  ///< f_s, f_r: of the processor
+  Lanes<K> leave;          ///< from its start until the sender may leave: f_s + g
+
+  void scale(const Lanes<K>& factor) {
+    for (Lanes<K>* part : {&move, &next, &take, &next_in, &send, &receive, &leave}) *part *= factor;
+  }
+};
+
+/// A schedule as its members see it.
+struct CollectiveProgram {
+  std::vector<ScheduledMessage> messages;
+  std::vector<uint32_t> kind;             ///< by message: those of one kind have one cost
+  std::vector<ScheduledMessage> example;  ///< of each kind
+  /// Numbers of messages by member, and where those of a member begin.
+  std::vector<uint32_t> sends, receives, first_send, first_receive;
+
+  CollectiveProgram(std::vector<ScheduledMessage> schedule, int members)
+      : messages(std::move(schedule)), first_send(members + 1), first_receive(members + 1) {
+    for (const ScheduledMessage& message : messages) {
+      ++first_send[message.from + 1];
+      ++first_receive[message.to + 1];
+      uint32_t same = 0;
+      while (same < example.size() &&
+             (example[same].bytes != message.bytes || example[same].combines != message.combines))
+        ++same;
+      if (same == example.size()) example.push_back(message);
+      kind.push_back(same);
+    }
+    for (int member = 0; member < members; ++member) {
+      first_send[member + 1] += first_send[member];
+      first_receive[member + 1] += first_receive[member];
+    }
+    sends.resize(messages.size());
+    receives.resize(messages.size());
+    std::vector<uint32_t> send = first_send, receive = first_receive;
+    for (uint32_t i = 0; i < messages.size(); ++i) {
+      sends[send[messages[i].from]++] = i;
+      receives[receive[messages[i].to]++] = i;
+    }
+  }
+  int members() const { return static_cast<int>(first_send.size()) - 1; }
+};
+
+/// One collective under way. Members are numbered as in its program.
+template <int K>
+class CollectivePlay {
+ public:
+  /// A message that flows from then on, where messages share the network.
+  struct Flow {
+    uint32_t message;
+    double start;
+  };
+  struct Rules {
+    bool flows = false;   ///< arrive() says when messages are there
+    bool traces = false;  ///< keeps who decided, in the first lane
+  };
+
+  /// `costs`: by message kind; what is passed has to stay.
+  void begin(const CollectiveProgram& program, const std::vector<PlayCost<K>>& costs,
+             const std::vector<uint32_t>& kinds, Rules rules) {
+    program_ = &program;
+    costs_ = &costs;
+    kinds_ = &kinds;
+    rules_ = rules;
+    members_.assign(program.members(), {});
+    for (int i = 0; i < program.members(); ++i) {
+      members_[i].send = program.first_send[i];
+      members_[i].receive = program.first_receive[i];
+    }
+    states_.assign(program.messages.size(), kNotSent);
+    there_.resize(program.messages.size());
+    if (rules.traces) decided_.assign(program.messages.size(), -1);
+    flows_.clear();
+    finished_.clear();
+  }
+
+  /// A message that is not sent, of a part without data.
+  void leave_out(uint32_t message) {
+    states_[message] = kNone;
+    go_on_.push_back(program_->messages[message].to);
+    run();
+  }
+
+  void enter(int member, const Lanes<K>& time) {
+    Member& state = members_[member];
+    state.has_entered = true;
+    state.here = time;
+    state.out = state.in = state.free = Lanes<K>::Constant(-kNever);
+    state.decided = state.out_decided = state.in_decided = state.latest_decided = member;
+    go_on_.push_back(member);
+    run();
+  }
+  /// A message of a Flow is there.
+  void arrive(uint32_t message, double time) {
+    there_[message].setConstant(time);
+    states_[message] = kSent;
+    go_on_.push_back(program_->messages[message].to);
+    run();
+  }
+
+  bool has_entered(int member) const { return members_[member].has_entered; }
+  bool is_done(int member) const { return members_[member].is_done; }
+  /// Of one that is done.
+  const Lanes<K>& leave(int member) const { return members_[member].here; }
+  /// Whose enter decided when it leaves, with Rules::traces.
+  int decided_by(int member) const { return members_[member].decided; }
+
+  /// A member that has not entered, and without which `member` is not done; -1: none.
+  int missing(int member) const {
+    for (size_t hops = 0; hops <= members_.size(); ++hops) {
+      const Member& state = members_[member];
+      if (!state.has_entered) return member;
+      if (state.is_done) return -1;
+      const bool receives =
+          state.receive < program_->first_receive[member + 1] &&
+          program_->messages[program_->receives[state.receive]].step == state.step;
+      member = receives ? program_->messages[program_->receives[state.receive]].from
+                        : program_->messages[program_->sends[state.held]].to;
+    }
+    return -1;
+  }
+
+  /// Messages to start, and members that are done, since the last call.
+  std::vector<Flow> take_flows() { return std::exchange(flows_, {}); }
+  const std::vector<int>& finished() const { return finished_; }
+  void forget_finished() { finished_.clear(); }
+
+  const CollectiveProgram& program() const { return *program_; }
+  const PlayCost<K>& cost(uint32_t message) const { return (*costs_)[(*kinds_)[message]]; }
+
+ private:
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
+  static constexpr int kNoStep = std::numeric_limits<int>::max();
+  enum State : uint8_t { kNotSent, kSent, kReceived, kNone };
+
+  struct Member {
+    bool has_entered = false;
+    bool is_done = false;
+    bool in_step = false;
+    uint32_t send = 0;     ///< next of `sends`
+    uint32_t receive = 0;  ///< next of `receives`
+    uint32_t held = 0;     ///< first of `sends` in the current step
+    int step = 0;
+    Lanes<K> here;     ///< the step begins
+    Lanes<K> busy;     ///< `here` and what its messages took of the processor
+    Lanes<K> latest;   ///< of those that are there in this step
+    Lanes<K> out, in;  ///< ports
+    Lanes<K> free;     ///< when it may leave
+    // Whose enter decided these.
+    int32_t decided = 0, latest_decided = 0, out_decided = 0, in_decided = 0;
+  };
+
+  void run() {
+    while (!go_on_.empty()) {
+      const int member = go_on_.back();
+      go_on_.pop_back();
+      advance(member);
+    }
+  }
+
+  int step_at(const std::vector<uint32_t>& list, uint32_t at, uint32_t end) const {
+    return at < end ? program_->messages[list[at]].step : kNoStep;
+  }
+
+  void advance(int number) {
+    Member& member = members_[number];
+    if (!member.has_entered || member.is_done) return;
+    const uint32_t last_send = program_->first_send[number + 1];
+    const uint32_t last_receive = program_->first_receive[number + 1];
+    while (true) {
+      // Of a step that has begun, all is sent already.
+      const int first_receive = step_at(program_->receives, member.receive, last_receive);
+      if (!member.in_step) {
+        const int first_send = step_at(program_->sends, member.send, last_send);
+        member.step = std::min(first_receive, first_send);
+        if (member.step == kNoStep) break;
+        member.in_step = true;
+        member.busy = member.here;
+        member.latest = member.here;
+        member.latest_decided = member.decided;
+        member.held = member.send;
+        for (; step_at(program_->sends, member.send, last_send) == member.step; ++member.send)
+          send(member, program_->sends[member.send]);
+      }
+      for (; step_at(program_->receives, member.receive, last_receive) == member.step;
+           ++member.receive) {
+        if (!receive(member, program_->receives[member.receive])) return;
+      }
+      if (!is_let_go(member)) return;
+      if (rules_.traces && member.latest[0] > member.busy[0])
+        member.decided = member.latest_decided;
+      member.here = member.busy.max(member.latest);
+      member.in_step = false;
+    }
+    if (rules_.traces && member.free[0] > member.here[0]) member.decided = member.out_decided;
+    member.here = member.here.max(member.free);
+    member.is_done = true;
+    finished_.push_back(number);
+  }
+
+  void send(Member& member, uint32_t message) {
+    if (states_[message] == kNone) return;
+    const PlayCost<K>& cost = this->cost(message);
+    const Lanes<K> start = member.busy.max(member.out);
+    if (rules_.traces) {
+      if (!(member.out[0] > member.busy[0])) member.out_decided = member.decided;
+      decided_[message] = member.out_decided;
+    }
+    member.out = start + cost.next;
+    member.busy += cost.send;
+    member.free = member.free.max(start + cost.leave);
+    if (rules_.flows) return flows_.push_back({message, start[0]});
+    there_[message] = start + cost.move;
+    states_[message] = kSent;
+    const int to = program_->messages[message].to;
+    if (members_[to].in_step) go_on_.push_back(to);
+  }
+
+  /// False while it is not there.
+  bool receive(Member& member, uint32_t message) {
+    if (states_[message] == kNone) return true;
+    if (states_[message] == kNotSent) return false;
+    const PlayCost<K>& cost = this->cost(message);
+    Lanes<K>& there = there_[message];
+    const Lanes<K> drained = member.in + cost.next_in;
+    const Lanes<K> taken = member.here + cost.take;
+    if (rules_.traces) {
+      int32_t& decided = decided_[message];
+      double latest = there[0];
+      if (drained[0] > latest) decided = member.in_decided, latest = drained[0];
+      if (taken[0] > latest) decided = member.decided;
+    }
+    there = there.max(drained).max(taken);
+    if (rules_.traces) {
+      member.in_decided = decided_[message];
+      if (there[0] > member.latest[0]) member.latest_decided = decided_[message];
+    }
+    member.in = there;
+    member.busy += cost.receive;
+    member.latest = member.latest.max(there);
+    states_[message] = kReceived;
+    if (cost.holds) go_on_.push_back(program_->messages[message].from);
+    return true;
+  }
+
+  /// True when the messages that a member sent in this step are there, if they hold it.
+  bool is_let_go(Member& member) {
+    for (; member.held < member.send; ++member.held) {
+      const uint32_t message = program_->sends[member.held];
+      if (states_[message] == kNone || !cost(message).holds) continue;
+      if (states_[message] != kReceived) return false;
+      if (rules_.traces && there_[message][0] > member.latest[0])
+        member.latest_decided = decided_[message];
+      member.latest = member.latest.max(there_[message]);
+    }
+    return true;
+  }
+
+  const CollectiveProgram* program_ = nullptr;
+  const std::vector<PlayCost<K>>* costs_ = nullptr;
+  const std::vector<uint32_t>* kinds_ = nullptr;
+  Rules rules_;
+  std::vector<Member> members_;
+  // By message:
+  std::vector<Lanes<K>> there_;
+  std::vector<State> states_;
+  std::vector<int32_t> decided_;
+  std::vector<int> go_on_;  ///< members that may be able to
+  std::vector<Flow> flows_;
+  std::vector<int> finished_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,685 @@
+#pragma once
+
+// The collectives of a run that are played message by message (collective_play.h): which ones, by
+// which schedule, and those that are under way.
+//
+// A schedule is known once its payload is, which is the largest of all members where all wait for
+// all, that of the root where it gives to all, else that of the first member. Enters before that
+// are kept. (On a shared network messages flow from each member's enter on, so the first member's
+// payload counts; parts that differ flow when the last member has come.) Lanes whose platforms
+// choose the same algorithms share a play; lanes in which a collective takes no time have none.
+// Where a platform has a formula, the messages are stretched so that members that enter at once are
+// done when the formula says; of parts of several sizes each message is stretched as the formula
+// says for its size.
+//
+// Not played: operations between groups, on windows and of more than kMostMembers, and schedules of
+// more messages than `most`, in which what a member waits for is the last member all the same (a
+// ring, p - 1 rounds).
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "replay/matching/collective_instances.h"
+#include "replay/rules/collective_costs.h"
+#include "replay/rules/collective_play.h"
+#include "replay/rules/lane_machines.h"
+#include "replay/trace/collective_sizes.h"
+
+namespace rubato {
+
+/// A schedule with prices, for the lanes that have it.
+template <int K>
+struct PlannedSchedule {
+  std::shared_ptr<const CollectiveProgram> program;
+  std::vector<uint32_t> kinds;  ///< by message, index into `costs`
+  std::vector<PlayCost<K>> costs;
+  std::vector<double> growing;  ///< by kind, of the first lane: the part of T that grows with size
+  std::vector<uint32_t> nothing;  ///< messages that are not sent
+};
+
+template <int K>
+struct PlayPlan {
+  std::vector<PlannedSchedule<K>> schedules;
+  std::array<int8_t, K> of_lane;  ///< which one; -1: the collective takes no time, or is not played
+};
+
+template <int K>
+class CollectivePlays {
+ public:
+  static constexpr int kMostMembers = 4096;
+
+  explicit CollectivePlays(const LaneMachines& machines) : machines_(&machines) {}
+
+  /// Keeps whose enter decides when a member leaves.
+  void trace() { traces_ = true; }
+  /// `flows_from`: messages between members of this distance or more share the network, and the
+  /// engine tells when they are there.
+  void let_flow(std::function<bool(PairClass)> shares) { shares_ = std::move(shares); }
+
+  /// (Each process of several plays all of a collective: not of any size.)
+  static bool plays(const Communicator& comm) {
+    return comm.first_group == 0 && !comm.window && comm.size() <= kMostMembers;
+  }
+
+  /// True of operations in which all wait for all, and each member's record says all of its sizes.
+  static bool has_equal_parts(CollectiveOp op) {
+    return synchronisation(op) == Synchronisation::kAllToAll && !is_vector(op);
+  }
+  /// What a member's record says of the payload; of a started one its completion.
+  static double payload_of(const Action& action, int local, const TraceDefinitions& trace) {
+    return action.kind == ActionKind::kStartCollective ? std::bit_cast<double>(action.start.payload)
+                                                       : priced_bytes(trace, action, local);
+  }
+
+  /// Member `local` enters; `members_here`: how many of them will tell when they leave. Fills in
+  /// instance.play. wake() then hands out who waited for that.
+  void enter(CollectiveInstance<K>& instance, const Action& action, int local, int timeline,
+             const Lanes<K>& time, const Communicator& comm, PairClass widest, int members_here,
+             const TraceDefinitions& trace, CollectiveCosts<K>& prices) {
+    Record* record = record_of(instance, action.op, action.comm, comm, widest, members_here);
+    if (!record) return;
+    Member& member = record->members[local];
+    member.has_part = !(action.flags & kNoPart);
+    member.gives_nothing = action.flags & kGivesNothing;
+    record->gives_nothing |= member.gives_nothing;
+    const double payload = payload_of(action, local, trace);
+    member.own = payload;
+    const bool is_logical = trace.sizes == SizeConvention::kLogical;
+    if (action.kind == ActionKind::kCollective && is_logical) {
+      const uint64_t all = action.op == CollectiveOp::kReduceScatter ? action.collective.received
+                                                                     : action.collective.sent;
+      member.own = static_cast<double>(all) / comm.size();
+    }
+    member.parts.clear();
+    if (action.flags & kHasParts)
+      for_each_part(action, [&](const Part& part) { member.parts.push_back(part); });
+    add(*record, {local, timeline, payload, time}, comm, prices);
+  }
+  /// The same of a member of an operation that has_equal_parts().
+  void enter(CollectiveInstance<K>& instance, uint32_t number, const Entered<K>& member,
+             const Communicator& comm, PairClass widest, int members_here,
+             CollectiveCosts<K>& prices) {
+    Record* record = record_of(instance, instance.op, number, comm, widest, members_here);
+    if (record) add(*record, member, comm, prices);
+  }
+
+  /// A message of a collective that is under way is there.
+  void arrive(int number, uint32_t message, double time) {
+    Record& record = records_[number];
+    --record.under_way;
+    record.plays[0]->arrive(message, time);
+    collect(record);
+    let_go(number);
+  }
+
+  /// True when it is known when `local` leaves, or is not up to the messages.
+  bool is_done(int number, int local) const {
+    const Record& record = records_[number];
+    if (record.state != State::kPlays) return true;
+    const int member = record.numbered(local);
+    return std::all_of(record.plays.begin(), record.plays.end(),
+                       [&](const auto& play) { return play->is_done(member); });
+  }
+  /// When that is; in lanes that do not play, `otherwise`.
+  Lanes<K> leave(int number, int local, const Lanes<K>& otherwise) const {
+    const Record& record = records_[number];
+    const int member = record.numbered(local);
+    Lanes<K> time = otherwise;
+    for (int lane = 0; lane < K; ++lane) {
+      const int schedule = record.plan->of_lane[lane];
+      if (schedule >= 0) time[lane] = record.plays[schedule]->leave(member)[lane];
+    }
+    return time;
+  }
+  /// True where the messages say when members leave, in some lane.
+  bool is_played(int number) const {
+    return number >= 0 && records_[number].state == State::kPlays;
+  }
+  /// In all lanes by the same schedule: when that is; else nullptr.
+  const Lanes<K>* leave_of_all(int number, int local) const {
+    const Record& record = records_[number];
+    return record.alike ? &record.plays[0]->leave(record.numbered(local)) : nullptr;
+  }
+  /// Whose enter decided that in the first lane.
+  std::optional<Origin> origin(int number, int local) const {
+    const Record& record = records_[number];
+    if (record.state != State::kPlays || record.plan->of_lane[0] < 0) return {};
+    const int member = record.plays[record.plan->of_lane[0]]->decided_by(record.numbered(local));
+    const int decided = (member + record.root) % static_cast<int>(record.members.size());
+    return Origin{record.members[decided].timeline, record.enters[decided][0]};
+  }
+
+  /// `timeline` waits until is_done().
+  void wait(int number, int local, int timeline) {
+    records_[number].members[local].waits = timeline;
+  }
+  /// Hands out the timelines that wait for what is known now.
+  template <typename Wake>
+  void wake(Wake wake) {
+    for (const int32_t timeline : woken_) wake(timeline);
+    woken_.clear();
+  }
+  /// A local rank that has not entered, without which `local` is not done; -1: none.
+  int missing(int number, int local) const {
+    const Record& record = records_[number];
+    if (record.state != State::kPlays) return -1;
+    for (const auto& play : record.plays) {
+      const int member = play->missing(record.numbered(local));
+      if (member >= 0) return (member + record.root) % static_cast<int>(record.members.size());
+    }
+    return -1;
+  }
+
+  /// A member of this process leaves; true when all have, and nobody may ask any more.
+  bool left(int number) {
+    --records_[number].left;
+    return let_go(number);
+  }
+  static constexpr int kOver = -2;  ///< CollectiveInstance::play of one that all have left
+
+  // --- Where messages share the network ---
+
+  /// Messages that may start: calls start(record, message, time).
+  template <typename Start>
+  void start_flows(int number, Start start) {
+    if (number < 0 || records_[number].state != State::kPlays) return;
+    Record& record = records_[number];
+    for (const auto& flow : record.plays[0]->take_flows()) {
+      ++record.under_way;
+      start(flow.message, flow.start);
+    }
+  }
+  struct FlowingMessage {
+    uint32_t comm;
+    int from, to;  ///< local ranks
+    double bytes, length, growing;
+  };
+  FlowingMessage message(int number, uint32_t message) const {
+    const Record& record = records_[number];
+    const PlannedSchedule<K>& schedule = record.plan->schedules[0];
+    const ScheduledMessage& what = schedule.program->messages[message];
+    const auto size = static_cast<int>(record.members.size());
+    const uint32_t kind = schedule.kinds[message];
+    return {record.comm,
+            (what.from + record.root) % size,
+            (what.to + record.root) % size,
+            schedule.costs[kind].bytes,
+            schedule.costs[kind].move[0],
+            schedule.growing[kind]};
+  }
+  uint32_t comm(int number) const { return records_[number].comm; }
+
+ private:
+  enum class State : uint8_t { kGathers, kPlays, kNot };
+  struct Member {
+    bool here = false;
+    bool has_part = true;
+    int32_t timeline = -1;
+    int32_t waits = -1;
+    bool gives_nothing = false;
+    double payload = 0;
+    double own = 0;  ///< of an Allgatherv what it gives, of a Reduce_scatter what it gets
+    std::vector<Part> parts;
+  };
+  struct Record {
+    CollectiveOp op{};
+    uint32_t comm = 0;
+    PairClass widest;
+    int root = 0;
+    int count = 0;
+    int left = 0;
+    int under_way = 0;  ///< messages that flow
+    bool gives_nothing = false;
+    bool alike = false;
+    State state = State::kGathers;
+    std::vector<Member> members;  ///< by local rank, as what follows
+    std::vector<Lanes<K>> enters;
+    std::shared_ptr<PlayPlan<K>> plan;
+    std::vector<std::unique_ptr<CollectivePlay<K>>> plays;  ///< by schedule
+
+    /// Programs number members from the root on.
+    int numbered(int local) const {
+      const auto size = static_cast<int>(members.size());
+      return (local - root + size) % size;
+    }
+  };
+  /// Of uniform operations.
+  using PlanKey = std::tuple<CollectiveOp, int, int, double>;
+
+  static constexpr size_t kMostPlans = 256;
+  static constexpr size_t kMostPrograms = 256;
+  static constexpr size_t kFewMessages = 512;
+
+  int new_record() {
+    if (free_.empty()) {
+      records_.emplace_back();
+      return static_cast<int>(records_.size()) - 1;
+    }
+    const int number = free_.back();
+    free_.pop_back();
+    return number;
+  }
+  /// nullptr: it is over.
+  Record* record_of(CollectiveInstance<K>& instance, CollectiveOp op, uint32_t number,
+                    const Communicator& comm, PairClass widest, int members_here) {
+    if (instance.abandoned || instance.play == kOver) return nullptr;
+    if (instance.play < 0) {
+      instance.play = new_record();
+      Record& record = records_[instance.play];
+      record.op = op;
+      record.comm = number;
+      record.widest = widest;
+      record.root = is_rooted(op) ? instance.root : 0;
+      record.left = members_here;
+      record.members.assign(comm.size(), {});
+      record.enters.resize(comm.size());
+    }
+    return &records_[instance.play];
+  }
+  void add(Record& record, const Entered<K>& entered, const Communicator& comm,
+           CollectiveCosts<K>& prices) {
+    Member& member = record.members[entered.local];
+    member.here = true;
+    member.timeline = entered.timeline;
+    member.payload = entered.payload;
+    record.enters[entered.local] = entered.enter;
+    ++record.count;
+    if (record.state == State::kGathers && is_known(record, entered.local)) {
+      decide(record, comm, prices);
+    } else if (record.state == State::kPlays) {
+      come(record, entered.local);
+    }
+    // For reports.
+    if (record.op == CollectiveOp::kGatherv && entered.local == record.root)
+      prices.of({entered.payload, comm.size(), record.op, record.widest, true});
+  }
+  bool let_go(int number) {
+    Record& record = records_[number];
+    if (record.left > 0 || record.under_way > 0) return false;
+    for (auto& play : record.plays) free_plays_.push_back(std::move(play));
+    record.plays.clear();
+    record.plan.reset();
+    record.count = 0;
+    record.gives_nothing = false;
+    record.state = State::kGathers;
+    free_.push_back(number);
+    return true;
+  }
+
+  static Synchronisation how(const Record& record) { return synchronisation(record.op); }
+  bool flows(const Record& record) const { return K == 1 && shares_ && shares_(record.widest); }
+
+  /// `local` has entered. Where messages flow they do so from each member's enter on, so the first
+  /// member decides; unless parts differ, which the last one knows.
+  bool is_known(const Record& record, int local) const {
+    const bool all = record.count == static_cast<int>(record.members.size());
+    if (flows(record) && how(record) != Synchronisation::kOneToAll) {
+      const bool may_differ = is_vector(record.op) && record.op != CollectiveOp::kGatherv;
+      return all || !may_differ ||
+             (record.count == 1 && !has_parts(record, record.members[local].payload));
+    }
+    switch (how(record)) {
+      case Synchronisation::kOneToAll:
+        return local == record.root;
+      case Synchronisation::kAllToOne:
+        return true;
+      case Synchronisation::kPrefix:
+        return local == 0;
+      case Synchronisation::kAllToAll:
+        break;
+    }
+    return all;
+  }
+  static bool is_vector(CollectiveOp op) {
+    switch (op) {
+      case CollectiveOp::kGatherv:
+      case CollectiveOp::kScatterv:
+      case CollectiveOp::kAllgatherv:
+      case CollectiveOp::kAlltoallv:
+      case CollectiveOp::kAlltoallw:
+      case CollectiveOp::kReduceScatter:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /// Bytes of a message from one member to another, both numbered as in programs, where members
+  /// have parts of their own; below 0: as of equal parts.
+  double part_between(const Record& record, const std::vector<AlgorithmChoice>& choices,
+                      const ScheduledMessage& message) const {
+    const auto p = static_cast<int>(record.members.size());
+    const Algorithm algorithm = choices[0].algorithm;
+    const auto own = [&](int number) { return record.members[number].own; };
+    switch (record.op) {
+      case CollectiveOp::kAlltoallv:
+      case CollectiveOp::kAlltoallw: {
+        const Member& from = record.members[message.from];
+        if (from.parts.empty()) return from.gives_nothing ? 0 : from.payload;
+        return part_at(from.parts, message.to);
+      }
+      case CollectiveOp::kScatterv: {
+        const std::vector<Part>& parts = record.members[record.root].parts;
+        if (parts.empty() || algorithm != Algorithm::kLinear) return -1;
+        return part_at(parts, (message.to + record.root) % p);
+      }
+      case CollectiveOp::kAllgatherv:  // in step k a member passes on what comes from k before it
+        if (algorithm != Algorithm::kRing) return -1;
+        return own(((message.from - message.step) % p + p) % p);
+      case CollectiveOp::kReduceScatter:
+        return algorithm == Algorithm::kPairwise ? own(message.to) : -1;
+      default:
+        return -1;
+    }
+  }
+  /// What is behind local rank `at` of a list of parts.
+  static double part_at(const std::vector<Part>& parts, int at) {
+    auto left = static_cast<uint64_t>(at);
+    for (const Part& part : parts) {
+      if (left < part.members) return static_cast<double>(part.bytes);
+      left -= part.members;
+    }
+    return 0;
+  }
+
+  /// Ticks of a message, stretched as a formula says for equal parts of its size; without one not.
+  PlayCost<K> part_cost(const Record& record, int p, double bytes, bool combines) {
+    const auto [cost, is_new] = part_costs_.find({bytes, p, record.op, record.widest, combines});
+    if (is_new) {
+      *cost = play_cost(record.widest, bytes, combines);
+      cost->scale(stretch(record, p, bytes));
+      hold(record, bytes, *cost);
+    }
+    return *cost;
+  }
+  /// The sender waits for its receiver if root and children hold each other for that payload.
+  void hold(const Record& record, double payload, PlayCost<K>& cost) const {
+    const Interconnect& net = machines_->interconnects[0];
+    cost.holds = is_rooted(record.op) && net.collectives().synchronisation(record.op, payload) ==
+                                             Synchronisation::kAllToAll;
+    const bool is_eager = net.protocol(record.widest.level(), cost.bytes) == Protocol::kEager;
+    if (cost.holds && is_eager) cost.take = cost.move;
+  }
+  Lanes<K> stretch(const Record& record, int p, double payload) const {
+    Lanes<K> factor;
+    for (int lane = 0; lane < K; ++lane)
+      factor[lane] = machines_->interconnects[lane].stretch(record.op, p, payload, record.widest);
+    return factor;
+  }
+  PlayCost<K> play_cost(PairClass pair, double bytes, bool combines) const {
+    PlayCost<K> cost;
+    cost.bytes = bytes;
+    for (int lane = 0; lane < K; ++lane) {
+      machines_->require(lane, pair.level());
+      const Interconnect& net = machines_->interconnects[lane];
+      const MessageCost message = net.message(pair, bytes);
+      const double combine = combines ? net.combine(bytes) : 0;
+      const double move = message.send_overhead + message.transfer + message.receive_overhead;
+      const double gap = std::min(
+          move, std::max({message.gap, message.following_send, message.following_receive}));
+      const bool waits = net.protocol(pair.level(), bytes) != Protocol::kEager;
+      cost.move[lane] = move + combine;
+      cost.next[lane] = gap;
+      cost.next_in[lane] = gap + combine;
+      cost.send[lane] = message.following_send;
+      cost.receive[lane] = message.following_receive + combine;
+      cost.take[lane] = cost.receive[lane] + (waits ? message.transfer - message.latency : 0);
+      cost.leave[lane] = message.following_send + message.gap;
+    }
+    cost.scale(Lanes<K>::Constant(machines_->ticks_per_second));
+    return cost;
+  }
+  double growing(const Record& record, const PlayCost<K>& cost) const {
+    if (K > 1 || !shares_) return 0;
+    const double ticks = machines_->interconnects[0].growing(record.widest.level(), cost.bytes) *
+                         machines_->ticks_per_second;
+    return std::min(ticks, cost.move[0]);
+  }
+
+  std::shared_ptr<const CollectiveProgram> program(CollectiveOp op, int p,
+                                                   const std::vector<AlgorithmChoice>& choices) {
+    std::vector<std::pair<int, double>> key;
+    for (const AlgorithmChoice& choice : choices)
+      key.emplace_back(static_cast<int>(choice.algorithm), choice.segment);
+    if (programs_.size() > kMostPrograms) programs_.clear();
+    const auto [found, is_new] = programs_.try_emplace({op, p, key});
+    if (!is_new) return found->second;
+    auto messages = unit_schedule(op, choices, p);
+    const size_t most = shares_ ? kMostScheduled : std::max(kFewMessages, size_t{16} * p);
+    if (messages.size() <= most)
+      found->second = std::make_shared<CollectiveProgram>(std::move(messages), p);
+    return found->second;
+  }
+
+  /// Of equal parts: what members need that enter at once, in every lane.
+  static Lanes<K> whole(const PlannedSchedule<K>& schedule) {
+    CollectivePlay<K> play;
+    play.begin(*schedule.program, schedule.costs, schedule.kinds, {});
+    const int members = schedule.program->members();
+    for (int member = 0; member < members; ++member) play.enter(member, Lanes<K>::Zero());
+    Lanes<K> time = Lanes<K>::Zero();
+    for (int member = 0; member < members; ++member) time = time.max(play.leave(member));
+    return time;
+  }
+
+  PlannedSchedule<K> scheduled(const Record& record,
+                               std::shared_ptr<const CollectiveProgram> program,
+                               const std::vector<AlgorithmChoice>& choices, int p, double payload,
+                               const Lanes<K>& total) {
+    PlannedSchedule<K> schedule;
+    schedule.program = std::move(program);
+    const std::vector<ScheduledMessage>& messages = schedule.program->messages;
+    if (record.op == CollectiveOp::kGatherv) {
+      for (uint32_t i = 0; i < messages.size(); ++i) {  // price_part() knows more
+        schedule.costs.push_back(part_cost(record, p, 0, false));
+        schedule.kinds.push_back(i);
+      }
+    } else if (has_parts(record, payload)) {
+      std::map<std::pair<double, bool>, uint32_t> known;
+      for (uint32_t i = 0; i < messages.size(); ++i) {
+        const ScheduledMessage& message = messages[i];
+        const double part = part_between(record, choices, message);
+        const double bytes = part < 0 ? message.bytes * payload : part;
+        if (part == 0) schedule.nothing.push_back(i);
+        const auto next = static_cast<uint32_t>(schedule.costs.size());
+        const auto [kind, is_new] = known.try_emplace({bytes, message.combines}, next);
+        if (is_new && part >= 0) {
+          schedule.costs.push_back(part_cost(record, p, bytes, message.combines));
+        } else if (is_new) {
+          schedule.costs.push_back(play_cost(record.widest, bytes, message.combines));
+          schedule.costs.back().scale(stretch(record, p, payload));
+          hold(record, payload, schedule.costs.back());
+        }
+        schedule.kinds.push_back(kind->second);
+      }
+    } else {
+      schedule.kinds = schedule.program->kind;
+      for (const ScheduledMessage& example : schedule.program->example) {
+        schedule.costs.push_back(
+            play_cost(record.widest, example.bytes * payload, example.combines));
+        hold(record, payload, schedule.costs.back());
+      }
+      Lanes<K> factor = Lanes<K>::Ones();
+      const Lanes<K> alone = whole(schedule);
+      for (int lane = 0; lane < K; ++lane) {
+        const bool measured =
+            machines_->interconnects[lane].collectives().has_formula(record.op, payload);
+        if (measured && alone[lane] > 0) factor[lane] = total[lane] / alone[lane];
+      }
+      for (PlayCost<K>& cost : schedule.costs) cost.scale(factor);
+    }
+    for (const PlayCost<K>& cost : schedule.costs)
+      schedule.growing.push_back(growing(record, cost));
+    return schedule;
+  }
+  /// True where messages differ for more reasons than their place in the schedule.
+  static bool has_parts(const Record& record, double payload) {
+    if (!is_vector(record.op)) return false;
+    const auto is_even = [&](const Member& member) {
+      if (!member.here) return true;
+      switch (record.op) {
+        case CollectiveOp::kAllgatherv:
+        case CollectiveOp::kReduceScatter:
+          return member.own == payload;
+        default:
+          return !member.gives_nothing && member.payload == payload &&
+                 (member.parts.empty() || (member.parts.size() == 1 &&
+                                           static_cast<double>(member.parts[0].bytes) == payload));
+      }
+    };
+    if (record.op == CollectiveOp::kScatterv) return !is_even(record.members[record.root]);
+    return !std::all_of(record.members.begin(), record.members.end(), is_even);
+  }
+
+  /// nullptr: no lane plays.
+  std::shared_ptr<PlayPlan<K>> plan(const Record& record, int p, double payload,
+                                    CollectiveCosts<K>& prices) {
+    const bool handles =
+        record.op == CollectiveOp::kCreateHandle || record.op == CollectiveOp::kDestroyHandle;
+    const CollectiveOp op = handles ? CollectiveOp::kAllgather : record.op;
+    if (handles) payload = kHandleBytes;
+    if (record.op == CollectiveOp::kAllgatherv && record.gives_nothing) return nullptr;
+    const bool is_uniform = record.op != CollectiveOp::kGatherv && !has_parts(record, payload);
+    const PlanKey key{record.op, p, record.widest.number(), payload};
+    if (is_uniform) {
+      const auto known = plans_.find(key);
+      if (known != plans_.end()) return known->second;
+    }
+    // In a Gatherv each member has a payload of its own, and the algorithm is chosen without.
+    const bool is_gatherv = record.op == CollectiveOp::kGatherv;
+    if (is_gatherv) payload = 0;
+    Lanes<K> total = Lanes<K>::Zero();
+    if (!is_gatherv) total = prices.of({payload, p, record.op, record.widest, false}).total;
+    auto plan = std::make_shared<PlayPlan<K>>();
+    std::vector<std::vector<AlgorithmChoice>> seen;
+    for (int lane = 0; lane < K; ++lane) {
+      plan->of_lane[lane] = -1;
+      const CollectiveModel& model = machines_->interconnects[lane].collectives();
+      const bool is_free = is_gatherv ? model.describe(op, p, 1) == "perfect" : !(total[lane] > 0);
+      if (is_free) continue;
+      auto choices = schedule_choices(op, model, p, payload);
+      // Of these the messages are not known by their bytes alone.
+      const bool is_tree = choices[0].algorithm == Algorithm::kBinomial;
+      if (is_tree && (op == CollectiveOp::kGatherv || op == CollectiveOp::kScatterv)) continue;
+      size_t same = std::find(seen.begin(), seen.end(), choices) - seen.begin();
+      if (same == seen.size()) {
+        auto program = this->program(op, p, choices);
+        if (!program) continue;
+        plan->schedules.push_back(
+            scheduled(record, std::move(program), choices, p, payload, total));
+        seen.push_back(std::move(choices));
+      }
+      plan->of_lane[lane] = static_cast<int8_t>(same);
+    }
+    if (plan->schedules.empty()) plan = nullptr;
+    if (is_uniform) {
+      if (plans_.size() > kMostPlans) plans_.clear();
+      plans_[key] = plan;
+    }
+    return plan;
+  }
+
+  /// A member of a Gatherv enters: what it sends is known.
+  void price_part(Record& record, size_t which, int number, const Member& member) {
+    PlannedSchedule<K>& schedule = record.plan->schedules[which];
+    const CollectiveProgram& program = *schedule.program;
+    for (uint32_t i = program.first_send[number]; i < program.first_send[number + 1]; ++i) {
+      const uint32_t message = program.sends[i];
+      if (program.messages[message].bytes == 0) continue;  // (a root calls for it)
+      if (!member.has_part) record.plays[which]->leave_out(message);
+      const auto p = static_cast<int>(record.members.size());
+      schedule.costs[message] = part_cost(record, p, member.payload, false);
+      schedule.growing[message] = growing(record, schedule.costs[message]);
+    }
+  }
+
+  void decide(Record& record, const Communicator& comm, CollectiveCosts<K>& prices) {
+    record.state = State::kNot;
+    const int p = comm.size();
+    if (record.root < 0 || record.root >= p) return;
+    double payload = 0;
+    if (how(record) == Synchronisation::kOneToAll) {
+      payload = record.members[record.root].payload;
+    } else if (how(record) == Synchronisation::kPrefix && record.members[0].here) {
+      payload = record.members[0].payload;
+    } else {
+      for (const Member& member : record.members) {
+        if (member.here) payload = std::max(payload, member.payload);
+      }
+    }
+    record.plan = plan(record, p, payload, prices);
+    if (!record.plan) return;
+    record.state = State::kPlays;
+    const std::array<int8_t, K>& of_lane = record.plan->of_lane;
+    record.alike = std::all_of(of_lane.begin(), of_lane.end(), [](int i) { return i == 0; });
+    for (const PlannedSchedule<K>& schedule : record.plan->schedules) {
+      if (free_plays_.empty()) {
+        record.plays.push_back(std::make_unique<CollectivePlay<K>>());
+      } else {
+        record.plays.push_back(std::move(free_plays_.back()));
+        free_plays_.pop_back();
+      }
+      CollectivePlay<K>& play = *record.plays.back();
+      play.begin(*schedule.program, schedule.costs, schedule.kinds, {flows(record), traces_});
+      for (const uint32_t message : schedule.nothing) play.leave_out(message);
+    }
+    // What flows cannot have begun before it was known.
+    const bool waited =
+        flows(record) && how(record) == Synchronisation::kAllToAll && record.count == p && p > 1;
+    if (waited) {
+      Lanes<K> last = record.enters[0];
+      for (const Lanes<K>& enter : record.enters) last = last.max(enter);
+      for (Lanes<K>& enter : record.enters) enter = last;
+    }
+    for (int local = 0; local < p; ++local) {
+      if (record.members[local].here) come(record, local);
+    }
+  }
+
+  /// A member comes into play, once.
+  void come(Record& record, int local) {
+    Member& member = record.members[local];
+    const int number = record.numbered(local);
+    for (size_t i = 0; i < record.plays.size(); ++i) {
+      if (record.plays[i]->has_entered(number)) continue;
+      if (record.op == CollectiveOp::kGatherv) price_part(record, i, number, member);
+      record.plays[i]->enter(number, record.enters[local]);
+    }
+    collect(record);
+  }
+
+  void collect(Record& record) {
+    const auto size = static_cast<int>(record.members.size());
+    for (auto& play : record.plays) {
+      for (const int number : play->finished()) {
+        int32_t& waits = record.members[(number + record.root) % size].waits;
+        if (waits >= 0) woken_.push_back(std::exchange(waits, -1));
+      }
+      play->forget_finished();
+    }
+  }
+
+  const LaneMachines* machines_;
+  bool traces_ = false;
+  std::function<bool(PairClass)> shares_;
+  std::deque<Record> records_;
+  std::vector<int> free_;
+  std::vector<std::unique_ptr<CollectivePlay<K>>> free_plays_;
+  std::vector<int32_t> woken_;
+  std::map<PlanKey, std::shared_ptr<PlayPlan<K>>> plans_;
+  using ProgramKey = std::tuple<CollectiveOp, int, std::vector<std::pair<int, double>>>;
+  std::map<ProgramKey, std::shared_ptr<const CollectiveProgram>> programs_;
+  /// By bytes and members, and whether the receiver combines.
+  CostTable<CollectiveKey, PlayCost<K>, CollectiveHash> part_costs_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,111 @@
+// Collectives played message by message, worked out by hand. One tick is one nanosecond.
+
+#include "replay/rules/collective_play.h"
+
+#include <catch2/catch.hpp>
+
+#include "replay/archive/text_source.h"
+#include "replay/driver.h"
+#include "tests/unit/ends.h"
+
+using namespace rubato;
+
+namespace {
+
+/// 100 ns of latency, 1 B/ns, no overheads, no ports, and these algorithms.
+std::string algorithms(const std::string& names, const std::string& more = "") {
+  return "bandela:latency=100ns,bandwidth=1GB/s" + more + "," + names;
+}
+
+/// When each rank ends on `scenario`.
+Ends ends(const std::string& text, const std::string& scenario) {
+  const auto source = parse_text_trace(text);
+  return ends_of(run_replay(*source, {parse_scenario(scenario)}, {}).scenarios[0]);
+}
+
+/// Four ranks that enter `call` at these times and end with it.
+std::string four(const std::array<int, 4>& enters, const std::array<std::string, 4>& calls) {
+  std::string text = "nodes 0 1 2 3\n";
+  for (int rank = 0; rank < 4; ++rank) {
+    const std::string n = std::to_string(rank);
+    text += n + ": 0 local MPI_Comm_rank\n";
+    text += n + ": " + std::to_string(enters[rank]) + "..9000 " + calls[rank] + "\n" + n +
+            ": 9000 end\n";
+  }
+  return text;
+}
+std::string four(const std::array<int, 4>& enters, const std::string& call) {
+  return four(enters, {call, call, call, call});
+}
+
+}  // namespace
+
+TEST_CASE("recursive doubling: the late member leaves with what the others have sent it") {
+  // 8 B each: 108 a message. Ranks 0 to 2 enter at 0, rank 3 at 1000. Rank 2 sends to 3 at 0, rank
+  // 3 to 2 at 1000, there at 1108; rank 0 and 1 are done with the first round at 108. Round two is
+  // 0 with 2, 1 with 3: 1 sends at 108, so 3 has all at its enter, sends at 1000, and 1 has it at
+  // 1108. Rank 2 sends at 1108: rank 0 at 1216; and rank 2 has had 0's since 216: 1108.
+  check(
+      ends(four({0, 0, 0, 1000}, "allreduce 32B 32B"), algorithms("allreduce=recursive_doubling")),
+      {1216, 1108, 1108, 1000});
+}
+
+TEST_CASE("bcast: each member leaves when its copy arrives") {
+  // Binomial from 0: to 2 and 1, from 2 to 3. Rank 2 comes at 500, its message was there at 108; it
+  // passes it on: rank 3 at 608. Rank 1 at 108. No gap, so that nobody waits for a port.
+  const std::array<std::string, 4> calls = {"bcast root 0 32B 8B", "bcast root 0 0B 8B",
+                                            "bcast root 0 0B 8B", "bcast root 0 0B 8B"};
+  check(ends(four({0, 0, 500, 0}, calls), algorithms("bcast=binomial")), {0, 108, 500, 608});
+}
+
+TEST_CASE("reduce: an inner member leaves behind its children, the others at once") {
+  // Binomial to 0: 1 and 3 send, 2 receives from 3 and sends to 0. Rank 3 comes at 700, its message
+  // is at 2 at 808; rank 2 leaves then, and rank 0 has its message at 916.
+  const std::array<std::string, 4> calls = {"reduce root 0 8B 32B", "reduce root 0 8B 0B",
+                                            "reduce root 0 8B 0B", "reduce root 0 8B 0B"};
+  check(ends(four({0, 5, 10, 700}, calls), algorithms("reduce=binomial")), {916, 5, 808, 700});
+}
+
+TEST_CASE("a started collective goes on while its members do") {
+  // As recursive doubling above; rank 0 waits from 1150 on, and its last message comes at 1216.
+  std::string text = "nodes 0 1 2 3\n";
+  const int starts[] = {0, 0, 0, 1000}, waits[] = {1150, 0, 2000, 1000};
+  for (int rank = 0; rank < 4; ++rank) {
+    const std::string line = std::to_string(rank) + ": ";
+    const std::string start = std::to_string(starts[rank]), wait = std::to_string(waits[rank]);
+    text += line + "0 local MPI_Comm_rank\n" + line + start + ".." + start +
+            " iallreduce 32B 32B req 1\n" + line + wait + "..9000 wait 1\n" + line + "9000 end\n";
+  }
+  check(ends(text, algorithms("allreduce=recursive_doubling")), {1216, 1108, 2000, 1000});
+}
+
+TEST_CASE("an Alltoallv sends its parts, and none to oneself") {
+  const std::string both =
+      "nodes 0 1\n0: 0..9 alltoallv 1000B 1000B parts 0B 1000B\n"
+      "1: 0..9 alltoallv 1000B 1000B parts 1000B 0B\n";
+  for (const char* const algorithm : {"linear", "pairwise"})
+    check(ends(both, algorithms("alltoallv=" + std::string(algorithm))), {1100, 1100});
+  // One part alone, from 0 to 1; ranks 2 and 3 keep what they have.
+  const std::array<std::string, 4> one = {
+      "alltoallv 1000B 0B parts 0B 1000B 0B 0B", "alltoallv 0B 1000B parts 0B 0B 0B 0B",
+      "alltoallv 8B 8B parts 0B 0B 8B 0B", "alltoallv 8B 8B parts 0B 0B 0B 8B"};
+  check(ends(four({0, 0, 0, 0}, one), algorithms("alltoallv=linear")), {0, 1100, 0, 0});
+}
+
+TEST_CASE("the root of a Scatterv or Gatherv has a message for each part") {
+  const std::array<std::string, 4> scatterv = {"scatterv root 0 1000B 0B parts 0B 1000B 0B 0B",
+                                               "scatterv root 0 0B 1000B", "scatterv root 0 0B 0B",
+                                               "scatterv root 0 0B 0B"};
+  check(ends(four({0, 0, 0, 0}, scatterv), algorithms("scatterv=linear")), {0, 1100, 0, 0});
+  const std::array<std::string, 4> gatherv = {"gatherv root 0 0B 1200B", "gatherv root 0 1000B 0B",
+                                              "gatherv root 0 200B 0B", "gatherv root 0 0B 0B"};
+  check(ends(four({0, 0, 0, 0}, gatherv), algorithms("gatherv=linear")), {1100, 0, 0, 0});
+}
+
+TEST_CASE("an Allgatherv on a ring hands on parts of their own lengths") {
+  // Rank 0 gives 1000 B, the others 8 B. Its part is at 1 at 1100, at 2 at 2200, at 3 at 3300. Rank
+  // 0 gets 8 B three times, each at 3 before: 108, 216, 324.
+  const std::array<std::string, 4> calls = {"allgatherv 4000B 1024B", "allgatherv 32B 1024B",
+                                            "allgatherv 32B 1024B", "allgatherv 32B 1024B"};
+  check(ends(four({0, 0, 0, 0}, calls), algorithms("allgatherv=ring")), {324, 1100, 2200, 3300});
+}
