@@ -3,6 +3,7 @@
 #include <otf2/otf2.h>
 
 #include "tracer/communicators.h"
+#include "tracer/record.h"
 
 /// The sizes and root of each collective operation for this rank, from the arguments of its call:
 /// one structure per operation, whose `of` serves the blocking, nonblocking and persistent forms

@@ -133,10 +133,10 @@ inline constexpr unsigned kHeadWords = 2;  ///< of the long form
 /// Communicators and windows of higher local numbers are not recorded.
 inline constexpr uint32_t kLastNumber = (1u << 20) - 1;
 
-/// Operation 8, communicator 20, root 32 bits.
 /// Beside the operation of a collective: the rank named MPI_IN_PLACE.
 inline constexpr unsigned kCollectiveInPlace = 0x80;
 
+/// Operation 8, communicator 20, root 32 bits.
 inline uint64_t collective_word(unsigned op, uint32_t communicator, uint32_t root) {
   return uint64_t{op} | uint64_t{communicator} << 8 | uint64_t{root} << 28;
 }

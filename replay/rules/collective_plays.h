@@ -36,6 +36,9 @@
 
 namespace rubato {
 
+// (No make_shared() here: it compares type_info out of line where lanes are compiled for wide
+// vectors, which the library lacks.)
+
 /// A schedule with prices, for the lanes that have it.
 template <int K>
 struct PlannedSchedule {
@@ -456,7 +459,7 @@ class CollectivePlays {
     auto messages = unit_schedule(op, choices, p);
     const size_t most = shares_ ? kMostScheduled : std::max(kFewMessages, size_t{16} * p);
     if (messages.size() <= most)
-      found->second = std::make_shared<CollectiveProgram>(std::move(messages), p);
+      found->second.reset(new CollectiveProgram(std::move(messages), p));
     return found->second;
   }
 
@@ -559,7 +562,7 @@ class CollectivePlays {
     if (is_gatherv) payload = 0;
     Lanes<K> total = Lanes<K>::Zero();
     if (!is_gatherv) total = prices.of({payload, p, record.op, record.widest, false}).total;
-    auto plan = std::make_shared<PlayPlan<K>>();
+    std::shared_ptr<PlayPlan<K>> plan(new PlayPlan<K>);
     std::vector<std::vector<AlgorithmChoice>> seen;
     for (int lane = 0; lane < K; ++lane) {
       plan->of_lane[lane] = -1;

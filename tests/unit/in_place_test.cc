@@ -11,13 +11,11 @@ using namespace rubato;
 
 namespace {
 
-using Op = CollectiveOp;
-
 TraceDefinitions four_ranks() {
   return parse_text_trace("nodes 0 1 2 3\n0: 0 end\n1: 0 end\n2: 0 end\n3: 0 end\n")->definitions();
 }
 
-void check_whole(Op op, int root, int me, CollectiveBytes recorded, bool said,
+void check_whole(CollectiveOp op, int root, int me, CollectiveBytes recorded, bool said,
                  CollectiveBytes whole) {
   INFO(name_of(op) << ", member " << me);
   const TraceDefinitions trace = four_ranks();
@@ -29,29 +27,30 @@ void check_whole(Op op, int root, int me, CollectiveBytes recorded, bool said,
 }  // namespace
 
 TEST_CASE("in place: what the archive says is made whole") {
-  for (const Op op : {Op::kAllreduce, Op::kAllgather, Op::kAlltoall, Op::kReduceScatterBlock})
+  for (const CollectiveOp op : {CollectiveOp::kAllreduce, CollectiveOp::kAllgather,
+                                CollectiveOp::kAlltoall, CollectiveOp::kReduceScatterBlock})
     check_whole(op, -1, 1, {72, 72}, true, {96, 96});
   // Member 1 gives 8 of 4 + 8 + 12 + 16 = 40: 8 to each of the three others, 32 from them.
-  check_whole(Op::kAllgatherv, -1, 1, {24, 32}, true, {32, 40});
-  check_whole(Op::kReduceScatter, -1, 1, {32, 24}, true, {40, 32});
+  check_whole(CollectiveOp::kAllgatherv, -1, 1, {24, 32}, true, {32, 40});
+  check_whole(CollectiveOp::kReduceScatter, -1, 1, {32, 24}, true, {40, 32});
   // Member 1 of a scan: to the 2 above it and itself, from the one below it and itself.
-  check_whole(Op::kScan, -1, 1, {48, 24}, true, {72, 48});
+  check_whole(CollectiveOp::kScan, -1, 1, {48, 24}, true, {72, 48});
   // The own part of these is not known.
-  check_whole(Op::kAlltoallv, -1, 1, {72, 72}, true, {72, 72});
+  check_whole(CollectiveOp::kAlltoallv, -1, 1, {72, 72}, true, {72, 72});
 }
 
 TEST_CASE("in place: the bytes tell it where they can") {
-  check_whole(Op::kReduce, 2, 2, {0, 72}, false, {24, 96});
-  check_whole(Op::kGather, 2, 2, {0, 72}, false, {24, 96});
-  check_whole(Op::kScatter, 2, 2, {72, 0}, false, {96, 24});
+  check_whole(CollectiveOp::kReduce, 2, 2, {0, 72}, false, {24, 96});
+  check_whole(CollectiveOp::kGather, 2, 2, {0, 72}, false, {24, 96});
+  check_whole(CollectiveOp::kScatter, 2, 2, {72, 0}, false, {96, 24});
   // Others than the root say nothing of it.
-  check_whole(Op::kReduce, 2, 1, {24, 0}, false, {24, 0});
+  check_whole(CollectiveOp::kReduce, 2, 1, {24, 0}, false, {24, 0});
   // The last member of a scan sends to nobody but itself.
-  check_whole(Op::kScan, -1, 3, {0, 72}, false, {24, 96});
-  check_whole(Op::kScan, -1, 1, {72, 48}, false, {72, 48});
+  check_whole(CollectiveOp::kScan, -1, 3, {0, 72}, false, {24, 96});
+  check_whole(CollectiveOp::kScan, -1, 1, {72, 48}, false, {72, 48});
   // 30 is three times 10, and no multiple of 4; 72 is one of both.
-  check_whole(Op::kAllreduce, -1, 0, {30, 30}, false, {40, 40});
-  check_whole(Op::kAllreduce, -1, 0, {72, 72}, false, {72, 72});
+  check_whole(CollectiveOp::kAllreduce, -1, 0, {30, 30}, false, {40, 40});
+  check_whole(CollectiveOp::kAllreduce, -1, 0, {72, 72}, false, {72, 72});
 }
 
 TEST_CASE("in place: a collective costs what it costs from a buffer of its own") {

@@ -84,7 +84,8 @@ class Program {
         action.kind = ActionKind::kStartCollective;
         action.start = {.root = peer,
                         .slot = below(9),
-                        .persistent = bytes,
+                        .payload = bytes,
+                        .persistent = static_cast<uint32_t>(bytes),
                         .order = number == 70000 ? number : 0};
       } else {
         action.kind = ActionKind::kWaitCollective;
