@@ -458,8 +458,7 @@ class CollectivePlays {
     if (!is_new) return found->second;
     auto messages = unit_schedule(op, choices, p);
     const size_t most = shares_ ? kMostScheduled : std::max(kFewMessages, size_t{16} * p);
-    if (messages.size() <= most)
-      found->second.reset(new CollectiveProgram(std::move(messages), p));
+    if (messages.size() <= most) found->second.reset(new CollectiveProgram(std::move(messages), p));
     return found->second;
   }
 
