@@ -19,13 +19,17 @@ struct InitLeave {
 
 /// Of an MPI_Init that is on record as collective, with no communication before it.
 std::optional<InitLeave> init_leave(EventSource& source, int rank) {
+  const std::vector<Communicator>& comms = source.definitions().comms;
   Block block;
   int calls = 0;
   const auto look = [&](const Call& call, std::optional<InitLeave>& found) {
     const bool communicates = call.role == CallRole::kMpi && call.actions > 0;
     if (call.role != CallRole::kInit) return communicates || ++calls == kMostCallsBefore;
     block.take_up(call);
-    if (call.actions > 0) found = {block.actions_of(call)[0].comm, call.leave};
+    for (const Action& action : block.actions_of(call)) {
+      if (found || comms[action.comm].size() <= 1) continue;  // MPI_COMM_SELF is made, too
+      found = {action.comm, call.leave};
+    }
     return true;
   };
   std::optional<InitLeave> found;
@@ -57,7 +61,7 @@ std::vector<double> start_shifts(EventSource& source, DividedRun* divided) {
   }
   source.rewind();
   if (divided) divided->take_largest(last);
-  std::vector<double> shifts(ranks);
+  std::vector<double> shifts(ranks, kAsRecorded);
   for (int rank = 0; rank < ranks; ++rank) {
     if (leaves[rank]) shifts[rank] = last[leaves[rank]->comm] - leaves[rank]->time;
   }

@@ -323,7 +323,9 @@ class Driver {
       return replay_group<K>(group, chosen, by_arrival_failed);
     }
     if (passes_.learn_order(outcome)) return replay_group<K>(group, chosen, by_arrival_failed);
-    if (outcome.lanes_disagree) {
+    // Lanes with other algorithms of a collective wait for other members: one may be stuck alone.
+    const bool others_may_go_on = !outcome.deadlock.empty() && chosen.size() > 1 && !group.measured;
+    if (outcome.lanes_disagree || others_may_go_on) {
       passes_.expect(1);
       const auto middle = chosen.begin() + static_cast<std::ptrdiff_t>(chosen.size() / 2);
       replay_together(group, {chosen.begin(), middle});

@@ -200,15 +200,13 @@ std::vector<std::string> warnings_about(const ScenarioResult& scenario) {
   }
   if (scenario.took_first > 0) {
     lines.push_back(fmt::format(
-        "{} of MPI_Waitany and its like took the messages that came first, in the place of those "
-        "recorded",
+        "{} of MPI_Waitany and its like could choose, and took the messages that came first",
         counted(scenario.took_first, "call", "calls")));
   }
   if (scenario.took_recorded > 0) {
     lines.push_back(
-        fmt::format("{} of MPI_Waitany and its like took the messages recorded: what follows may "
-                    "depend on them, "
-                    "as other communication comes before the next such call",
+        fmt::format("{} of MPI_Waitany and its like took the messages recorded: no other call "
+                    "followed at once, or what follows may depend on them",
                     counted(scenario.took_recorded, "call", "calls")));
   }
   if (scenario.degradation_fit) lines.push_back(sentence_on(*scenario.degradation_fit));

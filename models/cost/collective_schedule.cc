@@ -27,12 +27,17 @@ class Schedule {
   /// Whether the messages that follow are combined with what their receiver has.
   void combine(bool combines) { combines_ = combines; }
 
+  /// Whether members are numbered from the last one on in what follows.
+  void count_backwards(bool backwards) { backwards_ = backwards; }
+
   /// True when there are more than anybody wants.
   bool full() const { return messages_.size() > kMostScheduled; }
 
   void add(int step, int from, int to, double bytes) {
     if (full()) return;
-    messages_.push_back({step, from % p_, to % p_, bytes, combines_});
+    from %= p_, to %= p_;
+    if (backwards_) from = p_ - 1 - from, to = p_ - 1 - to;
+    messages_.push_back({step, from, to, bytes, combines_});
     next_ = std::max(next_, step + 1);
   }
 
@@ -64,6 +69,7 @@ class Schedule {
   int p_;
   int next_ = 0;
   bool combines_ = false;
+  bool backwards_ = false;
   std::vector<ScheduledMessage> messages_;
 };
 
@@ -326,10 +332,12 @@ void reduce(Schedule& to, AlgorithmChoice choice, double n) {
       return chain(to, segments, false);
     case Algorithm::kBinary:
       return binary(to, segments, false);
-    case Algorithm::kInOrderBinary:  // its root is another member, which hands the result over
+    case Algorithm::kInOrderBinary:  // its root is the last member, which hands the result over
+      to.count_backwards(true);
       binary(to, segments, false);
+      to.count_backwards(false);
       to.combine(false);
-      return to.add(to.next(), 0, to.p() - 1, n);
+      return to.add(to.next(), to.p() - 1, 0, n);
     case Algorithm::kRabenseifner:
       return rabenseifner(to, n, false);
     default:

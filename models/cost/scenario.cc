@@ -218,9 +218,11 @@ bool grows(const std::optional<TransferCurve>& curve) {
 bool has_any(const LevelModel& level, const std::string& what) {
   if (what == "latency") return latency_of(level) > 0;
   if (what == "bandwidth")
-    return grows(level.transfer) || grows(level.gap) || grows(level.crossing_delay);
+    return grows(level.transfer) || grows(level.gap) || grows(level.burst_gap) ||
+           grows(level.second_burst_gap) || grows(level.crossing_delay);
   return is_above_zero(level.send_overhead) || is_above_zero(level.receive_overhead) ||
-         is_above_zero(level.synchronous_overhead);
+         is_above_zero(level.synchronous_overhead) ||
+         (level.unexpected_overhead && is_above_zero(*level.unexpected_overhead));
 }
 
 /// Refuses a factor of something that the machine does not have: it would change nothing.

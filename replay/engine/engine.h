@@ -95,6 +95,7 @@ void Replay<Rules>::start(int timeline) {
   state.clock = Lanes<K>::Constant(0);
   // Nothing went through the ports yet, whenever the timeline starts.
   state.out_port = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
+  state.before_init = begins_later_ && timeline < trace_->ranks() && begins_later(state) >= 0;
   if (timeline < trace_->ranks()) {
     make_ready(timeline);
   } else {
@@ -245,7 +246,7 @@ RUBATO_HOT void Replay<Rules>::enter(TimelineState<K>& state, const Call& call) 
   state.awaited.clear();
   state.next_awaited = 0;
   if (call.role == CallRole::kBegin) {
-    const double later = begins_later_ ? (*begins_later_)[state.rank] : 0;
+    const double later = begins_later_ ? std::max(begins_later(state), 0.0) : 0;
     state.enter = Lanes<K>::Constant(call.enter + later);
     if (timeline >= trace_->ranks() && call.actions > 0) {
       state.block.take_up(call);
@@ -259,6 +260,7 @@ RUBATO_HOT void Replay<Rules>::enter(TimelineState<K>& state, const Call& call) 
     return;
   }
   if constexpr (!kTimeOrdered<Rules>) find_enter(state, call);
+  if (call.role == CallRole::kInit) state.before_init = false;
   if constexpr (K == 1) {
     if (enter_watcher_) [[unlikely]]
       enter_watcher_->entered(timeline, call, state.clock, state.recorded_clock, state.enter);
@@ -296,6 +298,10 @@ template <class Rules>
 RUBATO_HOT void Replay<Rules>::find_enter(TimelineState<K>& state, const Call& call) {
   const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
                       call.role == CallRole::kFinalize;
+  if (state.before_init) [[unlikely]] {
+    state.enter = Lanes<K>::Constant(call.enter + begins_later(state));
+    return;
+  }
   bool spins = false;
   if constexpr (!Rules::kFollowsRecording) spins = rules_->spins(call, kSpinningBefore);
   if (spins) {

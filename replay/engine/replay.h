@@ -116,7 +116,8 @@ class Replay {
     coverage_ = coverage;
   }
 
-  /// By rank: by how many ticks all of its timelines begin later than recorded. Null: by none.
+  /// As start_shifts(): by how many ticks the timelines of each rank begin later. Null: as
+  /// recorded.
   void begin_later(const std::vector<double>* ticks) { begins_later_ = ticks; }
 
   /// Which calls may take the receives that are there first. Null: none.
@@ -210,6 +211,7 @@ class Replay {
   void enter(TimelineState<K>& state, const Call& call);
   /// `call`, of which it is known when it is entered, begins.
   void begin_call(TimelineState<K>& state, const Call& call);
+  double begins_later(const TimelineState<K>& state) const { return (*begins_later_)[state.rank]; }
   /// The compute before `call` on the scenario's machine, of so many recorded ticks.
   Lanes<K> compute(int timeline, uint64_t event, double recorded, bool before_mpi_call,
                    uint32_t function_records);

@@ -279,6 +279,7 @@ void Replay<Rules>::pair(TransferId send, TransferId receive) requires kTimeOrde
   time[send].partner = receive;
   time[send].receiver = receiver;
   if (under_way) return request(send);
+  rules_->held_up(receive, rules_->was_held_up(send));
   wake(post.waiting_receiver);
   wake(message.waiting_sender);
   matcher_.receiver_done(send);

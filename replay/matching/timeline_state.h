@@ -162,6 +162,7 @@ struct alignas(kCacheLine) TimelineState {
   uint32_t next_awaited = 0;  ///< the first one that is not known to be there
   bool in_call = false;       ///< the current call was entered
   bool has_moved = false;     ///< there are some of `moved`
+  bool before_init = false;   ///< keeps its recorded times until it leaves MPI_Init
   Status status = Status::kReady;
   Lanes<K> clock;             ///< ticks; leave of the call before
   double recorded_clock = 0;  ///< the same as recorded

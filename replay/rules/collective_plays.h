@@ -6,11 +6,12 @@
 // A schedule is known once its payload is, which is the largest of all members where all wait for
 // all, that of the root where it gives to all, else that of the first member. Enters before that
 // are kept. (On a shared network messages flow from each member's enter on, so the first member's
-// payload counts; parts that differ flow when the last member has come.) Lanes whose platforms
-// choose the same algorithms share a play; lanes in which a collective takes no time have none.
-// Where a platform has a formula, the messages are stretched so that members that enter at once are
-// done when the formula says; of parts of several sizes each message is stretched as the formula
-// says for its size.
+// payload counts, and in an Alltoallv each sender's parts; blocks of an Allgatherv or
+// Reduce_scatter that differ, by the first member's record, flow when the last member has come.)
+// Lanes whose platforms choose the same algorithms share a play; lanes in which a collective takes
+// no time have none. Where a platform has a formula, the messages are stretched so that members
+// that enter at once are done when the formula says; of parts of several sizes each message is
+// stretched as the formula says for its size.
 //
 // Not played: operations between groups, on windows and of more than kMostMembers, and schedules of
 // more messages than `most`, in which what a member waits for is the last member all the same (a
@@ -19,6 +20,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <deque>
 #include <functional>
 #include <map>
@@ -102,6 +104,14 @@ class CollectivePlays {
                                                                      : action.collective.sent;
       member.own = static_cast<double>(all) / comm.size();
     }
+    const bool to_each =
+        action.op == CollectiveOp::kAlltoallv || action.op == CollectiveOp::kAlltoallw;
+    if (to_each && action.kind == ActionKind::kCollective) {
+      const auto [sent, received] = std::pair(action.collective.sent, action.collective.received);
+      member.own = sent < received
+                       ? payload * static_cast<double>(sent) / static_cast<double>(received)
+                       : payload;
+    }
     member.parts.clear();
     if (action.flags & kHasParts)
       for_each_part(action, [&](const Part& part) { member.parts.push_back(part); });
@@ -157,7 +167,9 @@ class CollectivePlays {
     const Record& record = records_[number];
     if (record.state != State::kPlays || record.plan->of_lane[0] < 0) return {};
     const int member = record.plays[record.plan->of_lane[0]]->decided_by(record.numbered(local));
-    const int decided = (member + record.root) % static_cast<int>(record.members.size());
+    const int decided = record.last >= 0
+                            ? record.last
+                            : (member + record.root) % static_cast<int>(record.members.size());
     return Origin{record.members[decided].timeline, record.enters[decided][0]};
   }
 
@@ -230,7 +242,9 @@ class CollectivePlays {
     int32_t waits = -1;
     bool gives_nothing = false;
     double payload = 0;
-    double own = 0;  ///< of an Allgatherv what it gives, of a Reduce_scatter what it gets
+    /// Of an Allgatherv what it gives, of a Reduce_scatter what it gets, of an Alltoallv whose
+    /// parts are not known what it sends to each.
+    double own = 0;
     std::vector<Part> parts;
   };
   struct Record {
@@ -241,6 +255,7 @@ class CollectivePlays {
     int count = 0;
     int left = 0;
     int under_way = 0;  ///< messages that flow
+    int last = -1;      ///< whom all waited for before messages could flow; -1: for nobody
     bool gives_nothing = false;
     bool alike = false;
     State state = State::kGathers;
@@ -313,6 +328,7 @@ class CollectivePlays {
     record.plan.reset();
     record.count = 0;
     record.gives_nothing = false;
+    record.last = -1;
     record.state = State::kGathers;
     free_.push_back(number);
     return true;
@@ -321,13 +337,21 @@ class CollectivePlays {
   static Synchronisation how(const Record& record) { return synchronisation(record.op); }
   bool flows(const Record& record) const { return K == 1 && shares_ && shares_(record.widest); }
 
+  /// True where each message is known once its sender has entered. (An Alltoallv that does not flow
+  /// waits for all, and has costs that more of its kind may share.)
+  bool is_priced_by_senders(const Record& record) const {
+    const bool to_each =
+        record.op == CollectiveOp::kAlltoallv || record.op == CollectiveOp::kAlltoallw;
+    return record.op == CollectiveOp::kGatherv || (to_each && flows(record));
+  }
+
   /// `local` has entered. Where messages flow they do so from each member's enter on, so the first
-  /// member decides; unless parts differ, which the last one knows.
+  /// member decides; unless it says that the parts of an Allgatherv or Reduce_scatter differ, which
+  /// the last one knows.
   bool is_known(const Record& record, int local) const {
     const bool all = record.count == static_cast<int>(record.members.size());
     if (flows(record) && how(record) != Synchronisation::kOneToAll) {
-      const bool may_differ = is_vector(record.op) && record.op != CollectiveOp::kGatherv;
-      return all || !may_differ ||
+      return all || !is_vector(record.op) || is_priced_by_senders(record) ||
              (record.count == 1 && !has_parts(record, record.members[local].payload));
     }
     switch (how(record)) {
@@ -365,11 +389,8 @@ class CollectivePlays {
     const auto own = [&](int number) { return record.members[number].own; };
     switch (record.op) {
       case CollectiveOp::kAlltoallv:
-      case CollectiveOp::kAlltoallw: {
-        const Member& from = record.members[message.from];
-        if (from.parts.empty()) return from.gives_nothing ? 0 : from.payload;
-        return part_at(from.parts, message.to);
-      }
+      case CollectiveOp::kAlltoallw:
+        return part_to(record.members[message.from], message.to);
       case CollectiveOp::kScatterv: {
         const std::vector<Part>& parts = record.members[record.root].parts;
         if (parts.empty() || algorithm != Algorithm::kLinear) return -1;
@@ -383,6 +404,11 @@ class CollectivePlays {
       default:
         return -1;
     }
+  }
+  /// What a member of an Alltoallv sends to another one.
+  static double part_to(const Member& from, int to) {
+    if (from.parts.empty()) return from.gives_nothing ? 0 : from.own;
+    return part_at(from.parts, to);
   }
   /// What is behind local rank `at` of a list of parts.
   static double part_at(const std::vector<Part>& parts, int at) {
@@ -462,6 +488,12 @@ class CollectivePlays {
     return found->second;
   }
 
+  /// Bytes of a message of a unit schedule: whole ones where only rounding is between.
+  static double part_of(const ScheduledMessage& message, double payload) {
+    const double bytes = message.bytes * payload, whole = std::round(bytes);
+    return std::abs(bytes - whole) <= 1e-9 * whole ? whole : bytes;
+  }
+
   /// Of equal parts: what members need that enter at once, in every lane.
   static Lanes<K> whole(const PlannedSchedule<K>& schedule) {
     CollectivePlay<K> play;
@@ -480,8 +512,8 @@ class CollectivePlays {
     PlannedSchedule<K> schedule;
     schedule.program = std::move(program);
     const std::vector<ScheduledMessage>& messages = schedule.program->messages;
-    if (record.op == CollectiveOp::kGatherv) {
-      for (uint32_t i = 0; i < messages.size(); ++i) {  // price_part() knows more
+    if (is_priced_by_senders(record)) {
+      for (uint32_t i = 0; i < messages.size(); ++i) {  // price_parts() knows more
         schedule.costs.push_back(part_cost(record, p, 0, false));
         schedule.kinds.push_back(i);
       }
@@ -490,7 +522,7 @@ class CollectivePlays {
       for (uint32_t i = 0; i < messages.size(); ++i) {
         const ScheduledMessage& message = messages[i];
         const double part = part_between(record, choices, message);
-        const double bytes = part < 0 ? message.bytes * payload : part;
+        const double bytes = part < 0 ? part_of(message, payload) : part;
         if (part == 0) schedule.nothing.push_back(i);
         const auto next = static_cast<uint32_t>(schedule.costs.size());
         const auto [kind, is_new] = known.try_emplace({bytes, message.combines}, next);
@@ -507,17 +539,21 @@ class CollectivePlays {
       schedule.kinds = schedule.program->kind;
       for (const ScheduledMessage& example : schedule.program->example) {
         schedule.costs.push_back(
-            play_cost(record.widest, example.bytes * payload, example.combines));
+            play_cost(record.widest, part_of(example, payload), example.combines));
         hold(record, payload, schedule.costs.back());
       }
-      Lanes<K> factor = Lanes<K>::Ones();
-      const Lanes<K> alone = whole(schedule);
-      for (int lane = 0; lane < K; ++lane) {
-        const bool measured =
-            machines_->interconnects[lane].collectives().has_formula(record.op, payload);
-        if (measured && alone[lane] > 0) factor[lane] = total[lane] / alone[lane];
+      const auto is_measured = [&](const Interconnect& net) {
+        return net.collectives().has_formula(record.op, payload);
+      };
+      if (std::ranges::any_of(machines_->interconnects, is_measured)) {
+        Lanes<K> factor = Lanes<K>::Ones();
+        const Lanes<K> alone = whole(schedule);
+        for (int lane = 0; lane < K; ++lane) {
+          if (is_measured(machines_->interconnects[lane]) && alone[lane] > 0)
+            factor[lane] = total[lane] / alone[lane];
+        }
+        for (PlayCost<K>& cost : schedule.costs) cost.scale(factor);
       }
-      for (PlayCost<K>& cost : schedule.costs) cost.scale(factor);
     }
     for (const PlayCost<K>& cost : schedule.costs)
       schedule.growing.push_back(growing(record, cost));
@@ -533,9 +569,10 @@ class CollectivePlays {
         case CollectiveOp::kReduceScatter:
           return member.own == payload;
         default:
-          return !member.gives_nothing && member.payload == payload &&
-                 (member.parts.empty() || (member.parts.size() == 1 &&
-                                           static_cast<double>(member.parts[0].bytes) == payload));
+          if (member.gives_nothing || member.payload != payload) return false;
+          return member.parts.empty() ? member.own == payload
+                                      : member.parts.size() == 1 &&
+                                            static_cast<double>(member.parts[0].bytes) == payload;
       }
     };
     if (record.op == CollectiveOp::kScatterv) return !is_even(record.members[record.root]);
@@ -550,23 +587,23 @@ class CollectivePlays {
     const CollectiveOp op = handles ? CollectiveOp::kAllgather : record.op;
     if (handles) payload = kHandleBytes;
     if (record.op == CollectiveOp::kAllgatherv && record.gives_nothing) return nullptr;
-    const bool is_uniform = record.op != CollectiveOp::kGatherv && !has_parts(record, payload);
+    const bool by_senders = is_priced_by_senders(record);
+    const bool is_uniform = !by_senders && !has_parts(record, payload);
     const PlanKey key{record.op, p, record.widest.number(), payload};
     if (is_uniform) {
       const auto known = plans_.find(key);
       if (known != plans_.end()) return known->second;
     }
     // In a Gatherv each member has a payload of its own, and the algorithm is chosen without.
-    const bool is_gatherv = record.op == CollectiveOp::kGatherv;
-    if (is_gatherv) payload = 0;
+    if (record.op == CollectiveOp::kGatherv) payload = 0;
     Lanes<K> total = Lanes<K>::Zero();
-    if (!is_gatherv) total = prices.of({payload, p, record.op, record.widest, false}).total;
+    if (!by_senders) total = prices.of({payload, p, record.op, record.widest, false}).total;
     std::shared_ptr<PlayPlan<K>> plan(new PlayPlan<K>);
     std::vector<std::vector<AlgorithmChoice>> seen;
     for (int lane = 0; lane < K; ++lane) {
       plan->of_lane[lane] = -1;
       const CollectiveModel& model = machines_->interconnects[lane].collectives();
-      const bool is_free = is_gatherv ? model.describe(op, p, 1) == "perfect" : !(total[lane] > 0);
+      const bool is_free = by_senders ? model.describe(op, p, 1) == "perfect" : !(total[lane] > 0);
       if (is_free) continue;
       auto choices = schedule_choices(op, model, p, payload);
       // Of these the messages are not known by their bytes alone.
@@ -590,16 +627,18 @@ class CollectivePlays {
     return plan;
   }
 
-  /// A member of a Gatherv enters: what it sends is known.
-  void price_part(Record& record, size_t which, int number, const Member& member) {
+  /// A member enters: what it sends is known.
+  void price_parts(Record& record, size_t which, int number, const Member& member) {
     PlannedSchedule<K>& schedule = record.plan->schedules[which];
     const CollectiveProgram& program = *schedule.program;
+    const bool gathers = record.op == CollectiveOp::kGatherv;
     for (uint32_t i = program.first_send[number]; i < program.first_send[number + 1]; ++i) {
       const uint32_t message = program.sends[i];
       if (program.messages[message].bytes == 0) continue;  // (a root calls for it)
-      if (!member.has_part) record.plays[which]->leave_out(message);
+      const double bytes = gathers ? member.payload : part_to(member, program.messages[message].to);
+      if (gathers ? !member.has_part : bytes == 0) record.plays[which]->leave_out(message);
       const auto p = static_cast<int>(record.members.size());
-      schedule.costs[message] = part_cost(record, p, member.payload, false);
+      schedule.costs[message] = part_cost(record, p, bytes, false);
       schedule.growing[message] = growing(record, schedule.costs[message]);
     }
   }
@@ -635,12 +674,12 @@ class CollectivePlays {
       for (const uint32_t message : schedule.nothing) play.leave_out(message);
     }
     // What flows cannot have begun before it was known.
-    const bool waited =
-        flows(record) && how(record) == Synchronisation::kAllToAll && record.count == p && p > 1;
-    if (waited) {
-      Lanes<K> last = record.enters[0];
-      for (const Lanes<K>& enter : record.enters) last = last.max(enter);
-      for (Lanes<K>& enter : record.enters) enter = last;
+    record.last = -1;
+    if (flows(record) && how(record) == Synchronisation::kAllToAll && record.count == p && p > 1) {
+      record.last = 0;
+      for (int local = 1; local < p; ++local) {
+        if (record.enters[local][0] > record.enters[record.last][0]) record.last = local;
+      }
     }
     for (int local = 0; local < p; ++local) {
       if (record.members[local].here) come(record, local);
@@ -653,8 +692,8 @@ class CollectivePlays {
     const int number = record.numbered(local);
     for (size_t i = 0; i < record.plays.size(); ++i) {
       if (record.plays[i]->has_entered(number)) continue;
-      if (record.op == CollectiveOp::kGatherv) price_part(record, i, number, member);
-      record.plays[i]->enter(number, record.enters[local]);
+      if (is_priced_by_senders(record)) price_parts(record, i, number, member);
+      record.plays[i]->enter(number, record.enters[record.last >= 0 ? record.last : local]);
     }
     collect(record);
   }

@@ -406,11 +406,13 @@ class ModelRules {
 
   const Outcomes<K>& outcomes() const { return outcomes_; }
 
-  /// A message arrived so much later than alone, since others took its links.
+  /// A message, or its receive where that is a transfer of its own, arrived so much later than
+  /// alone, since others took its links.
   void held_up(TransferId id, double ticks) {
     if (id >= held_up_.size()) held_up_.resize(2 * static_cast<size_t>(id) + 16);
     held_up_[id] = ticks;
   }
+  double was_held_up(TransferId id) const { return id < held_up_.size() ? held_up_[id] : 0; }
 
  protected:
   /// When the port takes a message.
@@ -449,7 +451,7 @@ class ModelRules {
     if (cost.occupies == Occupies::kNothing) return;
     Lanes<K> alone = drained;
     if constexpr (K == 1) {
-      if (id < held_up_.size()) alone -= held_up_[id];
+      alone -= was_held_up(id);
     }
     const Lanes<K> moved = cost.occupies == Occupies::kEverywhere ? port.take(alone, cost.gap)
                                                                   : port.take_some(alone, cost.gap);
@@ -679,8 +681,10 @@ class ModelRules {
                               : Lanes<K>(operation->left.max(ready + operation->through));
     if (remotely) leave += message_cost(operation->pair, 0).latency;
     if (operation->fetches) {
-      const Lanes<K> fetched =
-          timeline.in_port.take_some(operation->results.from(ready), operation->in_gaps);
+      const Lanes<K> there = operation->results.from(ready);
+      const Lanes<K> fetched = (operation->in_gaps > 0).any()
+                                   ? timeline.in_port.take_some(there, operation->in_gaps)
+                                   : there;
       leave = remotely ? fetched : Lanes<K>(leave.max(fetched));
       operation->fetches = false;
       operation->in_gaps.setZero();

@@ -86,10 +86,15 @@ class OriginRules : public ModelRules<1> {
   const Dated& last_origin() const { return last_; }
 
  private:
+  /// A message that took an in-port.
+  struct Taken {
+    double first;   ///< its first byte was there
+    Origin origin;  ///< of its arrival
+    Origin since;   ///< of the first message of the busy time in which it came
+  };
   struct Ports {
-    Origin out;  ///< since when it is busy
-    /// Of the latest messages that took the in-port, when their first byte was there.
-    std::vector<Dated> in;
+    Origin out;             ///< since when it is busy
+    std::vector<Taken> in;  ///< of the latest messages that took the in-port
   };
   struct Message {
     Origin from;  ///< of the start, then of the arrival
@@ -113,9 +118,9 @@ class OriginRules : public ModelRules<1> {
     fetched_.clear();
     InPort<1> in_port = timeline.in_port;
     in_port.expect(timeline.awaited.size());
-    std::vector<Dated>& in = ports_[timeline.number].in;
-    if (in.size() > 4 * InPort<1>::kKept)
-      in.erase(in.begin(), in.end() - static_cast<std::ptrdiff_t>(2 * InPort<1>::kKept));
+    std::vector<Taken>& in = ports_[timeline.number].in;
+    if (in.size() > 2 * InPort<1>::kMost)
+      in.erase(in.begin(), in.end() - static_cast<std::ptrdiff_t>(InPort<1>::kMost));
     double busy = timeline.busy[0];
     bool right_behind = receives_right_behind(timeline, call);
     Dated last;
@@ -175,16 +180,18 @@ class OriginRules : public ModelRules<1> {
   }
 
   /// The in-port has taken something of `gap` that would be `there` alone, and is at `drained`.
-  static void take(const InPort<1>& port, std::vector<Dated>& in, Dated& there, double gap,
+  static void take(const InPort<1>& port, std::vector<Taken>& in, Dated& there, double gap,
                    double drained) {
     if (!(gap > 0)) return;
-    in.push_back({there.time - gap, there.origin});
+    // (What the port has forgotten, the message before still knows.)
+    const Origin busy_before = in.empty() ? there.origin : in.back().since;
+    in.push_back({there.time - gap, there.origin, there.origin});
     if (drained <= there.time) return;
-    there.time = drained;
     const double since = port.busy_since(0);
     const auto first = std::find_if(in.rbegin(), in.rend(),
-                                    [&](const Dated& other) { return other.time == since; });
-    if (first != in.rend()) there.origin = first->origin;
+                                    [&](const Taken& other) { return other.first == since; });
+    in.back().since = first == in.rend() ? busy_before : first->since;
+    there = {drained, in.back().since};
   }
 
   /// As ModelRules::other_leave(). `in_port` is brought up to date.

@@ -148,7 +148,7 @@ struct CollectiveAction {
 struct StartAction {
   int32_t root = 0;         ///< its rank in the communicator
   uint32_t slot = kNoSlot;  ///< its request
-  uint64_t payload = 0;     ///< as payload_bytes() of the wait: the bits of a double
+  uint64_t payload = 0;     ///< as priced_bytes() of the wait: the bits of a double
   uint32_t persistent = 0;  ///< number among the persistent ones of the communicator, from 1, or 0
   uint32_t order = 0;       ///< number on the communicator, or of the start of a persistent one
 };

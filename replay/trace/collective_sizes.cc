@@ -92,8 +92,8 @@ double payload_bytes(const TraceDefinitions& trace, const Action& action, int me
     case CollectiveOp::kExscan:
       return members - me > 1 ? static_cast<double>(sent) / (members - me - 1)
                               : static_cast<double>(received) / std::max(1, me);
-    case CollectiveOp::kReduceScatter:
-      return share(sent, members);
+    case CollectiveOp::kReduceScatter:  // (whole_bytes() has seen to those in place)
+      return static_cast<double>(sent) / members;
     default:
       return share(larger, members);
   }
@@ -103,7 +103,7 @@ double priced_bytes(const TraceDefinitions& trace, const Action& action, int me)
   const Communicator& comm = trace.comms[action.comm];
   if (trace.sizes == SizeConvention::kLogical && comm.first_group == 0 && comm.size() > 1) {
     if (action.op == CollectiveOp::kAllgatherv)
-      return share(action.collective.received, comm.size());
+      return static_cast<double>(action.collective.received) / comm.size();
     if (action.flags & kHasParts) {
       double others = 0;
       auto at = uint64_t{0};

@@ -66,6 +66,28 @@ TEST_CASE("reduce: an inner member leaves behind its children, the others at onc
   check(ends(four({0, 5, 10, 700}, calls), algorithms("reduce=binomial")), {916, 5, 808, 700});
 }
 
+// Rank 3 sends to 2 behind the bcast, and 2 receives that before it. A binomial tree hands rank 3's
+// copy on by 2, which never comes; from the root alone it is there at 108, and rank 2 goes on with
+// rank 3's message at 216.
+TEST_CASE("a tree that a program cannot stand is stuck in its own scenario alone") {
+  const auto source = parse_text_trace(R"(
+    nodes 0 1 2 3
+    0: 0..9 bcast root 0 32B 8B
+    1: 0..9 bcast root 0 0B 8B
+    2: 0..9 recv 3 8B
+    2: 9..10 bcast root 0 0B 8B
+    3: 0..8 bcast root 0 0B 8B
+    3: 8..9 send 2 8B
+  )");
+  const Results results = run_replay(
+      *source,
+      {parse_scenario(algorithms("bcast=linear")), parse_scenario(algorithms("bcast=binomial"))},
+      {});
+  CHECK(results.scenarios[0].deadlock.empty());
+  check(ends_of(results.scenarios[0]), {0, 108, 216, 108});
+  CHECK(results.scenarios[1].deadlock != "");
+}
+
 TEST_CASE("a started collective goes on while its members do") {
   // As recursive doubling above; rank 0 waits from 1150 on, and its last message comes at 1216.
   std::string text = "nodes 0 1 2 3\n";

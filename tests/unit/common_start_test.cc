@@ -44,6 +44,24 @@ TEST_CASE("ranks that left MPI_Init apart begin together in a model, and as reco
   CHECK(results.scenarios[3].ranks[0].start == Approx(10e-9));
 }
 
+// What a scenario does to compute does not touch what was before: both leave MPI_Init at 1040 and
+// compute 10 / 2.
+TEST_CASE("a faster processor begins them together, too") {
+  const char* const text = R"(
+    0: 0..0 local MPI_Comm_rank
+    0: 1000..1010 init
+    0: 1020..1030 send 1 8B
+    0: 1030 end
+    1: 900..900 local MPI_Comm_rank
+    1: 1000..1040 init
+    1: 1050..1060 recv 0 8B
+    1: 1060 end
+  )";
+  const Results results = replay(text, {on("perfect:cpu*2")}, {});
+  CHECK(results.scenarios[0].elapsed == Approx(5e-9));
+  for (const RankResult& rank : results.scenarios[0].ranks) CHECK(rank.start == Approx(1040e-9));
+}
+
 // With contention the same engine takes the calls in the order of time.
 TEST_CASE("they begin together in the order of time, too") {
   const Results results = replay(std::string("nodes 0 1\n") + kApart,

@@ -139,6 +139,35 @@ TEST_CASE("a link into a node and the port behind it do not add up") {
   check(ends(text, toy_network("0.5GB/s")), {4130, 10, 10, 10, 10});
 }
 
+// The same, received at 2200, when all have been there since 2110: 4 x 20 of the processor.
+TEST_CASE("a message that was held up on its way is not held up again when it is received") {
+  const char* text = R"(
+    nodes 0 1 2 3 4
+    0: 0..0 local MPI_Comm_rank
+    0: 2200..2200 irecv 1 500B any_source req 1
+    0: 2200..2200 irecv 2 500B any_source req 2
+    0: 2200..2200 irecv 3 500B any_source req 3
+    0: 2200..2200 irecv 4 500B any_source req 4
+    0: 2200..2209 wait 1 2 3 4
+    0: 2209 end
+    1: 0..1 send 0 500B
+    1: 1 end
+    2: 0..1 send 0 500B
+    2: 1 end
+    3: 0..1 send 0 500B
+    3: 1 end
+    4: 0..1 send 0 500B
+    4: 1 end
+  )";
+  for (const bool by_arrival : {false, true}) {
+    INFO(by_arrival);
+    ReplayOptions options;
+    options.wildcards_by_arrival = by_arrival;
+    const Results results = replay(text, {toy_network("1GB/s")}, options);
+    check(ends_of(results.scenarios[0]), {2280, 10, 10, 10, 10});
+  }
+}
+
 // The request to send is at the receiver at 10 + 100. T - L = 2000 later the data are there, at
 // 2110: no more than 2000 B take on a link, so the answer has no time of its own.
 TEST_CASE("a handshake on a network takes no more than T where T has less than two latencies") {
