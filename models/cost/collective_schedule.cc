@@ -151,58 +151,92 @@ void ring(Schedule& to, int rounds, double b) {
   for (int i = 0; i < rounds; ++i) to.round(b, [](int member) { return member + 1; });
 }
 
-/// The members beyond a power of two hand over to the first ones, or get something back.
-void fold(Schedule& to, double n, bool back) {
-  if (back) to.combine(false);
-  const int power = 1 << floor_log2(to.p());
-  const int step = to.next();
-  for (int extra = power; extra < to.p(); ++extra) {
-    if (back) {
-      to.add(step, extra - power, extra, n);
-    } else {
-      to.add(step, extra, extra - power, n);
+/// The greatest power of two of members go on; the others hand over to some of them first, and get
+/// something back at last. Those that go on are numbered anew.
+class Fold {
+ public:
+  enum class Stay {
+    kFirst,  ///< the last members hand over to the first ones
+    kOdd,    ///< of the first pairs the odd member goes on
+    kEven,   ///< the even one: with the root
+  };
+  Fold(Schedule& to, Stay stay)
+      : to_(&to), stay_(stay), power_(1 << floor_log2(to.p())), extra_(to.p() - power_) {}
+
+  int power() const { return power_; }
+  void over(double n) const { all(n, false); }
+  void back(double n) const {
+    to_->combine(false);
+    all(n, true);
+  }
+  void add(int step, int from, int to, double n) const {
+    to_->add(step, member(from), member(to), n);
+  }
+  /// Each sends to the one whose number differs in that bit.
+  void exchange(int bit, double n) const {
+    const int step = to_->next();
+    for (int i = 0; i < power_; ++i) add(step, i, i ^ bit, n);
+  }
+
+ private:
+  int member(int i) const {
+    if (stay_ == Stay::kFirst) return i;
+    return i >= extra_ ? i + extra_ : 2 * i + (stay_ == Stay::kOdd ? 1 : 0);
+  }
+  void all(double n, bool back) const {
+    const int step = to_->next();
+    for (int i = 0; i < extra_; ++i) {
+      const int other = stay_ == Stay::kFirst ? power_ + i : member(i) ^ 1;
+      if (back) {
+        to_->add(step, member(i), other, n);
+      } else {
+        to_->add(step, other, member(i), n);
+      }
     }
   }
-}
 
-void recursive_doubling(Schedule& to, double n, bool reduces) {
-  const int power = 1 << floor_log2(to.p());
+  Schedule* to_;
+  Stay stay_;
+  int power_, extra_;
+};
+
+void recursive_doubling(Schedule& to, Fold::Stay stay, double n, bool reduces) {
+  const Fold fold(to, stay);
   to.combine(reduces);
-  fold(to, n, false);
-  for (int distance = 1; distance < power; distance *= 2)
-    to.round(power, n, [&](int member) { return member ^ distance; });
-  fold(to, n, true);
+  fold.over(n);
+  for (int distance = 1; distance < fold.power(); distance *= 2) fold.exchange(distance, n);
+  fold.back(n);
 }
 
 void rabenseifner(Schedule& to, double n, bool to_all) {
-  const int power = 1 << floor_log2(to.p());
+  const Fold fold(to, to_all ? Fold::Stay::kOdd : Fold::Stay::kEven);
+  const int power = fold.power();
   to.combine(true);
-  fold(to, n, false);
+  fold.over(n);
   for (int distance = power / 2, part = 2; distance >= 1; distance /= 2, part *= 2)
-    to.round(power, n / part, [&](int member) { return member ^ distance; });
+    fold.exchange(distance, n / part);
   to.combine(false);
   for (int distance = 1, part = power; distance < power; distance *= 2, part /= 2) {
     if (to_all) {
-      to.round(power, n / part, [&](int member) { return member ^ distance; });
+      fold.exchange(distance, n / part);
       continue;
     }
     // A gather to the root.
     const int step = to.next();
     for (int member = distance; member < power; member += 2 * distance)
-      to.add(step, member, member - distance, n / part);
+      fold.add(step, member, member - distance, n / part);
   }
-  if (to_all) fold(to, n, true);
+  if (to_all) fold.back(n);
 }
 
 void recursive_halving(Schedule& to, double b) {
-  const int p = to.p();
-  const int power = 1 << floor_log2(p);
-  const int extra = p - power;
+  const Fold fold(to, Fold::Stay::kOdd);
+  const int extra = to.p() - fold.power();
   to.combine(true);
-  fold(to, p * b, false);
-  for (int half = power / 2; half >= 1; half /= 2)
-    to.round(power, (half + std::min(half, extra)) * b, [&](int member) { return member ^ half; });
-  fold(to, b, true);
+  fold.over(to.p() * b);
+  for (int half = fold.power() / 2; half >= 1; half /= 2)
+    fold.exchange(half, (half + std::min(half, extra)) * b);
+  fold.back(b);
 }
 
 void bcast(Schedule& to, AlgorithmChoice choice, double n) {
@@ -252,7 +286,7 @@ void barrier(Schedule& to, Algorithm algorithm) {
       for (int step = 0; step < 2 * to.p(); ++step) to.add(step, step, step + 1, 0);
       return;
     case Algorithm::kRecursiveDoubling:
-      return recursive_doubling(to, 0, false);
+      return recursive_doubling(to, Fold::Stay::kFirst, 0, false);
     default:
       for (int distance = 1; distance < to.p(); distance *= 2)
         to.round(0, [&](int member) { return member + distance; });
@@ -311,7 +345,7 @@ void allreduce(Schedule& to, Algorithm algorithm, double n) {
       to.combine(false);
       return linear_down(to, n);
     case Algorithm::kRecursiveDoubling:
-      return recursive_doubling(to, n, true);
+      return recursive_doubling(to, Fold::Stay::kOdd, n, true);
     case Algorithm::kRabenseifner:
       return rabenseifner(to, n, true);
     default:

@@ -53,7 +53,9 @@ TEST_CASE("MPI_Waitany takes the message that comes first") {
     CHECK(first.took_recorded == 0);
     // (A test that succeeded, at 0 and 600, waits for its message.)
     CHECK(first.contradicted_outcomes == (call == "waitany" ? 0 : 2));
-    CHECK(says(first, "2 calls of MPI_Waitany and its like could choose, and took the messages that came first"));
+    CHECK(says(
+        first,
+        "2 calls of MPI_Waitany and its like could choose, and took the messages that came first"));
     const ScenarioResult recorded = replay(text, false);
     check_ends(recorded, {2000, 0, 0});
     CHECK(recorded.took_first + recorded.took_recorded == 0);
