@@ -24,9 +24,9 @@ namespace rubato {
 inline constexpr double kAsRecorded = -1;
 
 /// By rank: how many ticks later it begins; kAsRecorded for those without such an MPI_Init, and
-/// those that `divided`, where there is one, has elsewhere. Up to the end of MPI_Init such a rank
-/// keeps its recorded times, whatever the scenario does to compute. Reads `source` and rewinds it.
-/// Errors: InputError.
+/// those that `divided`, where there is one, has elsewhere. Up to the end of MPI_Init the main
+/// thread of such a rank keeps its recorded times, whatever the scenario does to compute. Reads
+/// `source` and rewinds it. Errors: InputError.
 std::vector<double> start_shifts(EventSource& source, DividedRun* divided);
 
 }  // namespace rubato

@@ -136,7 +136,9 @@ void* answer(void* handle, const char* name, const void* call_site) {
   if (handle == RTLD_DEFAULT) {
     // Also to a library that was loaded with RTLD_DEEPBIND, which would find MPI's.
     void* const found = real_dlsym(RTLD_DEFAULT, name);
-    return found != nullptr && objects::holding(found) == own_object() ? found : nullptr;
+    if (found == nullptr || objects::holding(found) != own_object()) return nullptr;
+    asked_by_dlsym = true;
+    return found;
   }
   const void* found = nullptr;
   if (handle == RTLD_NEXT) {
@@ -178,6 +180,7 @@ Interception interception() {
     bool is_unwatched = false;
     for (const objects::Reference& reference : objects::references(*pin.object())) {
       const void* const now = *reference.place;
+      if (now == nullptr) continue;  // weak, and nothing defines it
       if (function_of_loader(reference.function) == now) {
         is_unwatched = true;
       } else if (own.has(now)) {

@@ -1,5 +1,5 @@
 // The algorithms of collective_algorithms.cc as messages. There each has a closed form; here it is
-// a list, for networks on which messages share something. Sources are the same.
+// a list, for collectives that are played message by message. Sources are the same.
 
 #include "models/cost/collective_schedule.h"
 

@@ -167,7 +167,6 @@ class CollectivePlay {
   const std::vector<int>& finished() const { return finished_; }
   void forget_finished() { finished_.clear(); }
 
-  const CollectiveProgram& program() const { return *program_; }
   const PlayCost<K>& cost(uint32_t message) const { return (*costs_)[(*kinds_)[message]]; }
 
  private:

@@ -66,8 +66,8 @@ class CollectivePlays {
 
   /// Keeps whose enter decides when a member leaves.
   void trace() { traces_ = true; }
-  /// `flows_from`: messages between members of this distance or more share the network, and the
-  /// engine tells when they are there.
+  /// Messages of collectives whose most distant members are of a class that `shares` share the
+  /// network, and the engine tells when they are there.
   void let_flow(std::function<bool(PairClass)> shares) { shares_ = std::move(shares); }
 
   /// (Each process of several plays all of a collective: not of any size.)
@@ -203,7 +203,7 @@ class CollectivePlays {
 
   // --- Where messages share the network ---
 
-  /// Messages that may start: calls start(record, message, time).
+  /// Messages that may start: calls start(message, time).
   template <typename Start>
   void start_flows(int number, Start start) {
     if (number < 0 || records_[number].state != State::kPlays) return;
@@ -231,7 +231,6 @@ class CollectivePlays {
             schedule.costs[kind].move[0],
             schedule.growing[kind]};
   }
-  uint32_t comm(int number) const { return records_[number].comm; }
 
  private:
   enum class State : uint8_t { kGathers, kPlays, kNot };
@@ -597,7 +596,8 @@ class CollectivePlays {
     // In a Gatherv each member has a payload of its own, and the algorithm is chosen without.
     if (record.op == CollectiveOp::kGatherv) payload = 0;
     Lanes<K> total = Lanes<K>::Zero();
-    if (!by_senders) total = prices.of({payload, p, record.op, record.widest, false}).total;
+    if (record.op != CollectiveOp::kGatherv)
+      total = prices.of({payload, p, record.op, record.widest, false}).total;
     std::shared_ptr<PlayPlan<K>> plan(new PlayPlan<K>);
     std::vector<std::vector<AlgorithmChoice>> seen;
     for (int lane = 0; lane < K; ++lane) {

@@ -50,6 +50,21 @@ TEST_CASE("recursive doubling: the late member leaves with what the others have 
       {1216, 1108, 1108, 1000});
 }
 
+// Rank 0 hands over to 1, which exchanges with 2 and sends the result back. Rank 0 comes at 1000:
+// there at 1 at 1108, which has had 2's message since 108; at 2, and back at 0, at 1216.
+TEST_CASE(
+    "recursive doubling: beyond a power of two the first pairs fold, and the odd ones go on") {
+  check(ends(R"(
+    nodes 0 1 2
+    0: 0 local MPI_Comm_rank
+    0: 1000..9000 allreduce 24B 24B
+    1: 0..9000 allreduce 24B 24B
+    2: 0..9000 allreduce 24B 24B
+  )",
+             algorithms("allreduce=recursive_doubling")),
+        {1216, 1108, 1216});
+}
+
 TEST_CASE("bcast: each member leaves when its copy arrives") {
   // Binomial from 0: to 2 and 1, from 2 to 3. Rank 2 comes at 500, its message was there at 108; it
   // passes it on: rank 3 at 608. Rank 1 at 108. No gap, so that nobody waits for a port.
@@ -112,6 +127,19 @@ TEST_CASE("an Alltoallv sends its parts, and none to oneself") {
       "alltoallv 1000B 0B parts 0B 1000B 0B 0B", "alltoallv 0B 1000B parts 0B 0B 0B 0B",
       "alltoallv 8B 8B parts 0B 0B 8B 0B", "alltoallv 8B 8B parts 0B 0B 0B 8B"};
   check(ends(four({0, 0, 0, 0}, one), algorithms("alltoallv=linear")), {0, 1100, 0, 0});
+}
+
+// Links of 1 B/ns. All send at 0: three flows out of each node and three into each share a link, so
+// those of 8 B are there at 100 + 24. Into rank 2 go 8 + 8 + 1000 B: 100 + 1016. Rank 0 comes first
+// in the order of the replay, and has nothing long to send.
+TEST_CASE("on a shared network each sender of an Alltoallv says what it sends") {
+  const std::array<std::string, 4> calls = {
+      "alltoallv 24B 24B parts 0B 8B 8B 8B", "alltoallv 1016B 24B parts 8B 0B 1000B 8B",
+      "alltoallv 24B 1016B parts 8B 8B 0B 8B", "alltoallv 24B 24B parts 8B 8B 8B 0B"};
+  check(
+      ends(four({0, 0, 0, 0}, calls),
+           algorithms("alltoallv=linear", ",contention=crossbar,contention.link_bandwidth=1GB/s")),
+      {124, 124, 1116, 124});
 }
 
 TEST_CASE("the root of a Scatterv or Gatherv has a message for each part") {

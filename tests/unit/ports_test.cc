@@ -33,6 +33,17 @@ Scenario toy_network(const std::string& link_bandwidth, const std::string& proto
   return scenario;
 }
 
+const std::string kFourSends = R"(
+    1: 0..1 send 0 500B
+    1: 1 end
+    2: 0..1 send 0 500B
+    2: 1 end
+    3: 0..1 send 0 500B
+    3: 1 end
+    4: 0..1 send 0 500B
+    4: 1 end
+)";
+
 }  // namespace
 
 // Rank 1 sends twice 500 B: start 10 and 510, there at 610 and 1110. The port moves the first one
@@ -114,7 +125,7 @@ TEST_CASE("each lane has an order of its own at the port") {
 // Four times 500 B to one rank, each sent at 10: with the link, or the port, for itself there at
 // 610, and on its way into it from 110 on.
 TEST_CASE("a link into a node and the port behind it do not add up") {
-  const char* text = R"(
+  const std::string text = R"(
     nodes 0 1 2 3 4
     0: 0..0 irecv 1 500B req 1
     0: 0..0 irecv 2 500B req 2
@@ -122,15 +133,7 @@ TEST_CASE("a link into a node and the port behind it do not add up") {
     0: 0..0 irecv 4 500B req 4
     0: 0..9 wait 1 2 3 4
     0: 9 end
-    1: 0..1 send 0 500B
-    1: 1 end
-    2: 0..1 send 0 500B
-    2: 1 end
-    3: 0..1 send 0 500B
-    3: 1 end
-    4: 0..1 send 0 500B
-    4: 1 end
-  )";
+  )" + kFourSends;
   // The port alone, 110 + 4 x 500, + 20; a link of the same bandwidth; a faster one, where the
   // port decides; one of half the bandwidth, 110 + 4 x 1000, + 20.
   check(ends(text, toy_network("")), {2130, 10, 10, 10, 10});
@@ -141,7 +144,7 @@ TEST_CASE("a link into a node and the port behind it do not add up") {
 
 // The same, received at 2200, when all have been there since 2110: 4 x 20 of the processor.
 TEST_CASE("a message that was held up on its way is not held up again when it is received") {
-  const char* text = R"(
+  const std::string text = R"(
     nodes 0 1 2 3 4
     0: 0..0 local MPI_Comm_rank
     0: 2200..2200 irecv 1 500B any_source req 1
@@ -150,15 +153,7 @@ TEST_CASE("a message that was held up on its way is not held up again when it is
     0: 2200..2200 irecv 4 500B any_source req 4
     0: 2200..2209 wait 1 2 3 4
     0: 2209 end
-    1: 0..1 send 0 500B
-    1: 1 end
-    2: 0..1 send 0 500B
-    2: 1 end
-    3: 0..1 send 0 500B
-    3: 1 end
-    4: 0..1 send 0 500B
-    4: 1 end
-  )";
+  )" + kFourSends;
   for (const bool by_arrival : {false, true}) {
     INFO(by_arrival);
     ReplayOptions options;
