@@ -194,8 +194,9 @@ def figure9():
         picture = scenario['timeline']
         activities = charts.activities_of(picture['cells'])
         ranks = [activities[i * picture['columns']:(i + 1) * picture['columns']] for i in range(2)]
-        # The stretch at the beginning that was not recorded is no part of the picture.
-        skip = max(not_recorded(activities) for activities in ranks)
+        # The picture begins with the first rank that is recorded. The other may have come later, and each clock puts
+        # that elsewhere: what lies before would be cut from the compute of one clock and not of the other.
+        skip = min(not_recorded(activities) for activities in ranks)
         shown = scenario['elapsed'] * (1 - skip / picture['columns'])
         clocks.append((titles[key], shown, [cells[skip:] for cells in ranks]))
         ends[key] = shown
