@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "calibrate/clock.h"
+
 namespace rubato {
 namespace {
 
@@ -37,8 +39,7 @@ void observe(MPI_Comm comm, const std::function<void()>& call, ProcessSync sync,
     } else {
       const double begin = clock.own(order.first_window + i * order.window);
       late = clock.now() > begin;
-      while (clock.now() < begin) {
-      }
+      wait_until(begin);
     }
     const double start = clock.now();
     call();

@@ -114,7 +114,7 @@ class Run {
   }
 
   /// Which experiment comes next, as rank 0 proposes it to all; -1 when it proposes none, was told
-  /// to stop, or `end` (as monotonic_seconds()) is over. Sleeps until they are there.
+  /// to stop, or `end` (as now()) is over. Sleeps until they are there.
   int next(int proposal, double end) {
     sleep_until_all_are_here(world_);
     const double now = clock_.now();
@@ -216,7 +216,7 @@ CollectiveResults measure_collectives(MPI_Comm world, const CollectivesEffort& e
   const TimingOptions options = timing_options(effort, experiments.size());
 
   // A quick run ends in time on a slow network, too.
-  const double begin_limits = monotonic_seconds();
+  const double begin_limits = now();
   const double limits_until =
       effort.pace.in_time ? begin_limits + collectives_seconds(effort) : kNever;
   int limits = 0;
@@ -229,11 +229,11 @@ CollectiveResults measure_collectives(MPI_Comm world, const CollectivesEffort& e
     ++limits;
     run.find_limit(op, *team);
   }
-  const double begin = monotonic_seconds();
+  const double begin = now();
   const double budget = collectives_seconds(effort);
   const int count = static_cast<int>(experiments.size());
   for (int i = 0; i < count; ++i) {
-    const double left = (monotonic_seconds() - begin) / std::max(1, i) * (count - i);
+    const double left = (now() - begin) / std::max(1, i) * (count - i);
     run.tell("experiment " + std::to_string(i + 1) + " of " + std::to_string(count) +
              (i > 20 ? ", about " + std::to_string(static_cast<int>(left)) + " s left" : ""));
     if (run.next(i, begin + kOverrun * budget) < 0) break;

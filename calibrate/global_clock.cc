@@ -14,7 +14,6 @@
 
 #include <unistd.h>
 
-#include <ctime>
 #include <exception>
 #include <vector>
 
@@ -24,12 +23,6 @@ namespace {
 constexpr int kTag = 0;
 
 }  // namespace
-
-double monotonic_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
 
 ClockPoint ask_clock(MPI_Comm comm, int peer, const ClockSource& own) {
   ClockPoint point;

@@ -4,12 +4,10 @@
 
 #include <functional>
 
+#include "calibrate/clock.h"
 #include "calibrate/linear_clock.h"
 
 namespace rubato {
-
-/// Seconds of the system clock that ranks of one node share.
-double monotonic_seconds();
 
 /// Seconds that a rank reads, or answers with.
 using ClockSource = std::function<double()>;
@@ -24,7 +22,7 @@ class GlobalClock {
  public:
   /// Measures the clocks: a third of a second per level of the tree. Collective. Ranks of one node
   /// read the same from `source`; with `per_rank` each has a clock of its own.
-  explicit GlobalClock(MPI_Comm comm, ClockSource source = monotonic_seconds,
+  explicit GlobalClock(MPI_Comm comm, ClockSource source = rubato::now,
                        bool per_rank = false);
   ~GlobalClock();
   GlobalClock(const GlobalClock&) = delete;

@@ -1,7 +1,6 @@
 #include "calibrate/pair.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -45,20 +44,6 @@ int warm_ups(size_t bytes_at_once) {
 }
 
 }  // namespace
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-void compute(double seconds) {
-  // Ranks may have to share a core, and the partner of this one has something to do meanwhile. The
-  // last moments are spent on the core, so that what is timed behind them finds it as it was.
-  constexpr double kKeep = 10e-6;
-  const double until = now() + seconds;
-  for (double left = seconds; left > 0; left = until - now()) {
-    if (left > kKeep) sched_yield();
-  }
-}
 
 void Buffer::Free::operator()(unsigned char* p) const {
   std::free(p);

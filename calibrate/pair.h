@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "calibrate/clock.h"
+
 namespace rubato {
 
 /// Memory for messages, page-aligned and touched before anything is timed. Errors: InputError when
@@ -23,12 +25,6 @@ class Buffer {
   std::unique_ptr<unsigned char, Free> data_;
   size_t size_;
 };
-
-/// Seconds since a fixed moment.
-double now();
-
-/// Computes for so many seconds, far from MPI.
-void compute(double seconds);
 
 /// Seconds in the calls of one receive, medians.
 struct ReceiveTimes {

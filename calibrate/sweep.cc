@@ -1,13 +1,13 @@
 #include "calibrate/sweep.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <iterator>
 #include <limits>
 #include <random>
 #include <utility>
 
+#include "calibrate/clock.h"
 #include "calibrate/quick_plan.h"
 #include "models/fit/statistics.h"
 
@@ -20,8 +20,6 @@ constexpr double kAnomaly = 1.10;
 constexpr int kAnomalyLoops = 10;
 constexpr int kSettledEvery = 4;  // cycles: settled lengths are measured, and all are judged
 constexpr int kLoopsToSettle = 10;
-
-using SteadyClock = std::chrono::steady_clock;
 
 /// Straight line between two timings, at `bytes`.
 double interpolate(const Timings::const_iterator& a, const Timings::const_iterator& b,
@@ -79,10 +77,7 @@ class Sweep {
   void measure(const Loop& loop, size_t bytes, Timing& timing) {
     double known = timing.min;
     // The first loop is short: it shows how long the others have to be, and is then forgotten.
-    if (timing.loops == 0 || timing.min <= 0) {
-      known = loop(bytes, options_.min_round_trips);
-      timing = {};
-    }
+    if (timing.loops == 0) known = loop(bytes, options_.min_round_trips);
     const int round_trips = round_trips_of(known);
     const double seconds = loop(bytes, round_trips);
     timing.add(seconds, round_trips, time());
@@ -126,6 +121,17 @@ class Sweep {
     return worst;
   }
 
+  /// No loop over a length differs from the others: in a simulator, where more loops tell no more.
+  bool exact() const {
+    constexpr double kDigits = 1e-4;
+    for (const Timings& one : all) {
+      for (const auto& [bytes, timing] : one) {
+        if (timing.loops < options_.first_cycles || timing.max > (1 + kDigits) * timing.min) return false;
+      }
+    }
+    return true;
+  }
+
   /// The lengths that are not settled, by any of the loops; all of them without a rule.
   std::vector<size_t> uncertain() const {
     StopRule rule;
@@ -148,13 +154,14 @@ class Sweep {
 
  private:
   double time() const {
-    if (options_.clock) return options_.clock();
-    return std::chrono::duration<double>(SteadyClock::now().time_since_epoch()).count();
+    return options_.clock ? options_.clock() : now();
   }
 
-  /// So that a loop is long enough for the clock.
+  /// So that a loop is long enough for the clock; not where messages take no time at all (those to
+  /// oneself in a simulator).
   int round_trips_of(double seconds) const {
-    return static_cast<int>(std::clamp(std::ceil(options_.loop_seconds / std::max(seconds, 1e-9)),
+    if (seconds <= 0) return options_.min_round_trips;
+    return static_cast<int>(std::clamp(std::ceil(options_.loop_seconds / seconds),
                                        double(options_.min_round_trips),
                                        double(options_.max_round_trips)));
   }
@@ -417,6 +424,7 @@ std::vector<Timings> sweep_in_turn(const std::vector<Loop>& loops, const SweepOp
   const std::vector<size_t> lengths = run.lengths();
   std::vector<size_t> uncertain;
   for (int i = options.first_cycles; going && i < options.max_cycles; ++i) {
+    if (run.exact()) break;
     const bool enough = run.elapsed() >= options.budget;
     if (enough &&
         (run.elapsed() >= options.busy_budget || run.repeatable_within() <= kRepeatable)) {

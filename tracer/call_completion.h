@@ -18,13 +18,6 @@
 namespace rubato {
 inline namespace tracing {
 
-/// MPICH 4.0 does not fill the status of MPI_Isendrecv: the posted values have to do.
-#ifdef MPICH_NAME
-inline constexpr bool kSendrecvHasStatus = false;
-#else
-inline constexpr bool kSendrecvHasStatus = true;
-#endif
-
 /// Sends and receives.
 inline void complete_message(Call& call, const Request& request, const MPI_Status& status) {
   const bool both = request.kind == RequestKind::kSendRecv;
@@ -41,7 +34,7 @@ inline void complete_message(Call& call, const Request& request, const MPI_Statu
     call.item(Item::kIsendComplete, request.number);
     if (!both) return;
   }
-  if (request.kind == RequestKind::kPartitionedRecv || (both && !kSendrecvHasStatus)) {
+  if (request.kind == RequestKind::kPartitionedRecv || (both && !library::kSendrecvHasStatus)) {
     if (request.message.peer < 0 || request.message.tag < 0) {
       call.item(Item::kRequestCancelled, request.extra);  // nobody can say from whom
       return;
@@ -49,7 +42,7 @@ inline void complete_message(Call& call, const Request& request, const MPI_Statu
     call.message(Item::kIrecv, request.message);
   } else if (status.MPI_SOURCE >= 0) {
     call.message(Item::kIrecv, {request.message.communicator, status.MPI_SOURCE, status.MPI_TAG,
-                                received_bytes(status)});
+                                library::received_bytes(status)});
   } else {
     return;
   }

@@ -46,7 +46,7 @@ inline void note_matched(int source, int tag, MPI_Comm comm, MPI_Message message
   const Communicator* entry = communicators::find(comm);
   if (!entry->recordable) return;
   requests::add_message(message,
-                        {entry->id, status.MPI_SOURCE, status.MPI_TAG, received_bytes(status)},
+                        {entry->id, status.MPI_SOURCE, status.MPI_TAG, library::received_bytes(status)},
                         any_of(source, tag));
 }
 
@@ -94,7 +94,7 @@ int record_mrecv(Call call, Real real, void* buf, Count count, MPI_Datatype type
   const bool ours = receive_matched(before, claim, *message, matched, any);
   if (result == MPI_SUCCESS && ours) {
     note_received(
-        call, {matched.communicator, status->MPI_SOURCE, status->MPI_TAG, received_bytes(*status)},
+        call, {matched.communicator, status->MPI_SOURCE, status->MPI_TAG, library::received_bytes(*status)},
         any, bytes_of(count, type));
   }
   call.leave();

@@ -7,6 +7,7 @@
 
 #include "call_ids.h"
 #include "tracer/mpi_headers.h"
+#include "tracer/mpi_library.h"
 
 /// The MPI library behind the wrappers, found at run time, and how a call gets from the program to
 /// the wrapper.
@@ -112,23 +113,9 @@ inline uint64_t handle_bits(Handle handle) {
   return (uint64_t)handle;  // an integer under MPICH, a pointer under Open MPI
 }
 
-/// Bytes that arrived, straight from the status as mpi.h declares it.
-inline uint64_t received_bytes(const MPI_Status& status) {
-#ifdef OPEN_MPI
-  return status._ucount;
-#else
-  return static_cast<uint64_t>(static_cast<unsigned>(status.count_hi_and_cancelled) >> 1) << 32 |
-         static_cast<unsigned>(status.count_lo);
-#endif
-}
-
 /// Size of a datatype in bytes; 0 for MPI_DATATYPE_NULL (which MPI allows where a count is 0).
 inline uint64_t type_size(MPI_Datatype type) {
-#ifdef MPICH_NAME
-  // Predefined types carry their size in the handle (0x4c00SSxx).
-  const auto bits = static_cast<unsigned>(type);
-  if ((bits & 0xff000000u) == 0x4c000000u) return bits >> 8 & 0xff;
-#endif
+  if (const uint64_t known = library::size_in_handle(type); known != 0) return known;
   if (type == handles.datatype_null) return 0;
   int size = 0;
   PMPI(Type_size)(type, &size);

@@ -26,16 +26,6 @@ namespace rubato {
 inline namespace tracing {
 namespace {
 
-#ifdef OPEN_MPI
-constexpr char kOwnName[] = "librubato-trace-openmpi.so";
-constexpr char kOtherName[] = "librubato-trace-mpich.so";
-constexpr char kOtherSymbol[] = "MPIR_Dup_fn";
-#else
-constexpr char kOwnName[] = "librubato-trace-mpich.so";
-constexpr char kOtherName[] = "librubato-trace-openmpi.so";
-constexpr char kOtherSymbol[] = "ompi_mpi_comm_world";
-#endif
-
 /// Standard error of the process `rubato trace` became, kept because programs (those of GNU
 /// coreutils) close theirs before they end.
 int report_fd = -1;
@@ -51,9 +41,9 @@ void change_tracer(char** argv) {
   const char* now = std::getenv("LD_PRELOAD");
   if (now == nullptr) return;
   std::string list = now;
-  const size_t place = list.find(kOwnName);
+  const size_t place = list.find(library::kTracer);
   if (place == std::string::npos) return;
-  list.replace(place, std::strlen(kOwnName), kOtherName);
+  list.replace(place, std::strlen(library::kTracer), library::kOtherTracer);
   const size_t begin = list.find_last_of(": ", place);
   const size_t from = begin == std::string::npos ? 0 : begin + 1;
   const std::string other = list.substr(from, list.find_first_of(": ", place) - from);
@@ -66,7 +56,7 @@ void change_tracer(char** argv) {
 }
 
 __attribute__((constructor)) void loaded(int, char** argv, char**) {
-  if (real_dlsym(RTLD_DEFAULT, kOtherSymbol) != nullptr) change_tracer(argv);
+  if (real_dlsym(RTLD_DEFAULT, library::kOtherSymbol) != nullptr) change_tracer(argv);
   find_wrapper_libraries();
   if (is_traced_process() && launched_as_rank_0())
     report_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);

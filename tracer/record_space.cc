@@ -186,6 +186,7 @@ uint64_t job_of(const std::string& output, int rank) {
 
 /// True in a job that MPI_Comm_spawn started.
 bool is_spawned() {
+  if (!library::kHasParentsAndTopologies) return false;
   MPI_Comm parent = handles.comm_null;
   PMPI(Comm_get_parent)(&parent);
   return parent != handles.comm_null;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "tracer/function_probe.h"
+#include "tracer/mpi_library.h"
 #include "tracer/processors.h"
 #include "tracer/threads.h"
 #include "tracer/time_sums.h"
@@ -306,7 +307,7 @@ ThreadLog* Recorder::new_log() {
       logs_reused_ = true;
       log->thread_id = static_cast<int>(syscall(SYS_gettid));
       log->context_switches = own_involuntary_switches();
-      log->stolen.open();
+      if (library::kRanksHaveThreads) log->stolen.open();
       thread_log_ = log;
       return log;
     }
@@ -319,7 +320,7 @@ ThreadLog* Recorder::new_log() {
   log->thread_id = static_cast<int>(syscall(SYS_gettid));
   log->context_switches = own_involuntary_switches();
   // Each takes a file descriptor, of which a process may have as few as 1024.
-  if (log->number < kLocationsBeforeReuse) log->stolen.open();
+  if (library::kRanksHaveThreads && log->number < kLocationsBeforeReuse) log->stolen.open();
   log->next = threads_.load();
   while (!threads_.compare_exchange_weak(log->next, log)) {
   }

@@ -483,19 +483,14 @@ namespace {
 void leave_to_other_library() {
   pass_everything();
   finished = true;
-#ifdef OPEN_MPI
-  constexpr char kOwn[] = "Open MPI", kOther[] = "MPICH";
-#else
-  constexpr char kOwn[] = "MPICH", kOther[] = "Open MPI";
-#endif
   if (!launched_as_rank_0()) return;
   if (const char* missing = missing_handle()) {
-    say_outcome(std::string("nothing is recorded: this ") + kOwn + " has no " + missing +
+    say_outcome(std::string("nothing is recorded: this ") + library::kName + " has no " + missing +
                 ", so it is of a version that the tracer does not know");
     return;
   }
   say_outcome(std::string("nothing is recorded: the program loaded another MPI library than ") +
-              kOwn + ", which the tracer was chosen for; launch it with the mpirun of " + kOther);
+              library::kName + ", which the tracer was chosen for; launch it with the mpirun of " + library::kOtherName);
 }
 
 }  // namespace

@@ -47,6 +47,7 @@ void read_distributed_graph(MPI_Comm comm, Topology& topology) {
 }  // namespace
 
 std::shared_ptr<const Topology> topology_of(MPI_Comm comm, int rank) {
+  if (!library::kHasParentsAndTopologies) return nullptr;
   int kind = MPI_UNDEFINED;
   PMPI(Topo_test)(comm, &kind);
   if (kind == MPI_UNDEFINED) return nullptr;

@@ -1,0 +1,21 @@
+// The calibrator's clock under SMPI: its digits are all of SimGrid's, and who computes sleeps.
+#include "calibrate/clock.h"
+
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
+
+namespace rubato {
+
+double now() {
+  return simgrid_get_clock();
+}
+
+void compute(double seconds) {
+  if (seconds > 0) sg_actor_sleep_for(seconds);
+}
+
+void wait_until(double time) {
+  compute(time - now());
+}
+
+}  // namespace rubato
