@@ -1,0 +1,48 @@
+"""The networks of the virtual laboratory: each a platform of SimGrid's, of which the programs' ranks are hosts.
+
+A cluster's hosts have a link each, in both directions, and messages pass two of them; so the latency of a link is half
+of what is said here. Where SimGrid changes what it was told (its factors, a window of TCP, 5 % for what comes in the
+other direction), that is off, but in "factors".
+"""
+
+EXACT = ["network/bandwidth-factor:1.0", "network/latency-factor:1.0", "network/TCP-gamma:0", "network/crosstraffic:no",
+         "network/weight-S:0", "smpi/bw-factor:0:1", "smpi/lat-factor:65536:3;0:1", "smpi/os:0:0:0", "smpi/or:0:0:0", "smpi/ois:0:0:0"]
+HOSTS = 64
+
+
+def cluster(latency, bandwidth, more="", hosts=HOSTS):
+    """Microseconds from host to host, and MB/s of each host's link."""
+    return (f'<cluster id="c" prefix="host" suffix="" radical="0-{hosts - 1}" speed="1Gf" bw="{bandwidth}MBps" '
+            f'lat="{latency / 2}us" sharing_policy="SPLITDUPLEX"{more}/>')
+
+
+class Network:
+    """about: for the table. scenario: what a user who knows the network's shape adds to the calibrated file's name."""
+
+    def __init__(self, about, platform, ranks_per_host=1, exact=True, options=(), scenario=""):
+        self.about, self.platform, self.ranks_per_host = about, platform, ranks_per_host
+        self.options = ([*EXACT] if exact else []) + [*options]
+        self.scenario = scenario
+
+    def xml(self):
+        return ('<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
+                f'<platform version="4.1">\n{self.platform}\n</platform>\n')
+
+    def hosts(self, ranks):
+        """The host of each rank."""
+        return [f"host{rank // self.ranks_per_host}" for rank in range(ranks)]
+
+
+NETWORKS = {
+    "1GB-20us": Network("crossbar, 1 GB/s, 20 us", cluster(20, 1000)),
+    "125MB-80us": Network("crossbar, 125 MB/s, 80 us", cluster(80, 125)),
+    "12GB-2us": Network("crossbar, 12 GB/s, 2 us", cluster(2, 12000)),
+    "factors": Network("1.25 GB/s, 20 us, SMPI's default factors of nine pieces", cluster(20, 1250), exact=False),
+    "backbone": Network("1 GB/s, 20 us, a backbone of half the sum of all links",
+                        cluster(20, 1000, f' bb_bw="{HOSTS * 1000 // 2}MBps" bb_lat="0us"')),
+    "fat-tree": Network("fat tree, tapered 2:1, 1 GB/s, 20 us",
+                        cluster(10, 1000, ' topology="FAT_TREE" topo_parameters="2;8,8;1,4;1,1"')),
+    "torus": Network("torus of 4x4x4, 1 GB/s, 4 us a link", cluster(8, 1000, ' topology="TORUS" topo_parameters="4,4,4"')),
+    "4-a-host": Network("4 ranks a host, 4 GB/s and 1 us inside, 2 GB/s and 10 us between",
+                        cluster(10, 2000, ' loopback_bw="4GBps" loopback_lat="1us"', 16), 4),
+}

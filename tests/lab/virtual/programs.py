@@ -1,0 +1,24 @@
+"""The programs of the virtual laboratory, of tests/lab/programs: how each is called. All of them compute by sleeping.
+
+A program is left out where SMPI does something else than MPI libraries do, and is marked (`its_way`) where that shows in
+the time: such cells stand apart from the bars.
+"""
+
+PROGRAMS = {
+    "halo-eager": ["halo", "2048", "3", "20", "500"],
+    "halo-rendezvous": ["halo", "200000", "1", "10", "2000"],
+    "halo-persistent": ["halo_persistent", "8192", "20", "500"],
+    "halo-reversed": ["halo_persistent", "100000", "10", "1500", "1"],
+    "master-worker": ["master_worker", "150", "2000", "16384"],
+    "overlap": ["overlap", "100000", "15", "1000"],
+    "solver": ["solver", "8192", "30", "400"],
+    "wavefront": ["wavefront", "4096", "4", "6", "200"],
+    "alltoall": ["exchange", "alltoall", "8192", "8", "1500"],
+    "alltoallv": ["exchange", "alltoallv", "8192", "8", "1500"],
+    "vectors": ["exchange", "vectors", "16384", "6", "1500"],
+    "in-place": ["exchange", "in-place", "8192", "6", "1500"],
+    "one-sided": ["one_sided", "65536", "10", "1000"],
+    "summa": ["summa", "100000", "1500"],
+    "lu": ["lu", "1024", "12", "3", "60"],
+    "ft": ["ft", "1048576", "5", "3000"],
+}

@@ -1,0 +1,85 @@
+"""Programs under SimGrid's SMPI: compiles them, and runs them on a network."""
+import os
+import signal
+import subprocess
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCES = os.path.join(HERE, "../programs")
+SMPI = ["-isystem", "/usr/include/smpi"]
+OTF2 = "/usr/lib/x86_64-linux-gnu/libopen-trace-format2.a"
+
+# Which algorithm a collective uses; tests/lab/virtual/run says the same to Rubato. SMPI's own choice differs from that of
+# the libraries it is named after, and for some of them the first call of a communicator costs more than the others.
+ALGORITHMS = {
+    "barrier": "ompi_bruck", "bcast": "binomial_tree", "reduce": "binomial", "allreduce": "rdb", "alltoall": "pair",
+    "alltoallv": "pair", "allgather": "ring", "allgatherv": "ring", "gather": "ompi_binomial", "scatter": "ompi_binomial",
+    "reduce_scatter": "ompi_basic_recursivehalving",
+}
+# Computing takes no time, nor does reading the clock; messages of up to 64 KiB are on their way when they are sent.
+COMMON = ["smpi/simulate-computation:no", "smpi/wtime:0", "smpi/async-small-thresh:65536", "smpi/send-is-detached-thresh:65536",
+          "smpi/test:1e-6", "smpi/iprobe:1e-6", "smpi/grow-injected-times:no"]
+
+
+class LabError(Exception):
+    pass
+
+
+def command(words):
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    if done.returncode:
+        raise LabError(f"{' '.join(words)}: {done.stdout[-2000:]}")
+    return done.stdout
+
+
+class Programs:
+    """Makes programs that SMPI can load: NAME.plain.so, timed by stopwatch.c, and NAME.traced.so."""
+
+    def __init__(self, build, work):
+        self.parts = os.path.join(build, "lab")
+        self.work = os.path.join(work, "programs")
+        os.makedirs(self.work, exist_ok=True)
+        self.calibrator = os.path.join(self.parts, "librubato-calibrate-smpi.so")
+
+    def object(self, name):
+        made = os.path.join(self.work, name + ".o")
+        command(["cc", "-O1", "-w", "-fPIC", *SMPI, "-c", os.path.join(SOURCES, name + ".c"), "-o", made])
+        return made
+
+    def make(self, name):
+        link = ["c++", "-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs"]
+        program, machine = self.object(name), os.path.join(self.parts, "smpi.o")
+        stopwatch = self.object("stopwatch")
+        command([*link, "-o", self.plain(name), program, stopwatch, machine, "-lsimgrid", "-lm"])
+        command([*link, "-o", self.traced(name), program, machine, "-Wl,--whole-archive",
+                 os.path.join(self.parts, "librubato-trace-smpi.a"), "-Wl,--no-whole-archive", OTF2, "-lsimgrid", "-lm", "-ldl"])
+
+    def plain(self, name):
+        return os.path.join(self.work, name + ".plain.so")
+
+    def traced(self, name):
+        return os.path.join(self.work, name + ".traced.so")
+
+
+def smpirun(network, ranks, program, arguments, place, env=(), options=(), timeout=600):
+    """Runs it there and returns what it printed."""
+    platform, hosts = os.path.join(place, "platform.xml"), os.path.join(place, f"hosts-{ranks}")
+    with open(platform, "w") as file:
+        file.write(network.xml())
+    with open(hosts, "w") as file:
+        file.write("\n".join(network.hosts(ranks)) + "\n")
+    told = [f"--cfg={option}" for option in
+            [*COMMON, *(f"smpi/{call}:{name}" for call, name in ALGORITHMS.items()), *network.options, *options]]
+    words = ["smpirun", "-np", str(ranks), "-platform", platform, "-hostfile", hosts, *told, "--log=root.thres:critical",
+             program, *arguments]
+    # smpimain outlives its shell, and a calibrator catches signals.
+    run = subprocess.Popen(words, cwd=place, env={**os.environ, **dict(env)}, stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+    try:
+        printed = run.communicate(timeout=timeout)[0]
+    except BaseException:
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
+        raise
+    if run.returncode:
+        raise LabError(f"{' '.join(words)}: exit code {run.returncode}: {printed[-2000:]}")
+    return printed
