@@ -195,13 +195,8 @@ void add_rows(SampleWriter& file, const std::string& rows, Kept& kept) {
   }
 }
 
-void keep(LevelSeries measured, int launch, Kept& kept) {
+void keep(const LevelSeries& measured, int launch, Kept& kept) {
   constexpr size_t kLeastLengths = 3;
-  // In a simulator messages to oneself and copies may take no time.
-  std::erase_if(measured.series, [](const Series& series) {
-    return std::any_of(series.timings.begin(), series.timings.end(),
-                       [](const auto& one) { return one.second.min <= 0; });
-  });
   for (const Series& series : measured.series) {
     const bool transfer = series.pattern == "pingpong" || series.pattern == "sendrecv";
     kept.any |= !series.timings.empty();

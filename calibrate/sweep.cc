@@ -20,6 +20,7 @@ constexpr double kAnomaly = 1.10;
 constexpr int kAnomalyLoops = 10;
 constexpr int kSettledEvery = 4;  // cycles: settled lengths are measured, and all are judged
 constexpr int kLoopsToSettle = 10;
+constexpr double kShortest = 1e-9;  // seconds: messages to oneself take no time in a simulator
 
 /// Straight line between two timings, at `bytes`.
 double interpolate(const Timings::const_iterator& a, const Timings::const_iterator& b,
@@ -84,7 +85,9 @@ class Sweep {
   }
 
   /// What a length takes at this moment, by the first loop and without a trace of it.
-  double look(size_t bytes) { return loops_.front()(bytes, round_trips_of(timings.at(bytes).min)); }
+  double look(size_t bytes) {
+    return std::max(kShortest, loops_.front()(bytes, round_trips_of(timings.at(bytes).min)));
+  }
 
   /// Each of the lengths once, in a new random order. False when interrupted.
   bool cycle(std::vector<size_t> lengths) {
@@ -160,7 +163,7 @@ class Sweep {
   /// So that a loop is long enough for the clock; not where messages take no time at all (those to
   /// oneself in a simulator).
   int round_trips_of(double seconds) const {
-    if (seconds <= 0) return options_.min_round_trips;
+    if (seconds <= kShortest) return options_.min_round_trips;
     return static_cast<int>(std::clamp(std::ceil(options_.loop_seconds / seconds),
                                        double(options_.min_round_trips),
                                        double(options_.max_round_trips)));
@@ -307,6 +310,7 @@ bool refine(Sweep& run, const SweepOptions& options) {
 }  // namespace
 
 void Timing::add(double seconds, int round_trips_of_loop, double ended_at) {
+  seconds = std::max(seconds, kShortest);
   min = loops ? std::min(min, seconds) : seconds;
   max = loops ? std::max(max, seconds) : seconds;
   sum += seconds;

@@ -8,6 +8,12 @@
 
 static double began;
 
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* Libraries connect two ranks when they first talk, which takes milliseconds, and more where both
    begin at once. A tracer talks in MPI_Init, and models know nothing of it; so here one pair after
    the other does so before the time begins. */
@@ -26,26 +32,30 @@ static void connect_all(void) {
       }
     }
   }
-  PMPI_Barrier(MPI_COMM_WORLD);
 }
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+/* A traced run and a prediction begin at one moment on all ranks. Hosts of the laboratories share a
+   clock. */
+static void begin_together(void) {
+  double last;
+  connect_all();
+  began = now();
+  PMPI_Allreduce(&began, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  const double moment = last + 0.01;
+  const struct timespec until = {(time_t)moment, (long)((moment - (time_t)moment) * 1e9)};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0) continue;
+  began = now();
 }
 
 int MPI_Init(int* argc, char*** argv) {
   const int result = PMPI_Init(argc, argv);
-  connect_all();
-  began = now();
+  begin_together();
   return result;
 }
 
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   const int result = PMPI_Init_thread(argc, argv, required, provided);
-  connect_all();
-  began = now();
+  begin_together();
   return result;
 }
 
