@@ -77,7 +77,8 @@ Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhe
     const double compute = longer_by(variants.compute);
     const double recording =
         variants.compensated ? kErrors * kOverheadError * most_overhead(result, overhead) : 0;
-    const double model = variants.models ? kErrors * kModelError * mean_mpi(result) : 0;
+    const double of_mpi = scenarios_[i].platform.model_error.value_or(kModelError);
+    const double model = variants.models ? kErrors * of_mpi * mean_mpi(result) : 0;
     const double half = std::hypot(std::hypot(network, compute), std::hypot(recording, model));
     intervals[i] = {std::max(0.0, result.elapsed - half), result.elapsed + half,
                     scenarios_[i].platform_file};

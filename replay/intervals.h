@@ -12,7 +12,8 @@
 //              differ (kComputeError). The scenario is replayed once more with that much more
 //              compute. The subtracted overhead, of the rank with the most of it, has the standard
 //              error kOverheadError: it was measured at one place of the program.
-//   model Effects that the model leaves out: kModelError of the time in MPI.
+//   model      Effects that the model leaves out: of the time in MPI what the platform file states
+//              (model_error), else kModelError (models/cost/uncertainty.h).
 //
 // The additional scenarios are lanes of the same passes, so they add little; in the order of time
 // each is a pass. The interval is symmetric: shorter times are assumed to change the result as much
@@ -39,11 +40,6 @@ inline constexpr double kErrors = 1.96;
 inline constexpr double kComputeError = 0.01;
 /// Relative standard error of the subtracted overhead.
 inline constexpr double kOverheadError = 0.25;
-/// Relative standard error of MPI time for effects that models leave out. From the laboratory
-/// (share/doc/accuracy.md): the intervals of 540 predictions held 83 % of the measured times with
-/// 0.12, and hold some 90 % with this (Open MPI 93 %, MPICH 87 %). It was chosen on these.
-inline constexpr double kModelError = 0.17;
-
 struct ElapsedInterval {
   double low = 0;  ///< seconds
   double high = 0;

@@ -183,6 +183,7 @@ void summarize_scenario(const PlayedScenario& played, ScenarioResult& result) {
   result.network_unused = leaves_network_unused(played);
   result.no_ports = lacks_ports(scenario, result);
   result.own_machine = is_own_machine(scenario, played.trace);
+  if (scenario.basis == Basis::kModel) result.grade = scenario.platform.grade;
   result.overhead_unknown = scenario.basis == Basis::kUndisturbed && !played.overhead_known;
   if (scenario.basis != Basis::kMeasured) {
     result.clipped_overheads = played.clipped.count();

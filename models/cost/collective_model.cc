@@ -57,9 +57,24 @@ double CollectiveModel::seconds(CollectiveOp op, int p, double bytes, const Roun
   if (p <= 1) return 0;
   const auto [priced, size] = priced_as(op, bytes);
   if (is_perfect(priced)) return 0;
-  if (const CollectiveFormula* formula = formula_for(priced, size)) return (*formula)(p, size);
-  return algorithm_seconds(priced, choose(priced, p, size), p, size, cost,
+  return formula_for(priced, size) ? formula_seconds(priced, p, size, cost)
+                                   : seconds_of_algorithm(priced, p, size, cost);
+}
+
+double CollectiveModel::seconds_of_algorithm(CollectiveOp op, int p, double bytes,
+                                             const RoundCost& cost) const {
+  return algorithm_seconds(op, choose(op, p, bytes), p, bytes, cost,
                            [&](CollectiveOp part, double n) { return seconds(part, p, n, cost); });
+}
+
+double CollectiveModel::formula_seconds(CollectiveOp op, int p, double bytes,
+                                        const RoundCost& cost) const {
+  const CollectiveFormula& formula = *formula_for(op, bytes);
+  const int most = of(op).formula_processes;
+  if (most < 2 || p <= most) return formula(p, bytes);
+  const double there = seconds_of_algorithm(op, most, bytes, cost);
+  const double growth = there > 0 ? seconds_of_algorithm(op, p, bytes, cost) / there : 1;
+  return formula(most, bytes) * std::max(1.0, growth);
 }
 
 bool CollectiveModel::has_formula(CollectiveOp op, double bytes) const {
@@ -79,8 +94,7 @@ double CollectiveModel::departure(CollectiveOp op, int p, double bytes, bool is_
                                   const RoundCost& cost) const {
   if (p <= 1 || !is_rooted(op) || is_perfect(op)) return 0;
   const double seconds = departure_seconds(op, choose(op, p, bytes), p, bytes, is_root, cost);
-  const CollectiveFormula* formula = formula_for(op, bytes);
-  return formula ? std::min(seconds, (*formula)(p, bytes)) : seconds;
+  return formula_for(op, bytes) ? std::min(seconds, formula_seconds(op, p, bytes, cost)) : seconds;
 }
 
 }  // namespace rubato

@@ -47,6 +47,9 @@ struct CollectiveFormula {
 /// One operation on a platform.
 struct OperationModel {
   std::vector<CollectiveFormula> formula;  ///< by `from`, ascending
+  /// The most processes that the formula was fitted to. Beyond them time grows as the algorithm's
+  /// does: a formula says nothing there. 0: not known, it holds for all.
+  int formula_processes = 0;
   /// The last rule that holds chooses the algorithm; without one, the preset.
   std::vector<AlgorithmRule> rules;
   /// Bytes from which root and children hold each other.
@@ -102,6 +105,8 @@ class CollectiveModel {
   }
   /// nullptr where the operation is not priced by a formula.
   const CollectiveFormula* formula_for(CollectiveOp op, double bytes) const;
+  double formula_seconds(CollectiveOp op, int p, double bytes, const RoundCost& cost) const;
+  double seconds_of_algorithm(CollectiveOp op, int p, double bytes, const RoundCost& cost) const;
 };
 
 }  // namespace rubato

@@ -75,18 +75,15 @@ class Schedule {
 
 template <typename Bytes>
 void spread(Schedule& to, int radix, Bytes bytes) {
-  // A member's parent lacks its last digit other than 0, in base `radix`; farthest children first.
-  const int begin = to.next();
+  // A member's parent lacks its last digit other than 0, in base `radix`; farthest children first,
+  // one after the other.
+  int step = to.next();
   int distance = 1;
   while (distance * radix < to.p()) distance *= radix;
   for (; distance >= 1; distance /= radix) {
-    for (int parent = 0; parent < to.p(); parent += distance * radix) {
-      int depth = 0;
-      for (int rest = parent; rest > 0; rest /= radix) depth += rest % radix != 0;
-      for (int k = 1; k < radix && parent + k * distance < to.p(); ++k) {
-        const int child = parent + k * distance;
-        to.add(begin + depth, parent, child, bytes(std::min(distance, to.p() - child)));
-      }
+    for (int k = 1; k < radix; ++k, ++step) {
+      for (int child = k * distance; child < to.p(); child += distance * radix)
+        to.add(step, child - k * distance, child, bytes(std::min(distance, to.p() - child)));
     }
   }
 }
@@ -133,7 +130,8 @@ void binary(Schedule& to, const Segments& segments, bool down) {
     for (int child = 1; child < to.p(); ++child) {
       const int parent = (child - 1) / 2;
       if (down) {
-        to.add(begin + k + depth_of(parent), parent, child, segments.bytes);
+        const int second = child % 2 == 0;  // behind its sister
+        to.add(begin + 2 * (k + depth_of(parent)) + second, parent, child, segments.bytes);
       } else {
         to.add(begin + k + levels - depth_of(child), child, parent, segments.bytes);
       }

@@ -140,6 +140,9 @@ void write_operation(std::ostream& out, const Writer& writer, const char* name,
     out << "]\n";
   }
   if (!operation.formula.empty()) {
+    if (operation.formula_processes > 0)
+      out << "formula_processes = " << operation.formula_processes
+          << "  # at most, when measured\n";
     out << "formula = [\n";
     for (const CollectiveFormula& piece : operation.formula) {
       out << "  { from = \"" << format_bytes(piece.from) << '"';
@@ -223,6 +226,15 @@ std::string format_platform(const Platform& platform, const PlatformComments& co
          "# carries its unit. The format is explained in share/doc/platform-files.md.\n"
          "format = 1\n";
   out << "name = " << quoted(platform.name) << "\n";
+  if (!platform.grade.empty())
+    out << "grade = " << quoted(platform.grade) << "  # what was wrong when it was calibrated\n";
+  if (platform.model_error) {
+    std::ostringstream error;
+    error.precision(3);
+    error << *platform.model_error;
+    out << "model_error = " << error.str()
+        << "  # relative standard error of time in MPI, for what the model leaves out\n";
+  }
   for (int i = 0; i < kLevels; ++i) {
     if (platform.levels[i]) write_level(out, writer, i, *platform.levels[i]);
     out << comments.levels[static_cast<size_t>(i)];

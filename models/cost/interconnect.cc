@@ -17,6 +17,8 @@ double growing_part(const TransferCurve& transfer, double bytes) {
   return std::max(0.0, transfer(bytes) - fixed);
 }
 
+constexpr double kSameRate = 0.05;  // rates that differ by less are one
+
 /// Seconds by which f exceeds what ends and port take on the machine as it was given; 0 where that
 /// is within the errors of curves that were fitted to the same stream.
 double held_beyond(const LevelModel& level, double bytes) {
@@ -35,6 +37,13 @@ double held_beyond(const LevelModel& level, double bytes) {
 Interconnect::Interconnect(const Platform& platform, std::optional<Level> fallback,
                            std::shared_ptr<const Distances> distances)
     : platform_(platform), fallback_(fallback), distances_(std::move(distances)) {}
+
+double Interconnect::in_links(Level level, double bytes) const {
+  const ContentionSetting& network = platform_.contention;
+  if (!network.model || !network.levels[static_cast<size_t>(level)]) return 0;
+  const auto rate = network.number("link_bandwidth");
+  return rate ? bytes / *rate : 0;
+}
 
 const LevelModel* Interconnect::model_of(Level level) const {
   const auto& model = platform_.priced_by(level, fallback_);
@@ -76,6 +85,12 @@ MessageCost Interconnect::message(PairClass pair, double bytes) const {
       std::max({cost.send_overhead, cost.receive_overhead, cost.unexpected_overhead, cost.gap});
   const double held = std::isfinite(most) ? held_beyond(*model, bytes) : 0;
   cost.streamed_send = held > 0 ? explained + held : cost.following_send;
+  // A port that is no slower than the links of its node is these links: messages share it there.
+  const double in_links = this->in_links(pair.level(), bytes);
+  for (double* gap : {&cost.gap, &cost.burst_gap, &cost.second_burst_gap}) {
+    const double beside = *gap - in_links;
+    if (in_links > 0 && beside <= kSameRate * in_links) *gap = 0;
+  }
   return cost;
 }
 
@@ -109,12 +124,13 @@ RoundCost Interconnect::round_cost(PairClass pair) const {
   cost.move = move;
   cost.gap = [this, pair, move](double n) {
     const MessageCost message = this->message(pair, n);
-    const double gap = std::max({message.gap, message.following_send, message.following_receive});
+    const double port = std::max(message.gap, in_links(pair.level(), n));
+    const double gap = std::max({port, message.following_send, message.following_receive});
     return std::min(gap, move(n));
   };
   cost.send = [this, pair](double n) {
     const MessageCost message = this->message(pair, n);
-    return message.following_send + message.gap;
+    return message.following_send + std::max(message.gap, in_links(pair.level(), n));
   };
   cost.receive = [this, pair](double n) {
     const MessageCost message = this->message(pair, n);

@@ -17,7 +17,7 @@ struct MessageCost {
   double unexpected_overhead =
       0;                 ///< o_r of an eager message that arrived before its receive was posted
   double transfer = 0;   ///< T: one way
-  double gap = 0;        ///< g: time that it occupies a port
+  double gap = 0;        ///< g: time that it occupies a port, beside the links of its node
   double burst_gap = 0;  ///< g_b: likewise behind an open one; no less than g
   double second_burst_gap = 0;  ///< g_2: that of the first one behind an open one; no less than g
   double latency = 0;           ///< L: one way for the smallest message, a leg of a handshake
@@ -77,6 +77,9 @@ class Interconnect {
 
  private:
   const LevelModel* model_of(Level level) const;
+  /// Seconds that the links of a node are busy with a message: they are its port for so long. 0
+  /// where the network has no links of nodes.
+  double in_links(Level level, double bytes) const;
 
   Platform platform_;
   std::optional<Level> fallback_;

@@ -76,6 +76,9 @@ struct Platform {
   std::optional<double> reduction_bandwidth;
   CollectiveModel collectives;
   ContentionSetting contention;
+  /// Relative standard error of time in MPI, for what models leave out; unset: kModelError.
+  std::optional<double> model_error;
+  std::string grade;  ///< what was wrong with the calibration, for reports; empty: nothing
   Provenance measured;
 
   const std::optional<LevelModel>& level(Level l) const { return levels[static_cast<int>(l)]; }

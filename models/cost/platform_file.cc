@@ -260,6 +260,13 @@ AlgorithmChoice read_algorithm(const Reader& reader, const toml::node& node,
   return choice;
 }
 
+int read_processes(const Reader& reader, const toml::node& node, const std::string& what) {
+  const auto count = node.value_exact<int64_t>();
+  if (!count || *count < 1 || *count > std::numeric_limits<int>::max())
+    reader.fail(node, what + " must be a whole number above 0");
+  return static_cast<int>(*count);
+}
+
 /// An algorithm for everything, or a list of them by size and number of processes.
 std::vector<AlgorithmRule> read_rules(const Reader& reader, const toml::table& table,
                                       CollectiveOp op, const std::string& where) {
@@ -280,12 +287,8 @@ std::vector<AlgorithmRule> read_rules(const Reader& reader, const toml::table& t
     rule.choice = read_algorithm(reader, *name, entry, op, where);
     if (const toml::node* from = entry.get("from"))
       rule.bytes = reader.quantity(*from, what + " 'from'", parse_bytes);
-    if (const toml::node* processes = entry.get("processes")) {
-      const auto count = processes->value_exact<int64_t>();
-      if (!count || *count < 1 || *count > std::numeric_limits<int>::max())
-        reader.fail(*processes, what + " 'processes' must be a whole number above 0");
-      rule.processes = static_cast<int>(*count);
-    }
+    if (const toml::node* processes = entry.get("processes"))
+      rule.processes = read_processes(reader, *processes, what + " 'processes'");
     rules.push_back(rule);
   }
   return rules;
@@ -357,7 +360,8 @@ CollectiveModel read_collectives(const Reader& reader, const toml::table& table)
     const auto op = static_cast<CollectiveOp>(i);
     const std::string where = std::string("collectives.") + kCollectiveNames[i];
     const toml::table& entry = reader.table(*node, where);
-    reader.check_keys(entry, "[" + where + "]", {"algorithm", "segment", "formula", "sync_limit"});
+    reader.check_keys(entry, "[" + where + "]",
+                      {"algorithm", "segment", "formula", "formula_processes", "sync_limit"});
     OperationModel& operation = model.of(op);
     if (entry.get("algorithm")) {
       operation.rules = read_rules(reader, entry, op, where);
@@ -366,6 +370,9 @@ CollectiveModel read_collectives(const Reader& reader, const toml::table& table)
     }
     if (const toml::node* formula = entry.get("formula"))
       operation.formula = read_formula(reader, *formula, where + ".formula");
+    if (const toml::node* most = entry.get("formula_processes")) {
+      operation.formula_processes = read_processes(reader, *most, where + ".formula_processes");
+    }
     if (const toml::node* limit = entry.get("sync_limit")) {
       if (!is_rooted(op)) {
         reader.fail(*limit, where +
@@ -465,15 +472,22 @@ ContentionSetting read_contention(const Reader& reader, const toml::table& table
 }
 
 Platform read_platform(const Reader& reader, const toml::table& root) {
-  reader.check_keys(
-      root, "the file",
-      {"format", "name", "level", "memory", "collectives", "contention", "network", "measured"});
+  reader.check_keys(root, "the file",
+                    {"format", "name", "grade", "model_error", "level", "memory", "collectives",
+                     "contention", "network", "measured"});
   const toml::node* format = root.get("format");
   if (!format) reader.fail(root, "'format = 1' is missing; is this a platform file?");
   if (format->value<int>() != 1) reader.fail(*format, "this version reads format 1 only");
 
   Platform platform;
   if (const auto* name = root.get("name")) platform.name = reader.text(*name, "'name'");
+  if (const auto* grade = root.get("grade")) platform.grade = reader.text(*grade, "'grade'");
+  if (const auto* error = root.get("model_error")) {
+    platform.model_error = error->value<double>();
+    if (!platform.model_error ||
+        !(*platform.model_error >= 0 && *platform.model_error <= kMostUncertainty))
+      reader.fail(*error, "'model_error' must be a number of at least 0");
+  }
   const toml::node* levels = root.get("level");
   if (!levels) reader.fail(root, "there is no [level.node] and no [level.network]");
   const toml::table& level_table = reader.table(*levels, "'level'");

@@ -54,6 +54,7 @@ bool is_known(const LevelModel& level) {
 }  // namespace
 
 bool states_uncertainty(const Platform& platform) {
+  if (platform.model_error) return true;
   for (int i = 0; i < kLevels; ++i) {
     const auto& level = platform.levels[i];
     if (static_cast<Level>(i) != Level::kSelf && level && !is_known(*level)) return false;
@@ -65,6 +66,16 @@ Platform deviated(const Platform& platform, double errors) {
   Platform changed = platform;
   for (auto& level : changed.levels) {
     if (level) level = deviated(*level, errors);
+  }
+  // Links are as slow as the longest messages that were measured on them.
+  if (const auto& network = platform.level(Level::kNetwork);
+      network && !network->transfer.empty()) {
+    const double factor = factor_of(network->transfer.segments().back().uncertainty, errors);
+    for (const char* key :
+         {"link_bandwidth", "backbone_bandwidth", "injection_bandwidth", "ejection_bandwidth"}) {
+      const auto found = changed.contention.numbers.find(key);
+      if (found != changed.contention.numbers.end()) found->second /= factor;
+    }
   }
   for (OperationModel& operation : changed.collectives.operations) {
     for (CollectiveFormula& formula : operation.formula) {

@@ -139,6 +139,7 @@ struct ScenarioResult {
   bool network_unused = false;  ///< of its platform's network: no message or collective crosses it
   /// Its platform file was measured where the archive was recorded, and nothing was changed.
   bool own_machine = false;
+  std::string grade;  ///< Platform::grade
   /// Messages and one-sided operations, per level of this scenario.
   std::array<LevelTraffic, kLevels> traffic;
   /// Of its network, if flows share links there; begins with the run's first flow, counted from its

@@ -7,7 +7,8 @@
 //
 //   send k of a step      start   = max(b + k f_s, out);  out = start + next
 //   receive               there   = max(start + move, in + next, b + take);  in = there
-//   the step ends         max(b + sum of f_s + sum of f_r, each there)
+//   the step ends         max(b + sum of f_s + sum of f_r, each there, sent ones with a handshake
+//                         as well: libraries send them by blocking calls)
 //   the member leaves     when its last step ends, and no message occupies its port any more
 //
 //   move = o_s + T + o_r, and the reduction of a message that is combined
@@ -18,7 +19,8 @@
 // and a step ends no earlier than its messages are there. Who waits for whom is in
 // the schedule alone, so a member may leave before others enter. All are evaluated as they enter,
 // in any order with the same result, and without a look at a clock: a message counts once its
-// sender has begun its step.
+// sender has begun its step. Where messages share the network, one with a handshake flows once its
+// receiver has begun the step, too.
 //
 // Each play has ports of its own, which are free at first.
 
@@ -37,7 +39,11 @@ namespace rubato {
 template <int K>
 struct PlayCost {
   double bytes = 0;
-  bool holds = false;  ///< its sender waits until it is there
+  /// In some lane its sender waits until it is there: in those where `hold` is 0, and not minus
+  /// infinity.
+  bool holds = false;
+  Lanes<K> hold = Lanes<K>::Zero();
+  bool shakes_hands = false;  ///< in the first lane
   Lanes<K> move, next, take;
   Lanes<K> next_in;        ///< `next` of its receiver, which may combine
   Lanes<K> send, receive;  ///< f_s, f_r: of the processor
@@ -167,12 +173,15 @@ class CollectivePlay {
   const std::vector<int>& finished() const { return finished_; }
   void forget_finished() { finished_.clear(); }
 
+  /// When a message that flows is there if nobody is in its way.
+  double alone(uint32_t message) const { return there_[message][0]; }
+
   const PlayCost<K>& cost(uint32_t message) const { return (*costs_)[(*kinds_)[message]]; }
 
  private:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
   static constexpr int kNoStep = std::numeric_limits<int>::max();
-  enum State : uint8_t { kNotSent, kSent, kReceived, kNone };
+  enum State : uint8_t { kNotSent, kOffered, kSent, kReceived, kNone };
 
   struct Member {
     bool has_entered = false;
@@ -222,6 +231,7 @@ class CollectivePlay {
         member.held = member.send;
         for (; step_at(program_->sends, member.send, last_send) == member.step; ++member.send)
           send(member, program_->sends[member.send]);
+        if (rules_.flows) answer_offers(number, member);
       }
       for (; step_at(program_->receives, member.receive, last_receive) == member.step;
            ++member.receive) {
@@ -250,17 +260,48 @@ class CollectivePlay {
     member.out = start + cost.next;
     member.busy += cost.send;
     member.free = member.free.max(start + cost.leave);
-    if (rules_.flows) return flows_.push_back({message, start[0]});
+    if (rules_.flows) return flow(message, start[0]);
     there_[message] = start + cost.move;
     states_[message] = kSent;
     const int to = program_->messages[message].to;
     if (members_[to].in_step) go_on_.push_back(to);
   }
 
+  /// Its sender has come to it. With a handshake it flows when its receiver has, too.
+  void flow(uint32_t message, double start) {
+    const Member& to = members_[program_->messages[message].to];
+    if (!cost(message).shakes_hands) {
+      begin_flow(message, start, start + cost(message).move[0]);
+    } else if (to.in_step && to.step == program_->messages[message].step) {
+      answer(message, start, to.here[0]);
+    } else {
+      states_[message] = kOffered;
+      there_[message].setConstant(start);
+    }
+  }
+  /// Its receiver comes, where the request may be already.
+  void answer(uint32_t message, double start, double here) {
+    const PlayCost<K>& cost = this->cost(message);
+    begin_flow(message, std::max(start, here), std::max(start + cost.move[0], here + cost.take[0]));
+  }
+  void begin_flow(uint32_t message, double start, double alone) {
+    there_[message].setConstant(alone);
+    flows_.push_back({message, start});
+  }
+  void answer_offers(int number, const Member& member) {
+    const uint32_t last = program_->first_receive[number + 1];
+    for (uint32_t i = member.receive; step_at(program_->receives, i, last) == member.step; ++i) {
+      const uint32_t message = program_->receives[i];
+      if (states_[message] != kOffered) continue;
+      states_[message] = kNotSent;
+      answer(message, there_[message][0], member.here[0]);
+    }
+  }
+
   /// False while it is not there.
   bool receive(Member& member, uint32_t message) {
     if (states_[message] == kNone) return true;
-    if (states_[message] == kNotSent) return false;
+    if (states_[message] == kNotSent || states_[message] == kOffered) return false;
     const PlayCost<K>& cost = this->cost(message);
     Lanes<K>& there = there_[message];
     const Lanes<K> drained = member.in + cost.next_in;
@@ -290,9 +331,9 @@ class CollectivePlay {
       const uint32_t message = program_->sends[member.held];
       if (states_[message] == kNone || !cost(message).holds) continue;
       if (states_[message] != kReceived) return false;
-      if (rules_.traces && there_[message][0] > member.latest[0])
-        member.latest_decided = decided_[message];
-      member.latest = member.latest.max(there_[message]);
+      const Lanes<K> held = there_[message] + cost(message).hold;
+      if (rules_.traces && held[0] > member.latest[0]) member.latest_decided = decided_[message];
+      member.latest = member.latest.max(held);
     }
     return true;
   }

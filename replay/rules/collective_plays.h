@@ -23,6 +23,7 @@
 #include <cmath>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -49,6 +50,9 @@ struct PlannedSchedule {
   std::vector<PlayCost<K>> costs;
   std::vector<double> growing;  ///< by kind, of the first lane: the part of T that grows with size
   std::vector<uint32_t> nothing;  ///< messages that are not sent
+  bool on_ring = false;           ///< members pass on what comes from others: Algorithm::kRing
+  /// Empty parts are no messages. (Who exchanges with one after the other does so in any case.)
+  bool skips_empty = true;
 };
 
 template <int K>
@@ -216,7 +220,9 @@ class CollectivePlays {
   struct FlowingMessage {
     uint32_t comm;
     int from, to;  ///< local ranks
-    double bytes, length, growing;
+    double bytes;
+    double alone;  ///< when it is there if nobody is in its way, and it begins when it may
+    double length, growing;
   };
   FlowingMessage message(int number, uint32_t message) const {
     const Record& record = records_[number];
@@ -228,7 +234,9 @@ class CollectivePlays {
             (what.from + record.root) % size,
             (what.to + record.root) % size,
             schedule.costs[kind].bytes,
-            schedule.costs[kind].move[0],
+            record.plays[0]->alone(message),
+            (schedule.costs[kind].shakes_hands ? schedule.costs[kind].take
+                                               : schedule.costs[kind].move)[0],
             schedule.growing[kind]};
   }
 
@@ -341,7 +349,19 @@ class CollectivePlays {
   bool is_priced_by_senders(const Record& record) const {
     const bool to_each =
         record.op == CollectiveOp::kAlltoallv || record.op == CollectiveOp::kAlltoallw;
-    return record.op == CollectiveOp::kGatherv || (to_each && flows(record));
+    return record.op == CollectiveOp::kGatherv || ((to_each || on_ring(record)) && flows(record));
+  }
+
+  /// An Allgatherv whose parts go round: what a member passes on, it has from one that has entered.
+  bool on_ring(const Record& record) const {
+    if (record.op != CollectiveOp::kAllgatherv) return false;
+    const auto p = static_cast<int>(record.members.size());
+    double payload = 0;  // every member says the same
+    for (const Member& member : record.members) {
+      if (member.here) payload = std::max(payload, member.payload);
+    }
+    const CollectiveModel& model = machines_->interconnects[0].collectives();
+    return model.choose(record.op, p, payload).algorithm == Algorithm::kRing;
   }
 
   /// `local` has entered. Where messages flow they do so from each member's enter on, so the first
@@ -432,10 +452,14 @@ class CollectivePlays {
   /// The sender waits for its receiver if root and children hold each other for that payload.
   void hold(const Record& record, double payload, PlayCost<K>& cost) const {
     const Interconnect& net = machines_->interconnects[0];
-    cost.holds = is_rooted(record.op) && net.collectives().synchronisation(record.op, payload) ==
-                                             Synchronisation::kAllToAll;
+    const bool together =
+        is_rooted(record.op) &&
+        net.collectives().synchronisation(record.op, payload) == Synchronisation::kAllToAll;
+    if (!together) return;
+    cost.holds = true;
+    cost.hold.setZero();
     const bool is_eager = net.protocol(record.widest.level(), cost.bytes) == Protocol::kEager;
-    if (cost.holds && is_eager) cost.take = cost.move;
+    if (is_eager) cost.take = cost.move;
   }
   Lanes<K> stretch(const Record& record, int p, double payload) const {
     Lanes<K> factor;
@@ -455,6 +479,9 @@ class CollectivePlays {
       const double gap = std::min(
           move, std::max({message.gap, message.following_send, message.following_receive}));
       const bool waits = net.protocol(pair.level(), bytes) != Protocol::kEager;
+      cost.hold[lane] = waits ? 0 : -std::numeric_limits<double>::infinity();
+      cost.holds = cost.holds || waits;
+      if (lane == 0) cost.shakes_hands = waits;
       cost.move[lane] = move + combine;
       cost.next[lane] = gap;
       cost.next_in[lane] = gap + combine;
@@ -510,6 +537,8 @@ class CollectivePlays {
                                const Lanes<K>& total) {
     PlannedSchedule<K> schedule;
     schedule.program = std::move(program);
+    schedule.on_ring = record.op == CollectiveOp::kAllgatherv;
+    schedule.skips_empty = choices[0].algorithm != Algorithm::kPairwise;
     const std::vector<ScheduledMessage>& messages = schedule.program->messages;
     if (is_priced_by_senders(record)) {
       for (uint32_t i = 0; i < messages.size(); ++i) {  // price_parts() knows more
@@ -522,7 +551,7 @@ class CollectivePlays {
         const ScheduledMessage& message = messages[i];
         const double part = part_between(record, choices, message);
         const double bytes = part < 0 ? part_of(message, payload) : part;
-        if (part == 0) schedule.nothing.push_back(i);
+        if (part == 0 && schedule.skips_empty) schedule.nothing.push_back(i);
         const auto next = static_cast<uint32_t>(schedule.costs.size());
         const auto [kind, is_new] = known.try_emplace({bytes, message.combines}, next);
         if (is_new && part >= 0) {
@@ -631,15 +660,24 @@ class CollectivePlays {
   void price_parts(Record& record, size_t which, int number, const Member& member) {
     PlannedSchedule<K>& schedule = record.plan->schedules[which];
     const CollectiveProgram& program = *schedule.program;
+    const auto p = static_cast<int>(record.members.size());
+    const auto price = [&](uint32_t message, double bytes) {
+      schedule.costs[message] = part_cost(record, p, bytes, false);
+      schedule.growing[message] = growing(record, schedule.costs[message]);
+    };
+    if (schedule.on_ring) {  // its part, from member to member
+      for (int step = 0; step < p - 1; ++step)
+        price(program.sends[program.first_send[(number + step) % p] + step], member.own);
+      return;
+    }
     const bool gathers = record.op == CollectiveOp::kGatherv;
     for (uint32_t i = program.first_send[number]; i < program.first_send[number + 1]; ++i) {
       const uint32_t message = program.sends[i];
       if (program.messages[message].bytes == 0) continue;  // (a root calls for it)
       const double bytes = gathers ? member.payload : part_to(member, program.messages[message].to);
-      if (gathers ? !member.has_part : bytes == 0) record.plays[which]->leave_out(message);
-      const auto p = static_cast<int>(record.members.size());
-      schedule.costs[message] = part_cost(record, p, bytes, false);
-      schedule.growing[message] = growing(record, schedule.costs[message]);
+      const bool is_none = gathers ? !member.has_part : bytes == 0 && schedule.skips_empty;
+      if (is_none) record.plays[which]->leave_out(message);
+      price(message, bytes);
     }
   }
 

@@ -136,9 +136,9 @@ bool TimeOrder::is_shared(Level widest) const {
 }
 
 void TimeOrder::flow_part(const Event& part, int source, int destination, Level level, double bytes,
-                          double length, double data) {
+                          double alone, double data) {
   begin({part.subject, part.version, source, Subject::kPart}, source, destination, level, bytes,
-        length, data, part.time + length);
+        alone - part.time, data, alone);
 }
 
 // --- Who is inside MPI ---

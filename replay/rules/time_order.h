@@ -138,10 +138,10 @@ class TimeOrder {
   bool held_up(uint32_t operation) const;
   /// True if transfers of this level or a nearer one share the network.
   bool is_shared(Level widest) const;
-  /// A message of a collective begins to flow, by a kPart: it lasts `length` if it is alone, of
-  /// which `data` grows with its size.
+  /// A message of a collective begins to flow, by a kPart: it is there at `alone` if it is alone;
+  /// `data` of the time until then grows with its size.
   void flow_part(const Event& part, int source, int destination, Level level, double bytes,
-                 double length, double data);
+                 double alone, double data);
 
   static constexpr uint32_t kNone = UINT32_MAX;
   /// What a kTimer brings.

@@ -523,7 +523,7 @@ class Reference {
         in[to] = there[i];
         busy[to] += receive;
         latest[to] = std::max(latest[to], there[i]);
-        if (holds) latest[from] = std::max(latest[from], there[i]);
+        if (holds || meets) latest[from] = std::max(latest[from], there[i]);
       }
       for (int i = 0; i < p; ++i) here[i] = std::max(busy[i], latest[i]);
     }
