@@ -22,8 +22,7 @@ class GlobalClock {
  public:
   /// Measures the clocks: a third of a second per level of the tree. Collective. Ranks of one node
   /// read the same from `source`; with `per_rank` each has a clock of its own.
-  explicit GlobalClock(MPI_Comm comm, ClockSource source = rubato::now,
-                       bool per_rank = false);
+  explicit GlobalClock(MPI_Comm comm, ClockSource source = rubato::now, bool per_rank = false);
   ~GlobalClock();
   GlobalClock(const GlobalClock&) = delete;
   GlobalClock& operator=(const GlobalClock&) = delete;

@@ -40,6 +40,7 @@
 #include "calibrate/quick_plan.h"
 #include "calibrate/sample_rows.h"
 #include "calibrate/sample_writer.h"
+#include "calibrate/sharing.h"
 #include "calibrate/terminal.h"
 #include "calibrate/time_plan.h"
 #include "models/error.h"
@@ -154,13 +155,15 @@ void show_progress(const std::string& text) {
 }
 
 /// Default time of all parts, seconds.
-double planned_seconds(const Options& options, const std::vector<LevelTask>& tasks) {
+double planned_seconds(const Options& options, const std::vector<LevelTask>& tasks,
+                       const Placement& places) {
   const Pace pace{options.quick};
   double planned = collectives_seconds(options.collectives) + memory_seconds(pace);
   int between_levels = 0;
   for (const LevelTask& task : tasks) {
     planned += planned_seconds(task.level, pace);
     if (task.level == Level::kSelf) continue;
+    if (task.level == Level::kNetwork) planned += sharing_seconds(pace, places);
     ++between_levels;
     planned += load_series(task.pairs.size()) * pattern_seconds(pace);
   }
@@ -274,21 +277,26 @@ void run_patterns(int rank, const std::vector<LevelTask>& tasks, Level widest,
 }
 
 /// Disturbances: of the ranks by each other, and by the system, which is returned on rank 0.
-std::string run_machine(int rank, int ranks, const std::vector<LevelTask>& tasks,
+std::string run_machine(int rank, const Placement& places, const std::vector<LevelTask>& tasks,
                         const Effort& effort) {
+  const auto wait = [] { sleep_until_all_are_here(MPI_COMM_WORLD); };
   for (const LevelTask& task : tasks) {
     std::vector<Series> series;
     if (task.level == Level::kSelf) {
       if (rank == 0) series = measure_memory(effort);
       sleep_until_all_are_here(MPI_COMM_WORLD);
     } else {
-      series = measure_load(task.pairs, effort, [] { sleep_until_all_are_here(MPI_COMM_WORLD); });
+      series = measure_load(task.pairs, effort, wait);
+    }
+    if (task.level == Level::kNetwork) {
+      for (Series& shift : measure_sharing(places, effort, wait))
+        series.push_back(std::move(shift));
     }
     effort.keep({task.level, std::move(series)});
   }
   // All at once, as in a program.
   NoiseSummary own = summarise_noise(fixed_work(effort));
-  std::vector<NoiseSummary> noise(static_cast<size_t>(ranks));
+  std::vector<NoiseSummary> noise(static_cast<size_t>(places.ranks()));
   MPI_Gather(&own, sizeof own, MPI_BYTE, noise.data(), sizeof own, MPI_BYTE, 0, MPI_COMM_WORLD);
   return noise_text(noise);
 }
@@ -324,13 +332,26 @@ bool has_time_for_clocks(const Placement& places, double seconds) {
   return has;
 }
 
+/// Windows are waited for on the core, so each rank needs one. Collective.
+ProcessSync sync_that_cores_allow(const Placement& places) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  long here = 0;
+  for (int other = 0; other < places.ranks(); ++other)
+    here += places.node_of(other) == places.node_of(rank);
+  const int mine = here <= sysconf(_SC_NPROCESSORS_ONLN);
+  int all = 0;
+  MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  return all ? ProcessSync::kWindow : ProcessSync::kBarrier;
+}
+
 /// Measures all that was asked for. Collective. Errors: InputError on the rank that finds a fault.
 void measure(const Options& options, const Placement& places, Effort& effort, Ending& ending) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   std::vector<LevelTask> tasks = tasks_asked_for(places, options.levels);
   shuffle_in_order_of(effort.seed, tasks);
-  double planned = planned_seconds(options, tasks);
+  double planned = planned_seconds(options, tasks, places);
   double limit = time_limit(planned, options.quick);
   if (options.seconds > 0) limit = options.seconds;
   if (options.seconds > 0 || options.quick) {
@@ -353,7 +374,8 @@ void measure(const Options& options, const Placement& places, Effort& effort, En
   for (const LevelTask& task : tasks) run_task(rank, task, effort);
   if (!options.patterns.empty() && goes_on())
     run_patterns(rank, tasks, widest_level(places), options.patterns, effort);
-  if (goes_on()) ending.noise = run_machine(rank, places.ranks(), tasks, effort);
+  if (goes_on()) ending.noise = run_machine(rank, places, tasks, effort);
+  collectives.sync = options.sync ? *options.sync : sync_that_cores_allow(places);
   collectives.max_bytes = options.max_bytes;
   collectives.seed = effort.seed;
   collectives.stop = effort.stop;

@@ -55,7 +55,8 @@ Options read_options(int argc, char** argv) {
   for (const std::string& word : words_in(values["--levels"]))
     options.levels.push_back(named<Level>(kLevelNames, word));
   options.collectives.pace.quick = options.quick;
-  options.collectives.sync = named<ProcessSync>(kProcessSyncNames, values["--sync"]);
+  if (values["--sync"] != "auto")
+    options.sync = named<ProcessSync>(kProcessSyncNames, values["--sync"]);
   for (const std::string& word : words_in(values["--collectives"])) {
     const auto op = collective_named(word);
     if (!op) throw UsageError("'" + word + "' is no collective operation");

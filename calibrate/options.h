@@ -19,7 +19,8 @@ struct Options {
   std::vector<std::string> then;  ///< words of the command that does so
   std::string command;            ///< for [measured]
   CollectivesEffort collectives;
-  std::string lengths;  ///< samples whose lengths are to be measured again
+  std::optional<ProcessSync> sync;  ///< of collectives; unset: as the cores allow
+  std::string lengths;              ///< samples whose lengths are to be measured again
   OfLoops of_loops = OfLoops::kLeast;
   bool quick = false;
   double seconds = 0;  ///< of the whole run; 0: the default

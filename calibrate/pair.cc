@@ -220,7 +220,10 @@ void Pair::answer_stream(const Command& command) {
   }
 }
 
+// Ends that begin a latency apart wait in turn: one of them twice a latency in the odd exchanges,
+// and not at all in the even ones, the other one the other way round.
 double Pair::exchange(size_t bytes, int exchanges) {
+  exchanges = (exchanges + 1) / 2 * 2;
   command(kExchange, bytes, exchanges, 1, 0);
   return exchange_loop(bytes, exchanges);
 }

@@ -73,6 +73,9 @@ class Runner {
   double perform(const Command& command) {
     if (command.steps == 0) return 0;
     command_ = command;
+    // Ranks that exchange and begin a latency apart wait in turn, in every other step
+    // (Pair::exchange).
+    command_.steps = (command.steps + 1) / 2 * 2;
     const bool by_turns = command.pattern.shape == PatternShape::kPingPong ||
                           command.pattern.shape == PatternShape::kBisection;
     const Neighbours neighbours = neighbours_of(command.pattern.shape);

@@ -129,7 +129,8 @@ class Sweep {
     constexpr double kDigits = 1e-4;
     for (const Timings& one : all) {
       for (const auto& [bytes, timing] : one) {
-        if (timing.loops < options_.first_cycles || timing.max > (1 + kDigits) * timing.min) return false;
+        if (timing.loops < options_.first_cycles || timing.max > (1 + kDigits) * timing.min)
+          return false;
       }
     }
     return true;
@@ -156,9 +157,7 @@ class Sweep {
   Timings& timings;          ///< of the first one
 
  private:
-  double time() const {
-    return options_.clock ? options_.clock() : now();
-  }
+  double time() const { return options_.clock ? options_.clock() : now(); }
 
   /// So that a loop is long enough for the clock; not where messages take no time at all (those to
   /// oneself in a simulator).

@@ -50,6 +50,7 @@ MeasuredCollectives sampled_collectives(const SampleFile& samples) {
     if (between_nodes.count(*op) && row.level != kLevelNames[static_cast<int>(Level::kNetwork)])
       continue;
     rows[*op][{row.processes, row.bytes}].push_back(row);
+    measured.level[*op] = between_nodes.count(*op) ? Level::kNetwork : Level::kNode;
   }
   for (const auto& [op, cells] : rows) measured.times[op] = times_of(cells, OfLoops::kMedian);
   constexpr const char* kHeld = "held ";

@@ -113,6 +113,9 @@ std::vector<std::string> caveats(const std::vector<ScenarioResult>& scenarios) {
           scenario.name, counted(scenario.contradicted_outcomes, "outcome stays", "outcomes stay"),
           show_seconds(scenario.contradicted_time)));
     }
+    if (!scenario.grade.empty())
+      lines.push_back(fmt::format("{}: its platform file is from a bad calibration ({}).",
+                                  scenario.name, scenario.grade));
     for (const std::string& warning : warnings_about(scenario)) {
       lines.push_back(fmt::format("{}: {}", scenario.name, warning));
     }

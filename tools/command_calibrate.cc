@@ -222,8 +222,10 @@ po::options_description visible_options() {
        "of lengths")  //
       ("collectives", po::value<std::string>()->value_name("LIST")->default_value("all"),
        "which collective operations are measured: names with commas, all or none")  //
-      ("sync", po::value<std::string>()->value_name("HOW")->default_value("barrier"),
-       "how collectives begin together: barrier, or window on a global clock")  //
+      ("sync", po::value<std::string>()->value_name("HOW")->default_value("auto", ""),
+       "how collectives begin together: window, on a global clock, or barrier, which measures up "
+       "to "
+       "a latency too much or too little (default: window; barrier where ranks share cores)")  //
       ("launches", po::value<int>()->value_name("N"),
        "start the launcher behind '--' so many times and make one platform of all (default: 3, "
        "with --quick 1)")  //
@@ -296,7 +298,7 @@ Request read_request(const Arguments& arguments) {
                    "--raw=" + raw,
                    "--collectives=" + collective_list(values["collectives"].as<std::string>()),
                    "--time=" + one_of(values, "time", {"min", "median"}),
-                   "--sync=" + one_of(values, "sync", {"barrier", "window"}),
+                   "--sync=" + one_of(values, "sync", {"auto", "barrier", "window"}),
                    fmt::format("--max-bytes={:.0f}", max_size),
                    fmt::format("--launch={}", values["launch"].as<int>()),
                    "--patterns=" + patterns,

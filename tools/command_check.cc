@@ -31,7 +31,10 @@ const CommandHelp kCheckHelp = {
     "All of it: share/doc/platform-files.md"};
 
 std::string report(const Platform& platform, const std::string& path) {
-  return fmt::format("{}: {}\n{}", path, platform.name, curves_of(platform, page_width()));
+  const std::string grade =
+      platform.grade.empty() ? ""
+                             : wrap("Calibrated badly: " + platform.grade + ".", page_width(), 2);
+  return fmt::format("{}: {}\n{}{}", path, platform.name, grade, curves_of(platform, page_width()));
 }
 
 }  // namespace

@@ -9,7 +9,9 @@
 #include "models/error.h"
 #include "models/fit/collective_fit.h"
 #include "models/fit/curve_ranges.h"
+#include "models/fit/grade.h"
 #include "models/fit/load_fit.h"
+#include "models/fit/network_fit.h"
 #include "models/units.h"
 #include "tools/sample_fit.h"
 #include "tools/text_table.h"
@@ -95,6 +97,10 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
   std::string& report = fitted.report;
   std::string left_out;
   const std::map<Level, LevelSamples> levels = sampled_levels(samples, file, of_loops);
+  const bool exact = std::all_of(levels.begin(), levels.end(), [](const auto& level) {
+    return level.first == Level::kSelf || are_exact(level.second.transfer);
+  });
+  if (exact && max_segments == kSegmentsOfLevel) max_segments = kMostSegments;
   for (const Level level : {Level::kSocket, Level::kNode, Level::kNetwork, Level::kSelf}) {
     if (!levels.count(level)) continue;
     const LevelSamples& of_level = levels.at(level);
@@ -123,6 +129,15 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
   }
   fitted.comments.contention = note_load(platform.measured, loaded_times(samples, file, of_loops),
                                          platform.level(Level::kSocket).has_value());
+  if (platform.level(Level::kNetwork)) {
+    if (auto links = fit_shared_links(shift_times(samples, of_loops))) {
+      tell_distances(*platform.levels[static_cast<size_t>(Level::kNetwork)], *links);
+      fitted.comments.contention = network_table(*links);
+    }
+  }
+  add_grade(platform, exact);
+  if (!platform.grade.empty())
+    fitted.remarks += fmt::format("This calibration: {}\n", platform.grade);
   const std::string disturbed = disturbances(platform.measured);
   report += disturbed.empty() ? "" : disturbed + "\n";
   fitted.remarks += disturbed;

@@ -121,8 +121,10 @@ std::string scenario_table(const std::vector<ScenarioResult>& scenarios, const I
     const bool ended = s.deadlock.empty();
     const auto number = static_cast<size_t>(&s - scenarios.data());
     std::vector<std::string> row = {s.name};
-    row.push_back(ended ? unit.show(s.elapsed) + show_interval(intervals, number, unit)
-                        : "deadlock");
+    std::string around = show_interval(intervals, number, unit);
+    // Data sheets are no surer than a calibration, they only do not say how sure they are.
+    if (around.empty() && !intervals.empty() && !s.from_recording) around = " ±?";
+    row.push_back(ended ? unit.show(s.elapsed) + around : "deadlock");
     row.push_back(ended && can_compare ? fmt::format("{:.3f}×", s.elapsed / reference->elapsed)
                                        : "-");
     const double compute = mean(s.ranks, &RankResult::compute);

@@ -154,11 +154,26 @@ std::map<Level, std::vector<LoadedTime>> loaded_times(const SampleFile& samples,
   return times;
 }
 
+ShiftTimes shift_times(const SampleFile& samples, OfLoops of_loops) {
+  std::map<std::pair<Shift, double>, std::vector<SampleRow>> cells;
+  for (const SampleRow& row : samples.rows) {
+    const auto shift = shift_named(row.pattern);
+    if (!shift || row.processes) continue;
+    SampleRow& kept = cells[{*shift, row.bytes}].emplace_back(row);
+    if (of_loops == OfLoops::kMedian) count_median(kept, row.pattern);
+  }
+  ShiftTimes times;
+  for (const auto& [key, launches] : cells)
+    times[key.first][key.second] = put_together(launches).seconds;
+  return times;
+}
+
 size_t rows_of_no_use(const SampleFile& samples) {
   LevelSamples any;
   return static_cast<size_t>(
       std::count_if(samples.rows.begin(), samples.rows.end(), [&any](const SampleRow& row) {
-        return row.processes == 0 && !any.series(row.pattern) && !pairs_at_once(row.pattern);
+        return row.processes == 0 && !any.series(row.pattern) && !pairs_at_once(row.pattern) &&
+               !shift_named(row.pattern);
       }));
 }
 

@@ -6,6 +6,7 @@
 
 #include "models/fit/level_fit.h"
 #include "models/fit/load_fit.h"
+#include "models/fit/network_fit.h"
 #include "tools/sample_file.h"
 
 namespace rubato {
@@ -30,6 +31,9 @@ std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const st
 std::map<Level, std::vector<LoadedTime>> loaded_times(const SampleFile& samples,
                                                       const std::string& name,
                                                       OfLoops of_loops = OfLoops::kLeast);
+
+/// What shifts took (models/fit/network_fit.h).
+ShiftTimes shift_times(const SampleFile& samples, OfLoops of_loops);
 
 /// Number of rows whose pattern has no fit.
 size_t rows_of_no_use(const SampleFile& samples);

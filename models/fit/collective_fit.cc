@@ -16,6 +16,7 @@
 #include <set>
 
 #include "models/error.h"
+#include "models/fit/algorithm_fit.h"
 #include "models/fit/statistics.h"
 
 namespace rubato {
@@ -177,18 +178,41 @@ std::map<CollectiveOp, CollectiveFit> fit_collectives(const MeasuredCollectives&
   return fits;
 }
 
+namespace {
+
+int most_processes(const std::vector<CollectiveTimes>& times) {
+  double most = 0;
+  for (const CollectiveTimes& one : times) most = std::max(most, one.processes);
+  return static_cast<int>(most);
+}
+
+}  // namespace
+
 void add_collectives(Platform& platform, const std::map<CollectiveOp, CollectiveFit>& fits,
                      const MeasuredCollectives& measured) {
   int without_formula = 0;
+  std::string explained, by_formula;
   for (const auto& [op, times] : measured.times) {
+    const auto level = measured.level.find(op);
+    if (level != measured.level.end()) {
+      if (auto algorithms = explain_collective(op, times, level->second, platform)) {
+        platform.collectives.of(op).rules = std::move(algorithms->rules);
+        explained += (explained.empty() ? "" : ", ") + name_of(op);
+        continue;
+      }
+    }
     const auto fit = fits.find(op);
     if (fit != fits.end() && covers_processes(fit->second)) {
       platform.collectives.of(op).formula = platform_formula(fit->second);
+      platform.collectives.of(op).formula_processes = most_processes(times);
+      by_formula += (by_formula.empty() ? "" : ", ") + name_of(op);
     } else {
       ++without_formula;
     }
   }
   for (const auto& [op, bytes] : measured.held_from) platform.collectives.of(op).sync_limit = bytes;
+  if (!explained.empty()) platform.measured["collectives_by_algorithm"] = explained;
+  if (!by_formula.empty()) platform.measured["collectives_by_formula"] = by_formula;
   if (without_formula) {
     platform.measured["collectives_without_formula"] =
         std::to_string(without_formula) + ": formulas need " + std::to_string(kLeastProcessCounts) +

@@ -64,13 +64,15 @@ std::vector<CollectiveFormula> platform_formula(const CollectiveFit& fit);
 struct MeasuredCollectives {
   std::map<CollectiveOp, std::vector<CollectiveTimes>> times;
   std::map<CollectiveOp, double> held_from;
+  std::map<CollectiveOp, Level> level;  ///< between which ranks
 };
 
 /// Fits all collectives that have enough samples.
 std::map<CollectiveOp, CollectiveFit> fit_collectives(const MeasuredCollectives& measured);
 
-/// Adds limits, and the formulas measured on enough numbers of processes, to a platform. [measured]
-/// names the others.
+/// Adds limits to a platform, and the algorithms that explain what was measured
+/// (models/fit/algorithm_fit.h) or else the formulas measured on enough numbers of processes. These
+/// hold up to as many processes as were measured. [measured] says which are which.
 void add_collectives(Platform& platform, const std::map<CollectiveOp, CollectiveFit>& fits,
                      const MeasuredCollectives& measured);
 

@@ -8,10 +8,11 @@
 
 namespace rubato {
 
-/// Segments of each curve of a calibrated file, unless its user asks for more.
-inline constexpr int kSegmentsOfLevel = 4;
-/// As many as anyone may ask for.
+/// As many segments of a curve as anyone may ask for.
 inline constexpr int kMostSegments = 20;
+/// Of each curve of a calibrated file, unless its user asks for more; where nothing is noisy, in a
+/// simulator, as many as the samples support.
+inline constexpr int kSegmentsOfLevel = 4;
 
 /// One measured point of a curve.
 struct FitSample {

@@ -40,6 +40,14 @@ double repeatability(const std::vector<TimedLength>& timings) {
   return middle_of(std::move(differences));
 }
 
+bool are_exact(const std::vector<TimedLength>& timings) {
+  const auto exact = std::count_if(timings.begin(), timings.end(), [](const TimedLength& timing) {
+    return timing.half[0] > 0 && timing.half[1] > 0 &&
+           std::abs(timing.half[0] - timing.half[1]) <= kExact * timing.seconds;
+  });
+  return 20 * exact >= 19 * static_cast<ptrdiff_t>(timings.size());
+}
+
 double error_of_halves(const TimedLength& timing) {
   constexpr double kOfMedian = 1.4826;
   if (!(timing.half[0] > 0 && timing.half[1] > 0)) return 0;
@@ -57,7 +65,9 @@ double reproducibility(const std::vector<TimedLength>& timings, double low, doub
     if (timing.launches > 1) {
       errors.push_back(relative_error(timing));
     } else if (timing.half[0] > 0 && timing.half[1] > 0) {
-      errors.push_back(std::hypot(relative_error(timing), kLaunchSpread));
+      // In a simulator launches do not differ either.
+      const bool exact = std::abs(timing.half[0] - timing.half[1]) <= kExact * timing.seconds;
+      errors.push_back(exact ? 0 : std::hypot(relative_error(timing), kLaunchSpread));
     }
   }
   return middle_of(std::move(errors));

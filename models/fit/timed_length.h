@@ -36,6 +36,12 @@ struct TimedLength {
 /// Two halves of a launch that differ by more than this (relative) were disturbed.
 inline constexpr double kRepeatable = 0.02;
 
+/// Two halves that differ by less, relatively, were measured where nothing disturbs: in a
+/// simulator.
+inline constexpr double kExact = 1e-6;
+/// Nearly all of the lengths were measured so.
+bool are_exact(const std::vector<TimedLength>& timings);
+
 /// Relative distance of two independent minima of one length, median over the lengths; an upper
 /// bound for the error of the minimum of all. 0 if unknown.
 double repeatability(const std::vector<TimedLength>& timings);

@@ -242,7 +242,7 @@ TEST_CASE("a curve of more pieces than allowed gets the best of so many, and say
   rubato::FitOptions options;
   CHECK(fit_segments(samples, options).segments.size() == 5);
   CHECK(fit_segments(samples, options).max_error < 1e-9);
-  options.max_segments = rubato::kSegmentsOfLevel;
+  options.max_segments = 4;
   const SegmentedFit fit = fit_segments(samples, options);
   REQUIRE(fit.segments.size() == 4);
   double square = 0, worst = 0;

@@ -1,0 +1,58 @@
+#include "models/fit/grade.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "models/cost/uncertainty.h"
+#include "models/fit/timed_length.h"
+
+namespace rubato {
+namespace {
+
+constexpr double kLostNoticed = 0.05;  // of the time
+constexpr double kOfInterruption = 0.1;
+constexpr double kOfPartsLeftOut = 0.05;
+
+std::string percent(double share) {
+  return std::to_string(std::lround(100 * share)) + " %";
+}
+
+/// The number that a text of [measured] begins with; 0 without one.
+double number_in(const Provenance& measured, const std::string& key) {
+  const auto found = measured.find(key);
+  return found == measured.end() ? 0 : std::strtod(found->second.c_str(), nullptr);
+}
+
+}  // namespace
+
+Grade grade_calibration(const Provenance& measured) {
+  Grade grade;
+  const auto add = [&](const std::string& fault, double error) {
+    grade.faults += (grade.faults.empty() ? "" : "; ") + fault;
+    grade.error = std::hypot(grade.error, error);
+  };
+  const double lost = number_in(measured, "noise") / 100;
+  // What took 1 second in 1 - lost may take as much longer in a program.
+  if (lost > kLostNoticed)
+    add(percent(lost) + " of the time was lost to other programs",
+        std::min(1.0, lost / (1 - std::min(lost, 0.99))));
+  if (measured.count("interrupted")) add("it was interrupted", kOfInterruption);
+  for (const char* level : {"network", "node", "socket"}) {
+    const double differ = number_in(measured, std::string(level) + "_halves_differ_by") / 100;
+    if (differ > kRepeatable)
+      add(std::string("two halves of level ") + level + " differ by " + percent(differ), differ);
+  }
+  if (const auto left = measured.find("left_out"); left != measured.end())
+    add("left out for lack of time: " + left->second, kOfPartsLeftOut);
+  return grade;
+}
+
+void add_grade(Platform& platform, bool exact) {
+  const Grade grade = grade_calibration(platform.measured);
+  platform.grade = grade.faults;
+  if (exact || grade.error > 0)
+    platform.model_error = std::hypot(exact ? kModelErrorInSimulator : kModelError, grade.error);
+}
+
+}  // namespace rubato

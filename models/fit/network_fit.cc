@@ -1,0 +1,227 @@
+#include "models/fit/network_fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <optional>
+
+#include "models/fit/statistics.h"
+#include "models/units.h"
+
+namespace rubato {
+namespace {
+
+constexpr double kSame = 0.05;      // rates that differ by less are one
+constexpr double kGrows = 0.2;      // of the longest message's time, from one length to the next
+constexpr double kExplains = 0.15;  // the largest error of a network that explains the rates
+
+using Rates = std::map<Shift, double>;
+
+/// Bytes per second of one rank, from the growth between the two longest messages: latencies and
+/// handshakes do not count. Messages that are too short for that show nothing.
+Rates rates_of(const ShiftTimes& times) {
+  Rates rates;
+  for (const auto& [shift, seconds] : times) {
+    if (seconds.size() < 2) continue;
+    const auto last = std::prev(seconds.end()), before = std::prev(last);
+    const double growth = last->second - before->second;
+    if (growth > kGrows * last->second) rates[shift] = (last->first - before->first) / growth;
+  }
+  return rates;
+}
+
+/// The most messages of a shift that leave, or enter, one switch of `leaf` nodes.
+int most_through_uplink(const Shift& shift, int leaf) {
+  std::map<int, int> out, in;
+  for (int node = 0; node < shift.nodes; ++node) {
+    const int from = node / leaf, to = (node + shift.shift) % shift.nodes / leaf;
+    if (from == to) continue;
+    out[from] += shift.ranks;
+    in[to] += shift.ranks;
+  }
+  int most = 0;
+  for (const auto* counts : {&out, &in}) {
+    for (const auto& [at, messages] : *counts) most = std::max(most, messages);
+  }
+  return most;
+}
+
+/// A resource that a number of messages of each shift pass, and that explains their rates.
+template <typename Messages>
+void try_shared(const Rates& rates, double alone, const Messages& messages, SharedLinks::Kind kind,
+                SharedLinks& best, double& rate, const auto& accept) {
+  std::vector<double> rates_of_resource;
+  for (const auto& [shift, of_rank] : rates) {
+    if (of_rank < (1 - kSame) * alone && messages(shift) > 0)
+      rates_of_resource.push_back(of_rank * messages(shift));
+  }
+  if (rates_of_resource.empty()) return;
+  const double whole = median(rates_of_resource);
+  SharedLinks found;
+  for (const auto& [shift, of_rank] : rates) {
+    const int passing = messages(shift);
+    const double expected = passing > 0 ? std::min(alone, whole / passing) : alone;
+    const double error = std::abs(expected / of_rank - 1);
+    if (error < found.worst) continue;
+    found.worst = error;
+    found.worst_shift = shift.name();
+  }
+  if (found.worst >= best.worst) return;
+  found.kind = kind;
+  best = found;
+  rate = whole;
+  accept();
+}
+
+}  // namespace
+
+std::string Shift::name() const {
+  return "shift_" + std::to_string(shift) + "_of_" + std::to_string(nodes) +
+         (ranks > 1 ? "_by_" + std::to_string(ranks) : "");
+}
+
+std::optional<Shift> shift_named(const std::string& pattern) {
+  Shift shift;
+  shift.ranks = 1;
+  int read = 0;
+  const int found = std::sscanf(pattern.c_str(), "shift_%d_of_%d%n_by_%d%n", &shift.shift,
+                                &shift.nodes, &read, &shift.ranks, &read);
+  if (found < 2 || read != static_cast<int>(pattern.size())) return std::nullopt;
+  return shift;
+}
+
+std::vector<Shift> shifts_to_measure(int nodes, int ranks_per_node) {
+  std::vector<Shift> shifts;
+  if (nodes < 2) return shifts;
+  for (int some = 2; some < nodes; some *= 2) shifts.push_back({some, some / 2, 1});
+  for (int distance = 1; distance < nodes / 2; distance *= 2)
+    shifts.push_back({nodes, distance, 1});
+  shifts.push_back({nodes, std::max(1, nodes / 2), 1});
+  if (ranks_per_node > 1) {
+    shifts.push_back({2, 1, ranks_per_node});
+    if (nodes > 2) shifts.push_back({nodes, nodes / 2, ranks_per_node});
+  }
+  return shifts;
+}
+
+std::optional<SharedLinks> fit_shared_links(const ShiftTimes& times) {
+  Rates rates = rates_of(times);
+  const auto two = rates.find({2, 1, 1});
+  if (two == rates.end()) return std::nullopt;
+  const double alone = two->second;
+  double adapter = alone;
+  int nodes = 2;
+  // Several ranks of a node: what of their rate two nodes have already is that of adapters.
+  for (const auto& [shift, rate] : rates) {
+    if (shift.nodes == 2 && shift.ranks > 1)
+      adapter = shift.ranks * (rate < (1 - kSame) * alone ? rate : alone);
+    nodes = std::max(nodes, shift.nodes);
+  }
+  std::erase_if(rates, [](const auto& one) { return one.first.ranks > 1; });
+
+  SharedLinks best;
+  for (const auto& [shift, rate] : rates) {
+    const double error = std::abs(alone / rate - 1);
+    if (error < best.worst) continue;
+    best.worst = error;
+    best.worst_shift = shift.name();
+  }
+  if (best.worst > kSame) {
+    try_shared(
+        rates, alone, [](const Shift& shift) { return shift.nodes * shift.ranks; },
+        SharedLinks::Kind::kBackbone, best, best.backbone, [] {});
+    double backbone = best.backbone;
+    for (int leaf = 2; leaf < nodes; ++leaf) {
+      double uplink = 0;
+      try_shared(
+          rates, alone, [leaf](const Shift& shift) { return most_through_uplink(shift, leaf); },
+          SharedLinks::Kind::kTapered, best, uplink,
+          [&] {
+            best.uplink = uplink;
+            best.leaf = leaf;
+            backbone = 0;
+          });
+    }
+    best.backbone = backbone;
+    if (best.worst > kExplains) best.kind = SharedLinks::Kind::kNotExplained;
+  }
+  const auto& of_neighbours = times.at({2, 1, 1});
+  best.near = of_neighbours.begin()->second;
+  best.nodes = nodes;
+  best.adapter = adapter;
+  return best;
+}
+
+void tell_distances(LevelModel& level, SharedLinks& links) {
+  constexpr int kFar = 4, kNear = 2;  // links
+  if (links.kind != SharedLinks::Kind::kTapered || level.transfer.empty()) return;
+  const double far = level.send_overhead(0) + level.transfer(0) + level.receive_overhead(0);
+  links.link_latency = (far - links.near) / (kFar - kNear);
+  if (links.link_latency < kSame * far ||
+      kFar * links.link_latency > level.transfer(0) * (1 + kSame)) {
+    links.link_latency = 0;
+    return;
+  }
+  std::vector<Segment> segments = level.transfer.segments();
+  for (Segment& segment : segments) {
+    const double there = segment.intercept + segment.from * segment.per_byte;
+    const double of_links = kFar * links.link_latency * level.trips(segment.from);
+    segment.intercept -= std::min(of_links, there);
+  }
+  level.transfer = TransferCurve(segments);
+}
+
+std::string network_table(const SharedLinks& links) {
+  using Kind = SharedLinks::Kind;
+  const auto rate = [](double value) { return '"' + format_bandwidth(value) + '"'; };
+  const auto percent = [](double value, int digits) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.*f %%", digits, 100 * value);
+    return std::string(text);
+  };
+  const auto number = [](int value) { return std::to_string(value); };
+  std::string text = "\n# What messages between nodes share, as measured with " +
+                     number(links.nodes) + " nodes at once: the adapter of each node,\n";
+  const double ratio = links.adapter > 0 ? links.uplink / links.adapter : 0;
+  const bool whole = std::round(ratio) >= 1 && std::abs(ratio - std::round(ratio)) < kSame * ratio;
+  if (links.kind == Kind::kNotExplained) {
+    text += "# and more, which neither a backbone nor tapered switches explain (" +
+            links.worst_shift + " is " + percent(links.worst, 0) +
+            " off): name the\n# topology (network=).\n";
+  } else {
+    if (links.kind == Kind::kBackbone) {
+      text += "# and a backbone that all pass";
+    } else if (links.kind == Kind::kTapered) {
+      text += "# and what leads out of a switch of " + number(links.leaf) + " nodes";
+    } else {
+      text += "# nothing else";
+    }
+    text += ". Rates within " + percent(links.worst, 1) + ".\n";
+  }
+  if (links.nodes < 8) text += "# With more nodes (-n) a calibration sees more.\n";
+  text += "[network]\n";
+  const int leaves = links.leaf > 0 ? (links.nodes + links.leaf - 1) / links.leaf : 0;
+  if (links.kind == Kind::kTapered && whole) {
+    text += "topology = \"fat-tree\"\ndown = [" + number(links.leaf) + ", " + number(leaves) +
+            "]\nup = [1, " + number(static_cast<int>(std::round(ratio))) + "]\n";
+  } else if (links.kind == Kind::kTapered) {
+    text += "topology = \"graph\"\nnodes = [\"n[0-" + number(leaves * links.leaf - 1) +
+            "]\"]\ncables = [\n";
+    for (int i = 0; i < leaves; ++i) {
+      text += "  \"n[" + number(i * links.leaf) + "-" + number((i + 1) * links.leaf - 1) + "] s" +
+              number(i) + "\", \"s" + number(i) + " core " + format_bandwidth(links.uplink) +
+              "\",\n";
+    }
+    text += "]\n";
+  } else {
+    text += "topology = \"crossbar\"\n";
+    if (links.kind == Kind::kBackbone)
+      text += "backbone_bandwidth = " + rate(links.backbone) + "\n";
+  }
+  if (links.link_latency > 0)
+    text += "link_latency = \"" + format_seconds(links.link_latency, 4) + "\"\n";
+  return text + "link_bandwidth = " + rate(links.adapter) + "\n";
+}
+
+}  // namespace rubato

@@ -1,0 +1,117 @@
+#include "models/fit/network_fit.h"
+
+#include <catch2/catch.hpp>
+
+#include "models/cost/platform_file.h"
+
+using namespace rubato;
+
+namespace {
+
+/// Each step of a shift takes 100 us and its bytes at the rate that `rate` says.
+template <typename Rate>
+ShiftTimes times_of(int nodes, int ranks, Rate rate) {
+  ShiftTimes times;
+  for (const Shift& shift : shifts_to_measure(nodes, ranks)) {
+    for (const double bytes : {65536., 1048576.})
+      times[shift][bytes] = 100e-6 + bytes / rate(shift);
+  }
+  return times;
+}
+
+}  // namespace
+
+TEST_CASE("shifts grow in nodes, then in distance, then in ranks of a node") {
+  CHECK(shifts_to_measure(1, 4).empty());
+  CHECK(shifts_to_measure(2, 1) == std::vector<Shift>{{2, 1, 1}});
+  CHECK(shifts_to_measure(8, 1) ==
+        std::vector<Shift>{{2, 1, 1}, {4, 2, 1}, {8, 1, 1}, {8, 2, 1}, {8, 4, 1}});
+  CHECK(shifts_to_measure(3, 2) == std::vector<Shift>{{2, 1, 1}, {3, 1, 1}, {2, 1, 2}, {3, 1, 2}});
+  for (const Shift& shift : shifts_to_measure(24, 4)) CHECK(shift_named(shift.name()) == shift);
+  for (const char* other : {"pingpong", "shift_1", "shift_1_of_2x", "shift_1_of_4_by_"})
+    CHECK_FALSE(shift_named(other));
+}
+
+TEST_CASE("a crossbar is its adapters") {
+  const auto links = fit_shared_links(times_of(16, 1, [](const Shift&) { return 1e9; }));
+  REQUIRE(links);
+  CHECK(links->kind == SharedLinks::Kind::kAdapters);
+  CHECK(links->nodes == 16);
+  CHECK(links->adapter == Approx(1e9));
+}
+
+TEST_CASE("a backbone is shared by all nodes, whatever their distance") {
+  // 16 nodes of 1 GB/s behind 6 GB/s: up to four nodes go at their own rate, eight at 6 / 8 GB/s,
+  // sixteen at 6 / 16.
+  const auto links = fit_shared_links(
+      times_of(16, 1, [](const Shift& shift) { return std::min(1e9, 6e9 / shift.nodes); }));
+  REQUIRE(links);
+  CHECK(links->kind == SharedLinks::Kind::kBackbone);
+  CHECK(links->backbone == Approx(6e9));
+  CHECK(links->worst < 0.01);
+  const std::string table = network_table(*links);
+  CHECK(table.find("backbone_bandwidth = \"6GB/s\"") != std::string::npos);
+}
+
+TEST_CASE("tapered switches show where shifts leave them") {
+  // Switches of 8 nodes with 4 GB/s upwards: a shift by s moves min(s, 8) messages out of each, so
+  // that one by 8 gets half of 1 GB/s; 8 nodes alone are below one switch.
+  const auto links = fit_shared_links(times_of(32, 1, [](const Shift& shift) {
+    const int out = shift.nodes > 8 ? std::min(shift.shift, 8) : 0;
+    return out == 0 ? 1e9 : std::min(1e9, 4e9 / out);
+  }));
+  REQUIRE(links);
+  CHECK(links->kind == SharedLinks::Kind::kTapered);
+  CHECK(links->leaf == 8);
+  CHECK(links->uplink == Approx(4e9));
+  // 4 GB/s are four ports of 1 GB/s, so a fat tree is what a user would write.
+  const std::string table = network_table(*links);
+  CHECK(table.find("down = [8, 4]\nup = [1, 4]") != std::string::npos);
+}
+
+TEST_CASE("the latency of links comes out of that between distant nodes") {
+  // Neighbours, two links apart, take 10 us, distant nodes 20: 5 us a link, and nothing beside the
+  // four. Behind a handshake of three trips 60 us are links as well.
+  SharedLinks links;
+  links.kind = SharedLinks::Kind::kTapered;
+  links.near = 10e-6;
+  links.adapter = 1e9;
+  LevelModel level;
+  level.transfer = TransferCurve({{0, 20e-6, 1e-9}, {65536, 60e-6, 1e-9}});
+  level.protocols = {{0, Protocol::kEager}, {65536, Protocol::kAsync}};
+  tell_distances(level, links);
+  CHECK(links.link_latency == Approx(5e-6));
+  CHECK(level.transfer(0) == Approx(0).margin(1e-12));
+  CHECK(level.transfer(1000) == Approx(1e-6));
+  CHECK(level.transfer(100000) == Approx(100e-6));
+  // A crossbar has one distance.
+  links.kind = SharedLinks::Kind::kAdapters;
+  level.transfer = TransferCurve({{0, 20e-6, 1e-9}});
+  tell_distances(level, links);
+  CHECK(level.transfer(0) == Approx(20e-6));
+}
+
+TEST_CASE("ranks of a node share its adapter") {
+  // One rank gets 1 GB/s; four get 0.5 each: the adapter has 2 GB/s.
+  const auto links = fit_shared_links(
+      times_of(4, 4, [](const Shift& shift) { return shift.ranks == 4 ? 0.5e9 : 1e9; }));
+  REQUIRE(links);
+  CHECK(links->kind == SharedLinks::Kind::kAdapters);
+  CHECK(links->adapter == Approx(2e9));
+}
+
+TEST_CASE("what neither explains is said to be so") {
+  // A torus: shifts by 1 and 4 are those of neighbours, one by 2 passes each link twice.
+  const auto links = fit_shared_links(
+      times_of(16, 1, [](const Shift& shift) { return shift.shift == 2 ? 0.5e9 : 1e9; }));
+  REQUIRE(links);
+  CHECK(links->kind == SharedLinks::Kind::kNotExplained);
+  CHECK(network_table(*links).find("name the") != std::string::npos);
+}
+
+TEST_CASE("nothing is known without two lengths") {
+  ShiftTimes times;
+  times[{2, 1, 1}][65536] = 1e-4;
+  CHECK_FALSE(fit_shared_links(times));
+  CHECK_FALSE(fit_shared_links({}));
+}
