@@ -45,9 +45,9 @@ inline void note_matched(int source, int tag, MPI_Comm comm, MPI_Message message
   if (status.MPI_SOURCE == MPI_PROC_NULL) return;  // MPI_MESSAGE_NO_PROC
   const Communicator* entry = communicators::find(comm);
   if (!entry->recordable) return;
-  requests::add_message(message,
-                        {entry->id, status.MPI_SOURCE, status.MPI_TAG, library::received_bytes(status)},
-                        any_of(source, tag));
+  requests::add_message(
+      message, {entry->id, status.MPI_SOURCE, status.MPI_TAG, library::received_bytes(status)},
+      any_of(source, tag));
 }
 
 template <class Real>
@@ -93,9 +93,10 @@ int record_mrecv(Call call, Real real, void* buf, Count count, MPI_Datatype type
   unsigned any = 0;
   const bool ours = receive_matched(before, claim, *message, matched, any);
   if (result == MPI_SUCCESS && ours) {
-    note_received(
-        call, {matched.communicator, status->MPI_SOURCE, status->MPI_TAG, library::received_bytes(*status)},
-        any, bytes_of(count, type));
+    note_received(call,
+                  {matched.communicator, status->MPI_SOURCE, status->MPI_TAG,
+                   library::received_bytes(*status)},
+                  any, bytes_of(count, type));
   }
   call.leave();
   return result;

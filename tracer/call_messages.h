@@ -36,7 +36,8 @@ inline void note_received(Call& call, MPI_Comm comm, int source, int tag, uint64
   if (status.MPI_SOURCE == MPI_PROC_NULL) return;
   const Communicator* entry = communicators::find(comm);
   if (!entry->recordable) return;
-  note_received(call, {entry->id, status.MPI_SOURCE, status.MPI_TAG, library::received_bytes(status)},
+  note_received(call,
+                {entry->id, status.MPI_SOURCE, status.MPI_TAG, library::received_bytes(status)},
                 any_of(source, tag), posted);
 }
 

@@ -490,7 +490,8 @@ void leave_to_other_library() {
     return;
   }
   say_outcome(std::string("nothing is recorded: the program loaded another MPI library than ") +
-              library::kName + ", which the tracer was chosen for; launch it with the mpirun of " + library::kOtherName);
+              library::kName + ", which the tracer was chosen for; launch it with the mpirun of " +
+              library::kOtherName);
 }
 
 }  // namespace

@@ -173,16 +173,6 @@ def shared_cores():
 # --- Virtual clocks --------------------------------------------------------------------------------------------------
 
 
-def not_recorded(activities, within=100, lost=7):
-    """How many stretches of time end with the first loss, if that comes early."""
-    if lost not in activities[:within]:
-        return 0
-    end = activities.index(lost)
-    while end < len(activities) and activities[end] == lost:
-        end += 1
-    return end
-
-
 def figure9():
     with open(f'{OUT}/clocks.html') as file:
         data = json.loads(re.search(r'id="rubato-data">(.*?)</script>', file.read(), re.S).group(1))
@@ -194,12 +184,8 @@ def figure9():
         picture = scenario['timeline']
         activities = charts.activities_of(picture['cells'])
         ranks = [activities[i * picture['columns']:(i + 1) * picture['columns']] for i in range(2)]
-        # The picture begins with the first rank that is recorded. The other may have come later, and each clock puts
-        # that elsewhere: what lies before would be cut from the compute of one clock and not of the other.
-        skip = min(not_recorded(activities) for activities in ranks)
-        shown = scenario['elapsed'] * (1 - skip / picture['columns'])
-        clocks.append((titles[key], shown, [cells[skip:] for cells in ranks]))
-        ends[key] = shown
+        clocks.append((titles[key], scenario['elapsed'], ranks))
+        ends[key] = scenario['elapsed']
     table = 'clock\trank\tactivity\tfrom\tto\n'
     for title, elapsed, ranks in clocks:
         for rank, cells in enumerate(ranks):

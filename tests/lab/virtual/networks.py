@@ -17,7 +17,8 @@ def cluster(latency, bandwidth, more="", hosts=HOSTS):
 
 
 class Network:
-    """about: for the table. scenario: what a user who knows the network's shape adds to the calibrated file's name."""
+    """about: for the table. scenario: what a user who knows the network's shape adds to the calibrated file's name; {} in it
+    is the directory of this file."""
 
     def __init__(self, about, platform, ranks_per_host=1, exact=True, options=(), scenario=""):
         self.about, self.platform, self.ranks_per_host = about, platform, ranks_per_host
@@ -42,7 +43,8 @@ NETWORKS = {
                         cluster(20, 1000, f' bb_bw="{HOSTS * 1000 // 2}MBps" bb_lat="0us"')),
     "fat-tree": Network("fat tree, tapered 2:1, 1 GB/s, 20 us",
                         cluster(10, 1000, ' topology="FAT_TREE" topo_parameters="2;8,8;1,4;1,1"')),
-    "torus": Network("torus of 4x4x4, 1 GB/s, 4 us a link", cluster(8, 1000, ' topology="TORUS" topo_parameters="4,4,4"')),
+    "torus": Network("torus of 4x4x4, 1 GB/s, 4 us a link", cluster(8, 1000, ' topology="TORUS" topo_parameters="4,4,4" loopback_bw="100GBps" loopback_lat="0us"'),
+                     scenario=",latency=0us,network={}/torus.toml"),
     "4-a-host": Network("4 ranks a host, 4 GB/s and 1 us inside, 2 GB/s and 10 us between",
                         cluster(10, 2000, ' loopback_bw="4GBps" loopback_lat="1us"', 16), 4),
 }

@@ -1,7 +1,6 @@
 """The programs of the virtual laboratory, of tests/lab/programs: how each is called. All of them compute by sleeping.
 
-A program is left out where SMPI does something else than MPI libraries do, and is marked (`its_way`) where that shows in
-the time: such cells stand apart from the bars.
+Those in ITS_WAY stand apart from the bars, each for its reason; mostly that SMPI does there what MPI libraries do not.
 """
 
 PROGRAMS = {
@@ -21,4 +20,12 @@ PROGRAMS = {
     "summa": ["summa", "100000", "1500"],
     "lu": ["lu", "1024", "12", "3", "60"],
     "ft": ["ft", "1048576", "5", "3000"],
+}
+
+# Whose receives take what comes first: replayed so, and in the recorded order beside it.
+BY_ARRIVAL = ["master-worker"]
+
+ITS_WAY = {
+    "master-worker (recorded order)": "each task goes to the worker that had it on the other network",
+    "one-sided": "a fence is two barriers around the messages, and creating a window costs nothing",
 }

@@ -8,13 +8,27 @@ SOURCES = os.path.join(HERE, "../programs")
 SMPI = ["-isystem", "/usr/include/smpi"]
 OTF2 = "/usr/lib/x86_64-linux-gnu/libopen-trace-format2.a"
 
-# Which algorithm a collective uses; tests/lab/virtual/run says the same to Rubato. SMPI's own choice differs from that of
+# Which algorithm a collective uses, as SMPI and as platform files of Rubato call it. SMPI's own choice differs from that of
 # the libraries it is named after, and for some of them the first call of a communicator costs more than the others.
 ALGORITHMS = {
-    "barrier": "ompi_bruck", "bcast": "binomial_tree", "reduce": "binomial", "allreduce": "rdb", "alltoall": "ring",
-    "alltoallv": "ring", "allgather": "bruck", "allgatherv": "ring", "gather": "ompi_binomial", "scatter": "ompi_binomial",
-    "reduce_scatter": "ompi_basic_recursivehalving",
+    "barrier": ("ompi_bruck", "dissemination"), "bcast": ("binomial_tree", "binomial"), "reduce": ("binomial", "binomial"),
+    "allreduce": ("rdb", "recursive_doubling"), "alltoall": ("ring", "pairwise"), "alltoallv": ("ompi_basic_linear", "linear"),
+    "allgather": ("bruck", "bruck"), "allgatherv": ("mpich_ring", "ring"), "gather": ("ompi_binomial", "binomial"),
+    "scatter": ("ompi_binomial", "binomial"), "gatherv": (None, "linear"), "scatterv": (None, "linear"),
+    "reduce_scatter": ("ompi_basic_recursivehalving", "recursive_halving"),
 }
+
+
+def with_algorithms(platform):
+    """The text of a platform file, with these instead of what was measured."""
+    before, collectives = platform.split("[collectives]", 1)
+    after = collectives[collectives.index("\n[measured]"):]
+    if "\n[network]" in collectives:
+        after = collectives[collectives.index("\n[network]"):]
+    ours = "".join(f'[collectives.{call}]\nalgorithm = "{name}"\n' for call, (_, name) in ALGORITHMS.items())
+    return f'{before}[collectives]\nmodel = "algorithm"\n{ours}{after}'
+
+
 # Computing takes no time, nor does reading the clock; messages of up to 64 KiB are on their way when they are sent.
 COMMON = ["smpi/simulate-computation:no", "smpi/wtime:0", "smpi/async-small-thresh:65536", "smpi/send-is-detached-thresh:65536",
           "smpi/test:1e-6", "smpi/iprobe:1e-6", "smpi/grow-injected-times:no"]
@@ -68,7 +82,7 @@ def smpirun(network, ranks, program, arguments, place, env=(), options=(), timeo
     with open(hosts, "w") as file:
         file.write("\n".join(network.hosts(ranks)) + "\n")
     told = [f"--cfg={option}" for option in
-            [*COMMON, *(f"smpi/{call}:{name}" for call, name in ALGORITHMS.items()), *network.options, *options]]
+            [*COMMON, *(f"smpi/{call}:{name}" for call, (name, _) in ALGORITHMS.items() if name), *network.options, *options]]
     words = ["smpirun", "-np", str(ranks), "-platform", platform, "-hostfile", hosts, *told, "--log=root.thres:critical",
              program, *arguments]
     # smpimain outlives its shell, and a calibrator catches signals.

@@ -29,7 +29,31 @@ def write_csv(cells, name):
     with open(name, "w") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(Cell._fields)
-        out.writerows(cells)
+        for cell in cells:
+            out.writerow([*cell[:4], *("" if number is None else f"{number:.6g}" for number in cell[4:])])
+
+
+def read_csv(name):
+    with open(name) as file:
+        return [Cell(row["program"], int(row["ranks"]), row["origin"], row["network"],
+                     *(float(row[key]) if row[key] else None for key in Cell._fields[4:])) for row in csv.DictReader(file)]
+
+
+def changes(cells, known, least=1e-3):
+    """Lines for all cells that are not as they were, to that relative difference."""
+    before = {cell[:4]: cell for cell in known}
+    lines = []
+    for cell in cells:
+        old = before.pop(cell[:4], None)
+        name = f"{cell.program} {cell.ranks}: {cell.origin} -> {cell.network}"
+        if old is None:
+            lines.append(f"{name}: new")
+            continue
+        for what in ("measured", "predicted"):
+            was, now = getattr(old, what), getattr(cell, what)
+            if abs(now / was - 1) > least:
+                lines.append(f"{name}: {what} {1e3 * was:.4f} -> {1e3 * now:.4f} ms")
+    return lines + [f"{' '.join(map(str, key))}: gone" for key in before]
 
 
 def summary(cells):
@@ -41,21 +65,78 @@ def summary(cells):
             f"half-width {100 * statistics.median(cell.half_width() for cell in cells):.1f} % in the median")
 
 
-def text(cells):
-    lines = ["own network: " + summary([cell for cell in cells if cell.origin == cell.network]),
-             "other networks: " + summary([cell for cell in cells if cell.origin != cell.network])]
-    names = list(dict.fromkeys(cell.network for cell in cells))
-    lines.append("error in per cent, from the own network; worst from another one")
-    lines.append("program          ranks " + "".join(f"{name:>18}" for name in names))
+def own(cells):
+    return [cell for cell in cells if cell.origin == cell.network]
+
+
+def elsewhere(cells):
+    return [cell for cell in cells if cell.origin != cell.network]
+
+
+def apart(cells, its_way):
+    """Those that count, and those that SMPI's own ways explain."""
+    return ([cell for cell in cells if cell.program not in its_way], [cell for cell in cells if cell.program in its_way])
+
+
+def rows(cells):
+    """By program and ranks: per network the error from the own network, and the largest from another one."""
     for program, ranks in dict.fromkeys((cell.program, cell.ranks) for cell in cells):
-        row = f"{program:16} {ranks:5} "
-        for name in names:
+        row = []
+        for name in dict.fromkeys(cell.network for cell in cells):
             here = [cell for cell in cells if (cell.program, cell.ranks, cell.network) == (program, ranks, name)]
-            own = [100 * cell.error() for cell in here if cell.origin == name]
-            others = sorted((100 * cell.error() for cell in here if cell.origin != name), key=abs)
-            row += f"{own[0]:9.2f}{others[-1] if others else float('nan'):9.2f}"
-        lines.append(row)
-    worst = sorted(cells, key=lambda cell: -abs(cell.error()))[:10]
-    lines += [f"{cell.program} {cell.ranks}: {cell.origin} -> {cell.network}: {1e3 * cell.measured:.3f} ms, predicted "
-              f"{1e3 * cell.predicted:.3f} ms ({100 * cell.error():+.2f} %)" for cell in worst]
-    return "\n".join(lines)
+            largest = [max((cell.error() for cell in some), key=abs, default=None) for some in (own(here), elsewhere(here))]
+            row.append(largest)
+        yield program, ranks, row
+
+
+def describe(cell):
+    return (f"{cell.program}, {cell.ranks} ranks, from {cell.origin} to {cell.network}: {1e3 * cell.measured:.3f} ms, predicted "
+            f"{1e3 * cell.predicted:.3f} ms ({100 * cell.error():+.2f} %)")
+
+
+def worst(cells, count):
+    """The largest errors, one of each program on each network."""
+    largest = {}
+    for cell in sorted(cells, key=lambda cell: -abs(cell.error())):
+        largest.setdefault((cell.program, cell.ranks, cell.network), cell)
+    return list(largest.values())[:count]
+
+
+def text(cells, its_way=()):
+    counted, set_apart = apart(cells, its_way)
+    lines = ["own network: " + summary(own(counted)), "other networks: " + summary(elsewhere(counted))]
+    if set_apart:
+        lines.append(f"apart ({', '.join(its_way)}): " + summary(set_apart))
+    names = list(dict.fromkeys(cell.network for cell in cells))
+    lines.append("error in per cent, from the own network; the largest from another one")
+    lines.append("program                        ranks " + "".join(f"{name:>18}" for name in names))
+    percent = lambda value: f"{100 * value:9.2f}" if value is not None else "        -"
+    for program, ranks, row in rows(cells):
+        lines.append(f"{program:30} {ranks:5} " + "".join(percent(value) for pair in row for value in pair))
+    return "\n".join(lines + [describe(cell) for cell in worst(counted, 10)])
+
+
+def markdown(cells, about, its_way):
+    """The part of share/doc/accuracy.md between its two marks."""
+    counted, set_apart = apart(cells, its_way)
+    names = list(dict.fromkeys(cell.network for cell in cells))
+    lines = [f"* Own network: {summary(own(counted))}.", f"* Other networks: {summary(elsewhere(counted))}."]
+    for program, why in its_way.items():
+        some = [cell for cell in set_apart if cell.program == program]
+        lines.append(f"* Apart from these: {program} ({why}): {summary(some)}.")
+    lines += ["", "| network | |", "|---|---|"] + [f"| {name} | {about[name]} |" for name in names]
+    lines += ["", "Errors in per cent, from the own network / the largest from another one:", "",
+              "| program | ranks | " + " | ".join(names) + " |", "|---|---|" + "---|" * len(names)]
+    percent = lambda value: f"{100 * value:+.1f}" if value is not None else "-"
+    lines += [f"| {program} | {ranks} | " + " | ".join(" / ".join(map(percent, pair)) for pair in row) + " |"
+              for program, ranks, row in rows(cells)]
+    return "\n".join(lines + ["", "The largest errors:", ""] + [f"* {describe(cell)}" for cell in worst(counted, 8)]) + "\n"
+
+
+def document(cells, about, its_way, directory, mark="virtual"):
+    name = f"{directory}/accuracy.md"
+    with open(name) as file:
+        before, rest = file.read().split(f"<!-- {mark}: written by tests/lab/virtual/run -->\n")
+        after = rest[rest.index(f"<!-- {mark}: end -->"):]
+    with open(name, "w") as file:
+        file.write(f"{before}<!-- {mark}: written by tests/lab/virtual/run -->\n\n{markdown(cells, about, its_way)}\n{after}")
