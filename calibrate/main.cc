@@ -6,6 +6,7 @@
 // that polls more peers is slower.
 #include <fmt/core.h>
 #include <mpi.h>
+#include <sched.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -332,14 +333,23 @@ bool has_time_for_clocks(const Placement& places, double seconds) {
   return has;
 }
 
-/// Windows are waited for on the core, so each rank needs one. Collective.
+/// Windows are waited for on the core, so each rank needs one of those that its node's ranks may
+/// use. Collective.
 ProcessSync sync_that_cores_allow(const Placement& places) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  long here = 0;
-  for (int other = 0; other < places.ranks(); ++other)
-    here += places.node_of(other) == places.node_of(rank);
-  const int mine = here <= sysconf(_SC_NPROCESSORS_ONLN);
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  const bool known = sched_getaffinity(0, sizeof own, &own) == 0;
+  std::vector<cpu_set_t> of_ranks(static_cast<size_t>(places.ranks()));
+  MPI_Allgather(&own, sizeof own, MPI_BYTE, of_ranks.data(), sizeof own, MPI_BYTE, MPI_COMM_WORLD);
+  int here = 0;
+  for (int other = 0; other < places.ranks(); ++other) {
+    if (places.node_of(other) != places.node_of(rank)) continue;
+    ++here;
+    CPU_OR(&own, &own, &of_ranks[static_cast<size_t>(other)]);
+  }
+  const int mine = known && here <= CPU_COUNT(&own);
   int all = 0;
   MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   return all ? ProcessSync::kWindow : ProcessSync::kBarrier;

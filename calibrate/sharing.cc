@@ -134,6 +134,9 @@ std::vector<Series> measure_sharing(const Placement& places, const Effort& effor
       ShiftRunner runner(talking, shift, effort.max_bytes);
       if (place > 0) {
         runner.serve();
+      } else if (effort.stop && effort.stop()) {
+        effort.leave_out(shift.name());
+        runner.release();
       } else {
         SweepOptions options = sweep_options(effort, sharing_seconds(effort.pace));
         effort.begin(options.budget);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 
 #include "models/error.h"
@@ -57,6 +58,17 @@ std::string remarks(const std::vector<TimedLength>& timings, const LevelFit& fit
   return text + (uncertain.empty() ? "" : "\n" + uncertain);
 }
 
+/// Nothing disturbed any message between two ranks, and there were some: a simulator.
+bool were_exact(const std::map<Level, LevelSamples>& levels) {
+  bool any = false;
+  for (const auto& [level, samples] : levels) {
+    if (level == Level::kSelf || samples.transfer.empty()) continue;
+    if (!are_exact(samples.transfer)) return false;
+    any = true;
+  }
+  return any;
+}
+
 /// What other things than messages take, and messages in each other's way.
 std::string disturbances(const Provenance& measured) {
   std::string text;
@@ -97,9 +109,7 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
   std::string& report = fitted.report;
   std::string left_out;
   const std::map<Level, LevelSamples> levels = sampled_levels(samples, file, of_loops);
-  const bool exact = std::all_of(levels.begin(), levels.end(), [](const auto& level) {
-    return level.first == Level::kSelf || are_exact(level.second.transfer);
-  });
+  const bool exact = were_exact(levels);
   if (exact && max_segments == kSegmentsOfLevel) max_segments = kMostSegments;
   for (const Level level : {Level::kSocket, Level::kNode, Level::kNetwork, Level::kSelf}) {
     if (!levels.count(level)) continue;
@@ -129,11 +139,9 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
   }
   fitted.comments.contention = note_load(platform.measured, loaded_times(samples, file, of_loops),
                                          platform.level(Level::kSocket).has_value());
-  if (platform.level(Level::kNetwork)) {
-    if (auto links = fit_shared_links(shift_times(samples, of_loops))) {
-      tell_distances(*platform.levels[static_cast<size_t>(Level::kNetwork)], *links);
-      fitted.comments.contention = network_table(*links);
-    }
+  if (const double lost = lost_of_messages(samples); lost > 0) {
+    platform.measured["messages_lost"] =
+        fmt::format("{:.1f}% of the time of ping-pongs, the best loops aside", 100 * lost);
   }
   add_grade(platform, exact);
   if (!platform.grade.empty())
@@ -144,6 +152,26 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
   const MeasuredCollectives measured = sampled_collectives(samples);
   const std::map<CollectiveOp, CollectiveFit> collectives = fit_collectives(measured);
   add_collectives(platform, collectives, measured);
+  // Last: the latency of links comes out of that of the level, which collectives are priced by.
+  if (auto& network = platform.levels[static_cast<size_t>(Level::kNetwork)]) {
+    ShiftTimes shifts = shift_times(samples, file, of_loops);
+    const auto cores = platform.measured.find("cores");
+    std::erase_if(shifts, [&](const auto& shift) {  // ranks that took turns on cores
+      return cores != platform.measured.end() &&
+             shift.first.ranks > std::atoi(cores->second.c_str());
+    });
+    const auto seconds = [&level = *network](double bytes) {
+      return level.send_overhead(bytes) + level.transfer(bytes) + level.receive_overhead(bytes);
+    };
+    const double longest = levels.at(Level::kNetwork).transfer.back().bytes;
+    const double one_way = longest / 2 / (seconds(longest) - seconds(longest / 2));
+    if (auto links = fit_shared_links(shifts, one_way, exact)) {
+      tell_distances(*network, *links);
+      fitted.comments.contention += network_table(*links);
+      report += describe(*links) + "\n\n";
+      fitted.remarks += describe(*links) + "\n";
+    }
+  }
   fitted.calls = fit_calls(samples, collectives, of_loops);
   const auto library = samples.measured.find("mpi");
   report += formula_report(fitted.calls, library == samples.measured.end() ? "" : library->second,

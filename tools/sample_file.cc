@@ -133,6 +133,7 @@ class RowReader {
     row.messages = count_in(cell(messages_), "messages", 1);
     row.processes = count_in(cell(processes_), "processes", 0);
     if (!cell(median_).empty()) row.median = time(median_, "seconds_median");
+    if (!cell(average_).empty()) row.average = time(average_, "seconds_avg");
     if (!cell(interval_).empty() &&
         (!parse_number(cell(interval_), row.interval) || row.interval < 0))
       fail(fmt::format("'{}' is no interval", cell(interval_)));
@@ -177,6 +178,7 @@ class RowReader {
                       column_of(cells, {"seconds_median_odd"})};
     processes_ = column_of(cells, {"processes"});
     median_ = column_of(cells, {"seconds_median"});
+    average_ = column_of(cells, {"seconds_avg"});
     interval_ = column_of(cells, {"interval"});
     for (const auto& [column, name] : {std::pair{level_, "level"},
                                        {pattern_, "pattern"},
@@ -201,7 +203,7 @@ class RowReader {
   int level_ = -1, pattern_ = -1, bytes_ = -1, seconds_ = -1, launch_ = -1;
   int messages_ = -1;
   std::pair<int, int> halves_ = {-1, -1}, median_halves_ = {-1, -1};
-  int processes_ = -1, median_ = -1, interval_ = -1;
+  int processes_ = -1, median_ = -1, average_ = -1, interval_ = -1;
   std::map<std::pair<int, std::string>, int> launches_;
   SampleFile content_;
 };

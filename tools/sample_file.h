@@ -37,6 +37,7 @@ struct SampleRow {
   double median_half[2] = {0, 0};  ///< seconds_median_even and _odd; likewise
   int processes = 0;               ///< of a collective operation; 0: between two ranks
   double median = 0;               ///< seconds_median; 0 where the file does not say
+  double average = 0;              ///< seconds_avg; likewise
   double interval = 0;             ///< half its confidence interval over its mean; 0 likewise
 };
 

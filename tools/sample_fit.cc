@@ -154,18 +154,27 @@ std::map<Level, std::vector<LoadedTime>> loaded_times(const SampleFile& samples,
   return times;
 }
 
-ShiftTimes shift_times(const SampleFile& samples, OfLoops of_loops) {
+ShiftTimes shift_times(const SampleFile& samples, const std::string& name, OfLoops of_loops) {
   std::map<std::pair<Shift, double>, std::vector<SampleRow>> cells;
   for (const SampleRow& row : samples.rows) {
     const auto shift = shift_named(row.pattern);
     if (!shift || row.processes) continue;
     SampleRow& kept = cells[{*shift, row.bytes}].emplace_back(row);
-    if (of_loops == OfLoops::kMedian) count_median(kept, row.pattern);
+    if (of_loops == OfLoops::kMedian) count_median(kept, name);
   }
   ShiftTimes times;
   for (const auto& [key, launches] : cells)
     times[key.first][key.second] = put_together(launches).seconds;
   return times;
+}
+
+double lost_of_messages(const SampleFile& samples) {
+  std::vector<double> lost;
+  for (const SampleRow& row : samples.rows) {
+    if (row.pattern == "pingpong" && row.level != kLevelNames[0] && row.average > 0)
+      lost.push_back(std::max(0.0, 1 - row.seconds / row.average));
+  }
+  return lost.empty() ? 0 : median(lost);
 }
 
 size_t rows_of_no_use(const SampleFile& samples) {

@@ -33,7 +33,11 @@ std::map<Level, std::vector<LoadedTime>> loaded_times(const SampleFile& samples,
                                                       OfLoops of_loops = OfLoops::kLeast);
 
 /// What shifts took (models/fit/network_fit.h).
-ShiftTimes shift_times(const SampleFile& samples, OfLoops of_loops);
+ShiftTimes shift_times(const SampleFile& samples, const std::string& name, OfLoops of_loops);
+
+/// The share of the time of ping-pongs between ranks that their best loops would not have taken:
+/// the median over lengths of 1 - least / average. 0 where the file has no averages.
+double lost_of_messages(const SampleFile& samples);
 
 /// Number of rows whose pattern has no fit.
 size_t rows_of_no_use(const SampleFile& samples);

@@ -5,7 +5,8 @@
 #include "tracer/mpi_headers.h"
 
 /// What the tracer has to know of the MPI library whose mpi.h it is compiled with, beyond the MPI
-/// standard. Open MPI's predefined handles are addresses of data: pmpi.cc has them.
+/// standard, but for two things: Open MPI's predefined handles are addresses of data (pmpi.cc), and
+/// its MPI_Waitall hides failed persistent requests (ignored_statuses.h).
 namespace rubato {
 inline namespace tracing {
 namespace library {

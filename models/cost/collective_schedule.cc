@@ -75,15 +75,21 @@ class Schedule {
 
 template <typename Bytes>
 void spread(Schedule& to, int radix, Bytes bytes) {
-  // A member's parent lacks its last digit other than 0, in base `radix`; farthest children first,
-  // one after the other.
-  int step = to.next();
+  // A member's parent lacks its last digit other than 0, in base `radix`; farthest children first.
+  // In binomial trees, which are MPICH's, a member sends to one child after the other; in k-nomial
+  // ones, which are Open MPI's, to all at once.
+  const int begin = to.next();
   int distance = 1;
   while (distance * radix < to.p()) distance *= radix;
-  for (; distance >= 1; distance /= radix) {
-    for (int k = 1; k < radix; ++k, ++step) {
-      for (int child = k * distance; child < to.p(); child += distance * radix)
-        to.add(step, child - k * distance, child, bytes(std::min(distance, to.p() - child)));
+  for (int round = 0; distance >= 1; distance /= radix, ++round) {
+    for (int parent = 0; parent < to.p(); parent += distance * radix) {
+      int depth = 0;
+      for (int rest = parent; rest > 0; rest /= radix) depth += rest % radix != 0;
+      for (int k = 1; k < radix && parent + k * distance < to.p(); ++k) {
+        const int child = parent + k * distance;
+        to.add(begin + (radix == 2 ? round : depth), parent, child,
+               bytes(std::min(distance, to.p() - child)));
+      }
     }
   }
 }
@@ -130,8 +136,7 @@ void binary(Schedule& to, const Segments& segments, bool down) {
     for (int child = 1; child < to.p(); ++child) {
       const int parent = (child - 1) / 2;
       if (down) {
-        const int second = child % 2 == 0;  // behind its sister
-        to.add(begin + 2 * (k + depth_of(parent)) + second, parent, child, segments.bytes);
+        to.add(begin + k + depth_of(parent), parent, child, segments.bytes);
       } else {
         to.add(begin + k + levels - depth_of(child), child, parent, segments.bytes);
       }

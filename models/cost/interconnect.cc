@@ -40,8 +40,13 @@ Interconnect::Interconnect(const Platform& platform, std::optional<Level> fallba
 
 double Interconnect::in_links(Level level, double bytes) const {
   const ContentionSetting& network = platform_.contention;
-  if (!network.model || !network.levels[static_cast<size_t>(level)]) return 0;
-  const auto rate = network.number("link_bandwidth");
+  if (!network.model || network.flows_alone || !network.levels[static_cast<size_t>(level)])
+    return 0;
+  // A message takes one of a node's links, as the one did that the gap was measured with. Cables of
+  // a graph have bandwidths of their own.
+  const auto links = network.is("graph") ? std::nullopt : network.number("link_bandwidth");
+  const auto adapter = network.number("injection_bandwidth");
+  const auto rate = links && adapter ? std::min(*links, *adapter) : links ? links : adapter;
   return rate ? bytes / *rate : 0;
 }
 

@@ -486,7 +486,7 @@ Platform read_platform(const Reader& reader, const toml::table& root) {
     platform.model_error = error->value<double>();
     if (!platform.model_error ||
         !(*platform.model_error >= 0 && *platform.model_error <= kMostUncertainty))
-      reader.fail(*error, "'model_error' must be a number of at least 0");
+      reader.fail(*error, "'model_error' must be a number from 0 to 1000");
   }
   const toml::node* levels = root.get("level");
   if (!levels) reader.fail(root, "there is no [level.node] and no [level.network]");

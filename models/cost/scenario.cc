@@ -176,6 +176,25 @@ const std::vector<std::string> kKeys = {"latency",
                                         "network",
                                         "dr"};
 
+/// Links of a network that the level crosses change as its messages do: a machine with twice the
+/// bandwidth has links of twice the bandwidth. Those inside the lines of a graph stay.
+void change_links(ContentionSetting& network, const std::string& what, double factor) {
+  const auto scale = [&](const char* key, double by) {
+    const auto found = network.numbers.find(key);
+    if (found != network.numbers.end()) found->second *= by;
+  };
+  if (what == "latency") scale("link_latency", factor);
+  if (what != "bandwidth") return;
+  for (const char* key :
+       {"link_bandwidth", "backbone_bandwidth", "injection_bandwidth", "ejection_bandwidth"})
+    scale(key, factor);
+}
+
+/// Seconds a byte of the longest messages.
+double last_slope(const LevelModel& level) {
+  return level.transfer.empty() ? 0 : level.transfer.segments().back().per_byte;
+}
+
 /// Applies latency, bandwidth or overhead, for one level or for all but self.
 void change_network(Scenario& scenario, const std::string& text, const Change& change) {
   const size_t dot = change.key.find('.');
@@ -196,9 +215,16 @@ void change_network(Scenario& scenario, const std::string& text, const Change& c
     any = true;
     scenario.changed_levels[i] = true;
     LevelModel& level = *scenario.platform.levels[i];
+    const double slope = last_slope(level);
     if (what == "latency") change_latency(level, text, change);
     if (what == "bandwidth") change_bandwidth(level, text, change);
     if (what == "overhead") change_overhead(level, text, change);
+    ContentionSetting& network = scenario.platform.contention;
+    if (!network.model || !network.levels[static_cast<size_t>(i)]) continue;
+    if (what == "bandwidth" && slope > 0 && last_slope(level) > 0)
+      change_links(network, what, slope / last_slope(level));
+    if (what == "latency" && change.operation != '=')
+      change_links(network, what, parse_factor(text, change));
   }
   if (!any) refuse(text, "'" + change.key + "' changes a level that the platform does not have");
 }

@@ -71,6 +71,9 @@ Platform deviated(const Platform& platform, double errors) {
   if (const auto& network = platform.level(Level::kNetwork);
       network && !network->transfer.empty()) {
     const double factor = factor_of(network->transfer.segments().back().uncertainty, errors);
+    const auto latency = changed.contention.numbers.find("link_latency");
+    if (latency != changed.contention.numbers.end())
+      latency->second *= factor_of(network->transfer.segments().front().uncertainty, errors);
     for (const char* key :
          {"link_bandwidth", "backbone_bandwidth", "injection_bandwidth", "ejection_bandwidth"}) {
       const auto found = changed.contention.numbers.find(key);

@@ -33,6 +33,7 @@ std::optional<ExplainedCollective> explain_collective(CollectiveOp op,
   std::map<double, std::vector<const CollectiveTimes*>> by_payload;
   std::set<double> processes;
   for (const CollectiveTimes& one : times) {
+    if (one.processes < 2) continue;
     by_payload[one.bytes].push_back(&one);
     processes.insert(one.processes);
   }
@@ -65,8 +66,20 @@ std::optional<ExplainedCollective> explain_collective(CollectiveOp op,
       worst.back().push_back(most);
     }
   }
-  // The least of all payloads up to one, by the algorithm of that one; and the one before.
+  // The library's own algorithm has that much before others.
   const double price = kOfPrice * kOfPrice * static_cast<double>(processes.size());
+  const auto of_library = [&](double bytes) {
+    return preset_choice(platform.collectives.preset, op, static_cast<int>(*processes.rbegin()),
+                         bytes)
+        .algorithm;
+  };
+  for (size_t i = 0; i < payloads.size(); ++i) {
+    for (size_t a = 0; a < algorithms.size(); ++a) {
+      if (algorithms[a] == of_library(payloads[i]))
+        squares[i][a] = std::max(0.0, squares[i][a] - price);
+    }
+  }
+  // The least of all payloads up to one, by the algorithm of that one; and the one before.
   std::vector<std::vector<double>> least = squares;
   std::vector<std::vector<size_t>> before(payloads.size(), std::vector<size_t>(algorithms.size()));
   for (size_t i = 1; i < payloads.size(); ++i) {
@@ -79,11 +92,30 @@ std::optional<ExplainedCollective> explain_collective(CollectiveOp op,
     }
   }
   ExplainedCollective found;
+  std::vector<size_t> chosen(payloads.size());
   size_t a = std::min_element(least.back().begin(), least.back().end()) - least.back().begin();
   for (size_t i = payloads.size(); i-- > 0; a = before[i][a]) {
     found.worst = std::max(found.worst, worst[i][a]);
+    chosen[i] = a;
     const bool begins = i == 0 || before[i][a] != a;
     if (begins) found.rules.push_back({2, i == 0 ? 0 : payloads[i], {algorithms[a], 0}});
+  }
+  // Few processes cannot tell all algorithms apart. Where another one fits as well as the chosen
+  // one, which is not the library's own, both have to take the same with many.
+  constexpr int kMany = 64;
+  const auto with_many = [&](size_t algorithm, double bytes) {
+    return algorithm_seconds(op, {algorithms[algorithm], 0}, kMany, bytes, cost,
+                             [&](CollectiveOp of, double n) {
+                               return platform.collectives.seconds(of, kMany, n, cost);
+                             });
+  };
+  for (size_t i = 0; i < payloads.size(); ++i) {
+    if (algorithms[chosen[i]] == of_library(payloads[i])) continue;
+    for (size_t other = 0; other < algorithms.size(); ++other) {
+      const bool fits_as_well = squares[i][other] <= squares[i][chosen[i]] + price;
+      const double ratio = with_many(other, payloads[i]) / with_many(chosen[i], payloads[i]);
+      if (fits_as_well && std::abs(ratio - 1) > kMostError) return std::nullopt;
+    }
   }
   std::reverse(found.rules.begin(), found.rules.end());
   if (found.worst > kMostError) return std::nullopt;

@@ -192,7 +192,13 @@ void add_collectives(Platform& platform, const std::map<CollectiveOp, Collective
                      const MeasuredCollectives& measured) {
   int without_formula = 0;
   std::string explained, by_formula;
-  for (const auto& [op, times] : measured.times) {
+  // An allreduce may consist of a reduce and a bcast, so these are known first.
+  std::vector<CollectiveOp> order;
+  for (const auto& [op, times] : measured.times) order.push_back(op);
+  std::stable_partition(order.begin(), order.end(),
+                        [](CollectiveOp op) { return op != CollectiveOp::kAllreduce; });
+  for (const CollectiveOp op : order) {
+    const std::vector<CollectiveTimes>& times = measured.times.at(op);
     const auto level = measured.level.find(op);
     if (level != measured.level.end()) {
       if (auto algorithms = explain_collective(op, times, level->second, platform)) {

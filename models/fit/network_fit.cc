@@ -6,15 +6,17 @@
 #include <limits>
 #include <optional>
 
+#include "models/cost/level_changes.h"
 #include "models/fit/statistics.h"
 #include "models/units.h"
 
 namespace rubato {
 namespace {
 
-constexpr double kSame = 0.05;      // rates that differ by less are one
-constexpr double kGrows = 0.2;      // of the longest message's time, from one length to the next
-constexpr double kExplains = 0.15;  // the largest error of a network that explains the rates
+constexpr double kSame = 0.05;         // rates that differ by less are one
+constexpr double kSameInNoise = 0.25;  // likewise where ranks are disturbed
+constexpr double kGrows = 0.2;         // of the longest message's time, from one length to the next
+constexpr double kExplains = 0.15;     // the largest error of a network that explains the rates
 
 using Rates = std::map<Shift, double>;
 
@@ -49,11 +51,11 @@ int most_through_uplink(const Shift& shift, int leaf) {
 
 /// A resource that a number of messages of each shift pass, and that explains their rates.
 template <typename Messages>
-void try_shared(const Rates& rates, double alone, const Messages& messages, SharedLinks::Kind kind,
-                SharedLinks& best, double& rate, const auto& accept) {
+void try_shared(const Rates& rates, double alone, double same, const Messages& messages,
+                SharedLinks::Kind kind, SharedLinks& best, double& rate, const auto& accept) {
   std::vector<double> rates_of_resource;
   for (const auto& [shift, of_rank] : rates) {
-    if (of_rank < (1 - kSame) * alone && messages(shift) > 0)
+    if (of_rank < (1 - same) * alone && messages(shift) > 0)
       rates_of_resource.push_back(of_rank * messages(shift));
   }
   if (rates_of_resource.empty()) return;
@@ -74,6 +76,12 @@ void try_shared(const Rates& rates, double alone, const Messages& messages, Shar
   accept();
 }
 
+std::string percent(double value, int digits) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f %%", digits, 100 * value);
+  return text;
+}
+
 }  // namespace
 
 std::string Shift::name() const {
@@ -88,6 +96,8 @@ std::optional<Shift> shift_named(const std::string& pattern) {
   const int found = std::sscanf(pattern.c_str(), "shift_%d_of_%d%n_by_%d%n", &shift.shift,
                                 &shift.nodes, &read, &shift.ranks, &read);
   if (found < 2 || read != static_cast<int>(pattern.size())) return std::nullopt;
+  if (shift.nodes < 2 || shift.shift < 1 || shift.shift >= shift.nodes || shift.ranks < 1)
+    return std::nullopt;
   return shift;
 }
 
@@ -105,18 +115,23 @@ std::vector<Shift> shifts_to_measure(int nodes, int ranks_per_node) {
   return shifts;
 }
 
-std::optional<SharedLinks> fit_shared_links(const ShiftTimes& times) {
+std::optional<SharedLinks> fit_shared_links(const ShiftTimes& times, double one_way, bool exact) {
+  const double same = exact ? kSame : kSameInNoise;
   Rates rates = rates_of(times);
   const auto two = rates.find({2, 1, 1});
   if (two == rates.end()) return std::nullopt;
   const double alone = two->second;
   double adapter = alone;
-  int nodes = 2;
+  int nodes = 2, ranks = 1;
   // Several ranks of a node: what of their rate two nodes have already is that of adapters.
+  bool share = false;
   for (const auto& [shift, rate] : rates) {
-    if (shift.nodes == 2 && shift.ranks > 1)
-      adapter = shift.ranks * (rate < (1 - kSame) * alone ? rate : alone);
+    if (shift.nodes == 2 && shift.ranks > 1) {
+      share = rate < (1 - same) * alone;
+      adapter = shift.ranks * (share ? rate : alone);
+    }
     nodes = std::max(nodes, shift.nodes);
+    ranks = std::max(ranks, shift.ranks);
   }
   std::erase_if(rates, [](const auto& one) { return one.first.ranks > 1; });
 
@@ -127,15 +142,16 @@ std::optional<SharedLinks> fit_shared_links(const ShiftTimes& times) {
     best.worst = error;
     best.worst_shift = shift.name();
   }
-  if (best.worst > kSame) {
+  if (best.worst > same) {
     try_shared(
-        rates, alone, [](const Shift& shift) { return shift.nodes * shift.ranks; },
+        rates, alone, same, [](const Shift& shift) { return shift.nodes * shift.ranks; },
         SharedLinks::Kind::kBackbone, best, best.backbone, [] {});
     double backbone = best.backbone;
     for (int leaf = 2; leaf < nodes; ++leaf) {
       double uplink = 0;
       try_shared(
-          rates, alone, [leaf](const Shift& shift) { return most_through_uplink(shift, leaf); },
+          rates, alone, same,
+          [leaf](const Shift& shift) { return most_through_uplink(shift, leaf); },
           SharedLinks::Kind::kTapered, best, uplink,
           [&] {
             best.uplink = uplink;
@@ -144,12 +160,14 @@ std::optional<SharedLinks> fit_shared_links(const ShiftTimes& times) {
           });
     }
     best.backbone = backbone;
-    if (best.worst > kExplains) best.kind = SharedLinks::Kind::kNotExplained;
+    if (best.worst > std::max(kExplains, same)) best.kind = SharedLinks::Kind::kNotExplained;
   }
   const auto& of_neighbours = times.at({2, 1, 1});
   best.near = of_neighbours.begin()->second;
   best.nodes = nodes;
-  best.adapter = adapter;
+  best.as_flows = share || exact;
+  best.adapter = std::max(adapter, one_way);
+  if (nodes == 2 && ranks == 1) best.kind = SharedLinks::Kind::kUnknown;
   return best;
 }
 
@@ -163,48 +181,48 @@ void tell_distances(LevelModel& level, SharedLinks& links) {
     links.link_latency = 0;
     return;
   }
-  std::vector<Segment> segments = level.transfer.segments();
-  for (Segment& segment : segments) {
-    const double there = segment.intercept + segment.from * segment.per_byte;
-    const double of_links = kFar * links.link_latency * level.trips(segment.from);
-    segment.intercept -= std::min(of_links, there);
+  add_latency(level, -kFar * links.link_latency);
+}
+
+std::string describe(const SharedLinks& links) {
+  using Kind = SharedLinks::Kind;
+  if (links.kind == Kind::kUnknown)
+    return "What messages between nodes share cannot be known from two nodes with a rank each.";
+  std::string text = "As measured with " + std::to_string(links.nodes) +
+                     " nodes at once, messages between nodes share the adapter of each node";
+  if (links.kind == Kind::kNotExplained) {
+    return text + ", and more, which neither a backbone nor tapered switches explain (" +
+           links.worst_shift + " is " + percent(links.worst, 0) +
+           " off): name the topology (network=).";
   }
-  level.transfer = TransferCurve(segments);
+  if (links.kind == Kind::kBackbone) {
+    text += ", and a backbone that all pass";
+  } else if (links.kind == Kind::kTapered) {
+    text += ", and what leads out of a switch of " + std::to_string(links.leaf) + " nodes";
+  } else {
+    text += ", nothing else";
+  }
+  return text + "; rates within " + percent(links.worst, 1) + ".";
 }
 
 std::string network_table(const SharedLinks& links) {
   using Kind = SharedLinks::Kind;
   const auto rate = [](double value) { return '"' + format_bandwidth(value) + '"'; };
-  const auto percent = [](double value, int digits) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.*f %%", digits, 100 * value);
-    return std::string(text);
-  };
   const auto number = [](int value) { return std::to_string(value); };
-  std::string text = "\n# What messages between nodes share, as measured with " +
-                     number(links.nodes) + " nodes at once: the adapter of each node,\n";
+  std::string text = "\n# " + describe(links) + "\n";
+  if (links.nodes < 8) text += "# With more nodes (-n) a calibration sees more.\n";
+  if (links.kind == Kind::kUnknown) return text;
+  if (links.kind == Kind::kAdapters && !links.as_flows)
+    return text + "# The port of each rank (gap) stands for its adapter.\n";
   const double ratio = links.adapter > 0 ? links.uplink / links.adapter : 0;
   const bool whole = std::round(ratio) >= 1 && std::abs(ratio - std::round(ratio)) < kSame * ratio;
-  if (links.kind == Kind::kNotExplained) {
-    text += "# and more, which neither a backbone nor tapered switches explain (" +
-            links.worst_shift + " is " + percent(links.worst, 0) +
-            " off): name the\n# topology (network=).\n";
-  } else {
-    if (links.kind == Kind::kBackbone) {
-      text += "# and a backbone that all pass";
-    } else if (links.kind == Kind::kTapered) {
-      text += "# and what leads out of a switch of " + number(links.leaf) + " nodes";
-    } else {
-      text += "# nothing else";
-    }
-    text += ". Rates within " + percent(links.worst, 1) + ".\n";
-  }
-  if (links.nodes < 8) text += "# With more nodes (-n) a calibration sees more.\n";
   text += "[network]\n";
   const int leaves = links.leaf > 0 ? (links.nodes + links.leaf - 1) / links.leaf : 0;
   if (links.kind == Kind::kTapered && whole) {
-    text += "topology = \"fat-tree\"\ndown = [" + number(links.leaf) + ", " + number(leaves) +
-            "]\nup = [1, " + number(static_cast<int>(std::round(ratio))) + "]\n";
+    constexpr int kEnough = 128;  // switches: runs may have more nodes than took part
+    text += "topology = \"fat-tree\"\ndown = [" + number(links.leaf) + ", " +
+            number(std::max(leaves, kEnough)) + "]\nup = [1, " +
+            number(static_cast<int>(std::round(ratio))) + "]\n";
   } else if (links.kind == Kind::kTapered) {
     text += "topology = \"graph\"\nnodes = [\"n[0-" + number(leaves * links.leaf - 1) +
             "]\"]\ncables = [\n";
@@ -219,8 +237,14 @@ std::string network_table(const SharedLinks& links) {
     if (links.kind == Kind::kBackbone)
       text += "backbone_bandwidth = " + rate(links.backbone) + "\n";
   }
+  // What a node has in a graph is in the lines of its cables.
+  if (links.kind == Kind::kTapered && !whole)
+    text += "injection_bandwidth = " + rate(links.adapter) + "\n";
   if (links.link_latency > 0)
-    text += "link_latency = \"" + format_seconds(links.link_latency, 4) + "\"\n";
+    text +=
+        "# No part of [level.network] any more, though the ranges there hold it.\nlink_latency = "
+        "\"" +
+        format_seconds(links.link_latency, 4) + "\"\n";
   return text + "link_bandwidth = " + rate(links.adapter) + "\n";
 }
 

@@ -35,7 +35,7 @@ using ShiftTimes = std::map<Shift, std::map<double, double>>;
 
 /// What messages share between nodes, as far as the shifts tell.
 struct SharedLinks {
-  enum class Kind { kAdapters, kBackbone, kTapered, kNotExplained };
+  enum class Kind { kUnknown, kAdapters, kBackbone, kTapered, kNotExplained };
   Kind kind = Kind::kAdapters;
   int nodes = 0;            ///< that took part
   double adapter = 0;       ///< bytes per second and direction of a node
@@ -46,19 +46,30 @@ struct SharedLinks {
   double link_latency = 0;  ///< seconds of each link that a message passes (kTapered)
   double worst = 0;         ///< the largest relative error of a shift's rate
   std::string worst_shift;  ///< which one that is
+  /// Messages share the adapter of a node as flows: those of its ranks, as measured; or a simulator
+  /// was. The ports of ranks stand for an adapter that each rank has for itself.
+  bool as_flows = false;
 };
 
 /// The least network that explains the rates of all shifts, from the growth of their times between
 /// the two longest messages: adapters alone; with a backbone, whose rate the nodes share whatever
 /// their distance; or with switches whose uplinks shifts share that leave them. Rates within 5 %
-/// are one. None where no shift has two lengths.
-std::optional<SharedLinks> fit_shared_links(const ShiftTimes& times);
+/// are one where nothing is noisy (`exact`), else within 25 %: the slowest of many ranks counts,
+/// and something always disturbs one of them. `one_way` is the rate of a long message that is
+/// alone: two nodes that send to each other may be slower for reasons of their own, and one rank on
+/// each of two nodes says nothing (kUnknown). None where two nodes have no two lengths.
+std::optional<SharedLinks> fit_shared_links(const ShiftTimes& times, double one_way, bool exact);
 
 /// Takes the latency of links out of that of the level, which was measured between two nodes that
 /// are four links apart: neighbours are two. Only of switches (kTapered).
 void tell_distances(LevelModel& level, SharedLinks& links);
 
-/// The table [network] of a platform file, with a comment that says how many nodes it is from.
+/// "As measured with 16 nodes at once, messages between nodes share the adapter of each node,
+/// nothing else; rates within 2.0 %."
+std::string describe(const SharedLinks& links);
+
+/// The table [network] of a platform file, with describe() as its comment; that alone of kUnknown,
+/// and where ports say the same (as_flows).
 std::string network_table(const SharedLinks& links);
 
 }  // namespace rubato

@@ -45,7 +45,7 @@ bool are_exact(const std::vector<TimedLength>& timings) {
     return timing.half[0] > 0 && timing.half[1] > 0 &&
            std::abs(timing.half[0] - timing.half[1]) <= kExact * timing.seconds;
   });
-  return 20 * exact >= 19 * static_cast<ptrdiff_t>(timings.size());
+  return !timings.empty() && 20 * exact >= 19 * static_cast<ptrdiff_t>(timings.size());
 }
 
 double error_of_halves(const TimedLength& timing) {

@@ -26,4 +26,13 @@ PairClass Pairs::widest(std::span<const int> ranks) const {
   return widest;
 }
 
+bool Pairs::are_of_one_class(std::span<const int> ranks) const {
+  for (size_t i = 1; i < ranks.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (of(ranks[i], ranks[j]) != of(ranks[1], ranks[0])) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace rubato

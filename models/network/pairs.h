@@ -30,6 +30,8 @@ class Pairs {
   /// find it: from the first rank, and from the one farthest from it. (All pairs of a thousand
   /// nodes are a million.)
   PairClass widest(std::span<const int> ranks) const;
+  /// True when all pairs of different ones are of one class.
+  bool are_of_one_class(std::span<const int> ranks) const;
 
   const Placement& placement() const { return placement_; }
 

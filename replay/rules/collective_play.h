@@ -7,8 +7,8 @@
 //
 //   send k of a step      start   = max(b + k f_s, out);  out = start + next
 //   receive               there   = max(start + move, in + next, b + take);  in = there
-//   the step ends         max(b + sum of f_s + sum of f_r, each there, sent ones with a handshake
-//                         as well: libraries send them by blocking calls)
+//   the step ends         max(b + sum of f_s + sum of f_r, each there, and each there of those that
+//                         the member sent behind a handshake)
 //   the member leaves     when its last step ends, and no message occupies its port any more
 //
 //   move = o_s + T + o_r, and the reduction of a message that is combined
@@ -17,7 +17,8 @@
 // `take` is what a member pays that comes after its message. Where root and children hold each
 // other (sync_limit), a message needs both ends: `take` is `move` if there is no handshake anyway,
 // and a step ends no earlier than its messages are there. Who waits for whom is in
-// the schedule alone, so a member may leave before others enter. All are evaluated as they enter,
+// the schedule alone, so a member may leave before others enter, but for those that take a message
+// behind a handshake from it. All are evaluated as they enter,
 // in any order with the same result, and without a look at a clock: a message counts once its
 // sender has begun its step. Where messages share the network, one with a handshake flows once its
 // receiver has begun the step, too.
@@ -39,11 +40,9 @@ namespace rubato {
 template <int K>
 struct PlayCost {
   double bytes = 0;
-  /// In some lane its sender waits until it is there: in those where `hold` is 0, and not minus
-  /// infinity.
-  bool holds = false;
-  Lanes<K> hold = Lanes<K>::Zero();
-  bool shakes_hands = false;  ///< in the first lane
+  bool holds = false;         ///< its sender waits until it is there
+  bool shakes_hands = false;  ///< the same in all lanes: they have one protocol
+  bool flows = false;         ///< where some do: arrive() says when it is there
   Lanes<K> move, next, take;
   Lanes<K> next_in;        ///< `next` of its receiver, which may combine
   Lanes<K> send, receive;  ///< f_s, f_r: of the processor
@@ -99,7 +98,7 @@ class CollectivePlay {
     double start;
   };
   struct Rules {
-    bool flows = false;   ///< arrive() says when messages are there
+    bool flows = false;   ///< messages flow whose cost says so
     bool traces = false;  ///< keeps who decided, in the first lane
   };
 
@@ -260,7 +259,7 @@ class CollectivePlay {
     member.out = start + cost.next;
     member.busy += cost.send;
     member.free = member.free.max(start + cost.leave);
-    if (rules_.flows) return flow(message, start[0]);
+    if (rules_.flows && cost.flows) return flow(message, start[0]);
     there_[message] = start + cost.move;
     states_[message] = kSent;
     const int to = program_->messages[message].to;
@@ -282,7 +281,10 @@ class CollectivePlay {
   /// Its receiver comes, where the request may be already.
   void answer(uint32_t message, double start, double here) {
     const PlayCost<K>& cost = this->cost(message);
-    begin_flow(message, std::max(start, here), std::max(start + cost.move[0], here + cost.take[0]));
+    const double asked = start + cost.move[0], taken = here + cost.take[0];
+    if (rules_.traces && taken > asked)
+      decided_[message] = members_[program_->messages[message].to].decided;
+    begin_flow(message, std::max(start, here), std::max(asked, taken));
   }
   void begin_flow(uint32_t message, double start, double alone) {
     there_[message].setConstant(alone);
@@ -331,9 +333,9 @@ class CollectivePlay {
       const uint32_t message = program_->sends[member.held];
       if (states_[message] == kNone || !cost(message).holds) continue;
       if (states_[message] != kReceived) return false;
-      const Lanes<K> held = there_[message] + cost(message).hold;
-      if (rules_.traces && held[0] > member.latest[0]) member.latest_decided = decided_[message];
-      member.latest = member.latest.max(held);
+      if (rules_.traces && there_[message][0] > member.latest[0])
+        member.latest_decided = decided_[message];
+      member.latest = member.latest.max(there_[message]);
     }
     return true;
   }

@@ -11,7 +11,8 @@
 // Lanes whose platforms choose the same algorithms share a play; lanes in which a collective takes
 // no time have none. Where a platform has a formula, the messages are stretched so that members
 // that enter at once are done when the formula says; of parts of several sizes each message is
-// stretched as the formula says for its size.
+// stretched as the formula says for its size. A message costs what those between its two ranks do,
+// which may be on a node while others are not.
 //
 // Not played: operations between groups, on windows and of more than kMostMembers, and schedules of
 // more messages than `most`, in which what a member waits for is the last member all the same (a
@@ -23,11 +24,11 @@
 #include <cmath>
 #include <deque>
 #include <functional>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -48,11 +49,19 @@ struct PlannedSchedule {
   std::shared_ptr<const CollectiveProgram> program;
   std::vector<uint32_t> kinds;  ///< by message, index into `costs`
   std::vector<PlayCost<K>> costs;
-  std::vector<double> growing;  ///< by kind, of the first lane: the part of T that grows with size
+  std::vector<PairClass> pairs;  ///< by kind: between which ranks
+  std::vector<double> growing;   ///< by kind, of the first lane: the part of T that grows with size
   std::vector<uint32_t> nothing;  ///< messages that are not sent
   bool on_ring = false;           ///< members pass on what comes from others: Algorithm::kRing
   /// Empty parts are no messages. (Who exchanges with one after the other does so in any case.)
   bool skips_empty = true;
+
+  /// Returns the number of the kind.
+  uint32_t add(PairClass pair, const PlayCost<K>& cost) {
+    costs.push_back(cost);
+    pairs.push_back(pair);
+    return static_cast<uint32_t>(costs.size()) - 1;
+  }
 };
 
 template <int K>
@@ -70,9 +79,8 @@ class CollectivePlays {
 
   /// Keeps whose enter decides when a member leaves.
   void trace() { traces_ = true; }
-  /// Messages of collectives whose most distant members are of a class that `shares` share the
-  /// network, and the engine tells when they are there.
-  void let_flow(std::function<bool(PairClass)> shares) { shares_ = std::move(shares); }
+  /// Messages of levels that `shares` share the network, and the engine tells when they are there.
+  void let_flow(std::function<bool(Level)> shares) { shares_ = std::move(shares); }
 
   /// (Each process of several plays all of a collective: not of any size.)
   static bool plays(const Communicator& comm) {
@@ -264,6 +272,8 @@ class CollectivePlays {
     int under_way = 0;  ///< messages that flow
     int last = -1;      ///< whom all waited for before messages could flow; -1: for nobody
     bool gives_nothing = false;
+    bool by_senders = false;  ///< is_priced_by_senders(), as it was decided
+    bool one_class = true;    ///< all pairs of members are equally far from each other
     bool alike = false;
     State state = State::kGathers;
     std::vector<Member> members;  ///< by local rank, as what follows
@@ -277,8 +287,9 @@ class CollectivePlays {
       return (local - root + size) % size;
     }
   };
-  /// Of uniform operations.
-  using PlanKey = std::tuple<CollectiveOp, int, int, double>;
+  /// Of uniform operations: members, class of pairs, payload; where pairs differ, communicator and
+  /// root as well.
+  using PlanKey = std::tuple<CollectiveOp, int, int, double, int64_t, int>;
 
   static constexpr size_t kMostPlans = 256;
   static constexpr size_t kMostPrograms = 256;
@@ -304,6 +315,7 @@ class CollectivePlays {
       record.comm = number;
       record.widest = widest;
       record.root = is_rooted(op) ? instance.root : 0;
+      record.one_class = is_one_class(number, comm);
       record.left = members_here;
       record.members.assign(comm.size(), {});
       record.enters.resize(comm.size());
@@ -334,6 +346,7 @@ class CollectivePlays {
     record.plays.clear();
     record.plan.reset();
     record.count = 0;
+    record.by_senders = false;
     record.gives_nothing = false;
     record.last = -1;
     record.state = State::kGathers;
@@ -341,8 +354,20 @@ class CollectivePlays {
     return true;
   }
 
+  bool is_one_class(uint32_t number, const Communicator& comm) {
+    const auto [known, is_new] = one_class_.try_emplace(number);
+    if (is_new) known->second = machines_->pairs.are_of_one_class(comm.members);
+    return known->second;
+  }
   static Synchronisation how(const Record& record) { return synchronisation(record.op); }
-  bool flows(const Record& record) const { return K == 1 && shares_ && shares_(record.widest); }
+  bool flows(Level level) const { return K == 1 && shares_ && shares_(level); }
+  /// Some of its messages may.
+  bool flows(const Record& record) const {
+    for (int level = 0; level <= static_cast<int>(record.widest.level()); ++level) {
+      if (flows(static_cast<Level>(level))) return true;
+    }
+    return false;
+  }
 
   /// True where each message is known once its sender has entered. (An Alltoallv that does not flow
   /// waits for all, and has costs that more of its kind may share.)
@@ -440,25 +465,25 @@ class CollectivePlays {
   }
 
   /// Ticks of a message, stretched as a formula says for equal parts of its size; without one not.
-  PlayCost<K> part_cost(const Record& record, int p, double bytes, bool combines) {
-    const auto [cost, is_new] = part_costs_.find({bytes, p, record.op, record.widest, combines});
+  PlayCost<K> part_cost(const Record& record, PairClass pair, double bytes, bool combines) {
+    const auto p = static_cast<int>(record.members.size());
+    const auto [cost, is_new] = part_costs_.find({bytes, p, record.op, pair, combines});
     if (is_new) {
-      *cost = play_cost(record.widest, bytes, combines);
+      *cost = play_cost(pair, bytes, combines);
       cost->scale(stretch(record, p, bytes));
-      hold(record, bytes, *cost);
+      hold(record, pair, bytes, *cost);
     }
     return *cost;
   }
   /// The sender waits for its receiver if root and children hold each other for that payload.
-  void hold(const Record& record, double payload, PlayCost<K>& cost) const {
+  void hold(const Record& record, PairClass pair, double payload, PlayCost<K>& cost) const {
     const Interconnect& net = machines_->interconnects[0];
     const bool together =
         is_rooted(record.op) &&
         net.collectives().synchronisation(record.op, payload) == Synchronisation::kAllToAll;
     if (!together) return;
     cost.holds = true;
-    cost.hold.setZero();
-    const bool is_eager = net.protocol(record.widest.level(), cost.bytes) == Protocol::kEager;
+    const bool is_eager = net.protocol(pair.level(), cost.bytes) == Protocol::kEager;
     if (is_eager) cost.take = cost.move;
   }
   Lanes<K> stretch(const Record& record, int p, double payload) const {
@@ -470,6 +495,7 @@ class CollectivePlays {
   PlayCost<K> play_cost(PairClass pair, double bytes, bool combines) const {
     PlayCost<K> cost;
     cost.bytes = bytes;
+    cost.flows = flows(pair.level());
     for (int lane = 0; lane < K; ++lane) {
       machines_->require(lane, pair.level());
       const Interconnect& net = machines_->interconnects[lane];
@@ -479,9 +505,7 @@ class CollectivePlays {
       const double gap = std::min(
           move, std::max({message.gap, message.following_send, message.following_receive}));
       const bool waits = net.protocol(pair.level(), bytes) != Protocol::kEager;
-      cost.hold[lane] = waits ? 0 : -std::numeric_limits<double>::infinity();
-      cost.holds = cost.holds || waits;
-      if (lane == 0) cost.shakes_hands = waits;
+      cost.holds = cost.shakes_hands = waits;
       cost.move[lane] = move + combine;
       cost.next[lane] = gap;
       cost.next_in[lane] = gap + combine;
@@ -493,11 +517,11 @@ class CollectivePlays {
     cost.scale(Lanes<K>::Constant(machines_->ticks_per_second));
     return cost;
   }
-  double growing(const Record& record, const PlayCost<K>& cost) const {
-    if (K > 1 || !shares_) return 0;
-    const double ticks = machines_->interconnects[0].growing(record.widest.level(), cost.bytes) *
-                         machines_->ticks_per_second;
-    return std::min(ticks, cost.move[0]);
+  double growing(PairClass pair, const PlayCost<K>& cost) const {
+    if (!cost.flows) return 0;
+    const double ticks =
+        machines_->interconnects[0].growing(pair.level(), cost.bytes) * machines_->ticks_per_second;
+    return std::min(ticks, (cost.shakes_hands ? cost.take : cost.move)[0]);
   }
 
   std::shared_ptr<const CollectiveProgram> program(CollectiveOp op, int p,
@@ -531,45 +555,50 @@ class CollectivePlays {
     return time;
   }
 
-  PlannedSchedule<K> scheduled(const Record& record,
+  /// How far the ends of a message are from each other, which are numbered as in programs.
+  PairClass pair_of(const Record& record, const Communicator& comm,
+                    const ScheduledMessage& message) const {
+    if (record.one_class) return record.widest;
+    const auto at = [&](int number) { return comm.members[(number + record.root) % comm.size()]; };
+    return machines_->pairs.of(at(message.from), at(message.to));
+  }
+
+  PlannedSchedule<K> scheduled(const Record& record, const Communicator& comm,
                                std::shared_ptr<const CollectiveProgram> program,
-                               const std::vector<AlgorithmChoice>& choices, int p, double payload,
+                               const std::vector<AlgorithmChoice>& choices, double payload,
                                const Lanes<K>& total) {
     PlannedSchedule<K> schedule;
     schedule.program = std::move(program);
     schedule.on_ring = record.op == CollectiveOp::kAllgatherv;
     schedule.skips_empty = choices[0].algorithm != Algorithm::kPairwise;
     const std::vector<ScheduledMessage>& messages = schedule.program->messages;
-    if (is_priced_by_senders(record)) {
-      for (uint32_t i = 0; i < messages.size(); ++i) {  // price_parts() knows more
-        schedule.costs.push_back(part_cost(record, p, 0, false));
-        schedule.kinds.push_back(i);
+    if (record.by_senders) {
+      for (const ScheduledMessage& message : messages) {  // price_parts() knows more
+        const PairClass pair = pair_of(record, comm, message);
+        schedule.kinds.push_back(schedule.add(pair, part_cost(record, pair, 0, false)));
       }
     } else if (has_parts(record, payload)) {
-      std::map<std::pair<double, bool>, uint32_t> known;
+      const Lanes<K> stretched = stretch(record, comm.size(), payload);
+      std::map<std::tuple<double, bool, int>, uint32_t> known;
       for (uint32_t i = 0; i < messages.size(); ++i) {
         const ScheduledMessage& message = messages[i];
+        const PairClass pair = pair_of(record, comm, message);
         const double part = part_between(record, choices, message);
         const double bytes = part < 0 ? part_of(message, payload) : part;
         if (part == 0 && schedule.skips_empty) schedule.nothing.push_back(i);
-        const auto next = static_cast<uint32_t>(schedule.costs.size());
-        const auto [kind, is_new] = known.try_emplace({bytes, message.combines}, next);
+        const auto [kind, is_new] = known.try_emplace({bytes, message.combines, pair.number()});
         if (is_new && part >= 0) {
-          schedule.costs.push_back(part_cost(record, p, bytes, message.combines));
+          kind->second = schedule.add(pair, part_cost(record, pair, bytes, message.combines));
         } else if (is_new) {
-          schedule.costs.push_back(play_cost(record.widest, bytes, message.combines));
-          schedule.costs.back().scale(stretch(record, p, payload));
-          hold(record, payload, schedule.costs.back());
+          PlayCost<K> cost = play_cost(pair, bytes, message.combines);
+          cost.scale(stretched);
+          hold(record, pair, payload, cost);
+          kind->second = schedule.add(pair, cost);
         }
         schedule.kinds.push_back(kind->second);
       }
     } else {
-      schedule.kinds = schedule.program->kind;
-      for (const ScheduledMessage& example : schedule.program->example) {
-        schedule.costs.push_back(
-            play_cost(record.widest, part_of(example, payload), example.combines));
-        hold(record, payload, schedule.costs.back());
-      }
+      price_equal_parts(record, comm, payload, schedule);
       const auto is_measured = [&](const Interconnect& net) {
         return net.collectives().has_formula(record.op, payload);
       };
@@ -583,9 +612,32 @@ class CollectivePlays {
         for (PlayCost<K>& cost : schedule.costs) cost.scale(factor);
       }
     }
-    for (const PlayCost<K>& cost : schedule.costs)
-      schedule.growing.push_back(growing(record, cost));
+    for (size_t i = 0; i < schedule.costs.size(); ++i)
+      schedule.growing.push_back(growing(schedule.pairs[i], schedule.costs[i]));
     return schedule;
+  }
+  /// Kinds of messages are those of the program, for each class of pairs.
+  void price_equal_parts(const Record& record, const Communicator& comm, double payload,
+                         PlannedSchedule<K>& schedule) {
+    const CollectiveProgram& program = *schedule.program;
+    const auto add = [&](const ScheduledMessage& example, PairClass pair) {
+      PlayCost<K> cost = play_cost(pair, part_of(example, payload), example.combines);
+      hold(record, pair, payload, cost);
+      return schedule.add(pair, cost);
+    };
+    if (record.one_class) {
+      schedule.kinds = program.kind;
+      for (const ScheduledMessage& example : program.example) add(example, record.widest);
+      return;
+    }
+    constexpr uint32_t kNone = ~0u;
+    std::vector<uint32_t> known(program.example.size() * machines_->pairs.classes(), kNone);
+    for (size_t i = 0; i < program.messages.size(); ++i) {
+      const PairClass pair = pair_of(record, comm, program.messages[i]);
+      uint32_t& kind = known[program.kind[i] * machines_->pairs.classes() + pair.number()];
+      if (kind == kNone) kind = add(program.example[program.kind[i]], pair);
+      schedule.kinds.push_back(kind);
+    }
   }
   /// True where messages differ for more reasons than their place in the schedule.
   static bool has_parts(const Record& record, double payload) {
@@ -608,16 +660,22 @@ class CollectivePlays {
   }
 
   /// nullptr: no lane plays.
-  std::shared_ptr<PlayPlan<K>> plan(const Record& record, int p, double payload,
+  std::shared_ptr<PlayPlan<K>> plan(const Record& record, const Communicator& comm, double payload,
                                     CollectiveCosts<K>& prices) {
+    const int p = comm.size();
     const bool handles =
         record.op == CollectiveOp::kCreateHandle || record.op == CollectiveOp::kDestroyHandle;
     const CollectiveOp op = handles ? CollectiveOp::kAllgather : record.op;
     if (handles) payload = kHandleBytes;
     if (record.op == CollectiveOp::kAllgatherv && record.gives_nothing) return nullptr;
-    const bool by_senders = is_priced_by_senders(record);
+    const bool by_senders = record.by_senders;
     const bool is_uniform = !by_senders && !has_parts(record, payload);
-    const PlanKey key{record.op, p, record.widest.number(), payload};
+    const PlanKey key{record.op,
+                      p,
+                      record.widest.number(),
+                      payload,
+                      record.one_class ? -1 : static_cast<int64_t>(record.comm),
+                      record.one_class ? 0 : record.root};
     if (is_uniform) {
       const auto known = plans_.find(key);
       if (known != plans_.end()) return known->second;
@@ -643,7 +701,7 @@ class CollectivePlays {
         auto program = this->program(op, p, choices);
         if (!program) continue;
         plan->schedules.push_back(
-            scheduled(record, std::move(program), choices, p, payload, total));
+            scheduled(record, comm, std::move(program), choices, payload, total));
         seen.push_back(std::move(choices));
       }
       plan->of_lane[lane] = static_cast<int8_t>(same);
@@ -662,8 +720,9 @@ class CollectivePlays {
     const CollectiveProgram& program = *schedule.program;
     const auto p = static_cast<int>(record.members.size());
     const auto price = [&](uint32_t message, double bytes) {
-      schedule.costs[message] = part_cost(record, p, bytes, false);
-      schedule.growing[message] = growing(record, schedule.costs[message]);
+      const PairClass pair = schedule.pairs[message];
+      schedule.costs[message] = part_cost(record, pair, bytes, false);
+      schedule.growing[message] = growing(pair, schedule.costs[message]);
     };
     if (schedule.on_ring) {  // its part, from member to member
       for (int step = 0; step < p - 1; ++step)
@@ -695,7 +754,8 @@ class CollectivePlays {
         if (member.here) payload = std::max(payload, member.payload);
       }
     }
-    record.plan = plan(record, p, payload, prices);
+    record.by_senders = is_priced_by_senders(record);
+    record.plan = plan(record, comm, payload, prices);
     if (!record.plan) return;
     record.state = State::kPlays;
     const std::array<int8_t, K>& of_lane = record.plan->of_lane;
@@ -730,7 +790,7 @@ class CollectivePlays {
     const int number = record.numbered(local);
     for (size_t i = 0; i < record.plays.size(); ++i) {
       if (record.plays[i]->has_entered(number)) continue;
-      if (is_priced_by_senders(record)) price_parts(record, i, number, member);
+      if (record.by_senders) price_parts(record, i, number, member);
       record.plays[i]->enter(number, record.enters[record.last >= 0 ? record.last : local]);
     }
     collect(record);
@@ -749,12 +809,13 @@ class CollectivePlays {
 
   const LaneMachines* machines_;
   bool traces_ = false;
-  std::function<bool(PairClass)> shares_;
+  std::function<bool(Level)> shares_;
   std::deque<Record> records_;
   std::vector<int> free_;
   std::vector<std::unique_ptr<CollectivePlay<K>>> free_plays_;
   std::vector<int32_t> woken_;
   std::map<PlanKey, std::shared_ptr<PlayPlan<K>>> plans_;
+  std::unordered_map<uint32_t, bool> one_class_;  ///< by communicator
   using ProgramKey = std::tuple<CollectiveOp, int, std::vector<std::pair<int, double>>>;
   std::map<ProgramKey, std::shared_ptr<const CollectiveProgram>> programs_;
   /// By bytes and members, and whether the receiver combines.

@@ -24,7 +24,7 @@ class OrderedRules : public ModelRules<1> {
                machines.ticks_per_second),
         by_arrival_(by_arrival) {
     plays().trace();
-    plays().let_flow([this](PairClass widest) { return order_.is_shared(widest.level()); });
+    plays().let_flow([this](Level level) { return order_.is_shared(level); });
   }
   OrderedRules(const OrderedRules&) = delete;
   OrderedRules& operator=(const OrderedRules&) = delete;

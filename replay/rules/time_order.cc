@@ -130,11 +130,6 @@ TimeOrder::Arrived TimeOrder::over(const Event& timer) {
 
 // --- Messages of collectives ---
 
-bool TimeOrder::is_shared(Level widest) const {
-  return std::any_of(contended_.begin(), contended_.begin() + static_cast<int>(widest) + 1,
-                     [](bool shared) { return shared; });
-}
-
 void TimeOrder::flow_part(const Event& part, int source, int destination, Level level, double bytes,
                           double alone, double data) {
   begin({part.subject, part.version, source, Subject::kPart}, source, destination, level, bytes,

@@ -136,8 +136,8 @@ class TimeOrder {
             const OneSidedFlow::Way& way, double alone);
   /// True when others have held up its flow, which is under way.
   bool held_up(uint32_t operation) const;
-  /// True if transfers of this level or a nearer one share the network.
-  bool is_shared(Level widest) const;
+  /// True if transfers of this level share the network.
+  bool is_shared(Level level) const { return contended_[static_cast<size_t>(level)]; }
   /// A message of a collective begins to flow, by a kPart: it is there at `alone` if it is alone;
   /// `data` of the time until then grows with its size.
   void flow_part(const Event& part, int source, int destination, Level level, double bytes,

@@ -13,7 +13,9 @@ NETWORKS = {
     "100us-1Gbit": {"latency": "100us", "rate": "1Gbit", "longest": "256KiB"},
     "200us-200Mbit": {"latency": "200us", "rate": "200Mbit", "longest": "128KiB"},
     "500us-1Gbit": {"latency": "500us", "rate": "1Gbit", "longest": "256KiB"},
+    "1ms-100Mbit": {"latency": "1ms", "rate": "100Mbit", "longest": "256KiB"},
     "2ms-50Mbit": {"latency": "2ms", "rate": "50Mbit", "longest": "128KiB"},
+    "5ms-200Mbit": {"latency": "5ms", "rate": "200Mbit", "longest": "256KiB"},
 }
 
 # like: the network without the uplink that the first two hosts share; its platform file serves for both.

@@ -8,6 +8,10 @@ import machine
 import plan
 
 
+# The model's share of the intervals (kModelError) is chosen where these are.
+FIRST_HALF = {"lammps", "halo-eager", "master-worker", "solver"}
+
+
 class Cell:
     """One prediction, and what was measured."""
 
@@ -17,6 +21,7 @@ class Cell:
         runs = cell["measured"]
         self.measured = statistics.median(runs)
         self.loads = cell["loads"]
+        self.short = cell["short"] or 0.0
         self.spread = (max(runs) - min(runs)) / 2 / self.measured
         self.before = statistics.median(cell["measured_from"])
         self.recorded = cell["recorded"]
@@ -93,6 +98,10 @@ def summary(cells):
             f"The stated interval {coverage(away)}.",
             f"Spread of the runs (half of their range): median {percent(statistics.median(c.spread for c in away), False)}.",
         ]
+    halves = [("first", FIRST_HALF), ("second", set(plan.PROGRAMS) - FIRST_HALF)]
+    for name, programs in halves if cells else []:
+        lines.append(f"Of the {name} half of the programs ({', '.join(p for p in plan.PROGRAMS if p in programs)}), own network "
+                     f"and others, the interval {coverage([c for c in cells if c.program in programs])}.")
     if home:
         lines.append(f"{len(home)} predictions for the network of the recording: median error "
                      f"{percent(statistics.median(abs(c.error) for c in home), False)}, worst "
@@ -108,13 +117,13 @@ def summary(cells):
 def text(cells):
     cells = [Cell(cell) for cell in cells]
     lines = [f"{'MPI':8} {'program':16} {'n':>1} {'from':>14} {'to':>14} {'measured':>9} {'+-':>6} {'predicted':>9} {'+-':>6} "
-             f"{'error':>8} {'of change':>9} {'nominal':>8} {'recorded/own':>12}"]
+             f"{'error':>8} {'of change':>9} {'nominal':>8} {'recorded/own':>12} {'cores short':>11}"]
     for c in cells:
         lines.append(f"{c.flavour:8} {c.program:16} {c.ranks} {c.source:>14} {c.target:>14} {c.measured:9.3f} "
                      f"{percent(c.spread, False):>6} {seconds(c.predicted):>9} {percent(c.stated() or 0, False):>6} "
                      f"{percent(c.error):>7}{'!' if c.covered() is False else ' '} "
                      f"{percent(c.of_change, False) if c.source != c.target else '':>9} {percent(c.nominal_error):>8} "
-                     f"{percent(c.recorded / c.before - 1):>12}")
+                     f"{percent(c.recorded / c.before - 1):>12} {percent(c.short, False):>11}")
     return "\n".join(lines + summary(cells))
 
 
@@ -122,12 +131,12 @@ def write_csv(cells, name):
     with open(name, "w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["mpi", "program", "ranks", "from", "to", "runs", "measured", "spread", "measured_from",
-                         "recorded", "predicted", "low", "high", "nominal", "error", "nominal_error", "load"])
+                         "recorded", "predicted", "low", "high", "nominal", "error", "nominal_error", "load", "cores_short"])
         for cell, c in ((cell, Cell(cell)) for cell in cells):
             writer.writerow([c.flavour, c.program, c.ranks, c.source, c.target,
                              " ".join(f"{run:.6f}" for run in cell["measured"]), c.measured, c.spread, c.before,
                              c.recorded, c.predicted, c.low, c.high, c.nominal, c.error, c.nominal_error,
-                             f"{statistics.median(c.loads):.3f}"])
+                             f"{statistics.median(c.loads):.3f}", f"{c.short:.3f}"])
 
 
 def document(cells, directory):
@@ -169,7 +178,8 @@ def tables(cells):
               for c in list(worst_of.values())[:3]]
     lines += ["", "All predictions, in seconds, ± what is stated, and their errors: a row for the network of the recording, a column for "
               "the predicted one; `!` where the stated interval does not hold what was measured. *nominal*: the median "
-              "of the errors from all networks.", ""]
+              "of the errors from all networks. *cores short*: of the time of all ranks of the traced run, what they "
+              "were ready to run in and had no core.", ""]
     for key in keys:
         lines += matrix([c for c in cells if (c.program, c.flavour, c.ranks) == key])
     return lines
@@ -189,6 +199,7 @@ def matrix(cells):
     lines = [f"| {first.program}, {first.flavour}, {first.ranks} ranks | {' | '.join(nets)} |",
              "|---" * (len(nets) + 1) + "|",
              f"| measured | {' | '.join(f'{seconds(column[n].measured)} ± {percent(column[n].spread, False)}' for n in nets)} |"]
+    lines.append(f"| cores short | {' | '.join(percent(column[n].short, False) for n in nets)} |")
     for source in nets:
         if any((source, n) in at for n in nets):
             lines.append(f"| from {source} | {' | '.join(entry(at.get((source, n))) for n in nets)} |")

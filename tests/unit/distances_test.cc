@@ -149,7 +149,7 @@ TEST_CASE("with contention the way is as far") {
 }
 
 // A lock is a round trip of 107 each way, the put then takes 1107, and the word of it 107. The
-// barrier of the fences: two rounds, each at the price of the most distant pair, 107.
+// barrier: two rounds, to the next rank in one hop, 100, and to the one behind it in two, 107.
 TEST_CASE("one-sided operations and collectives are as far apart as messages") {
   const std::string text = R"(
     nodes 0 1 2 3
@@ -165,7 +165,7 @@ TEST_CASE("one-sided operations and collectives are as far apart as messages") {
   check(ends(text, ring(",contention.network=1")), {214 + 1107 + 107, 1, 1, 1});
   check(ends("nodes 0 1 2 3\n0: 0..1 barrier\n1: 0..1 barrier\n2: 0..1 barrier\n3: 0..1 barrier\n",
              ring()),
-        {214, 214, 214, 214});
+        {207, 207, 207, 207});
 }
 
 // A ring of eight. Nodes 0 and 4 are two hops from node 2, and four from each other.

@@ -322,7 +322,18 @@ TEST_CASE("a fallback level that is socket is node where there is no socket") {
   CHECK_FALSE(Interconnect(platform).has(Level::kNetwork));
 }
 
-TEST_CASE("a collective costs what its most distant members cost, sockets told apart") {
+TEST_CASE("each message of a collective costs what its two members are apart") {
+  // Binomial, two ranks a node: 0 -> 2, then 0 -> 1 and 2 -> 3. The root waits for nobody, so rank
+  // 1 has it after 1 us, rank 2 after 10, and rank 3 after 11.
+  const auto source = parse_text_trace(
+      "nodes 0 0 1 1\n0: 0..0 bcast 8B root 0\n1: 0..0 bcast 8B root 0\n2: 0..0 bcast 8B root 0\n"
+      "3: 0..0 bcast 8B root 0\n");
+  const Scenario scenario = parse_scenario(
+      "bandela:node.latency=1us,network.latency=10us,collectives=algorithm,bcast=binomial");
+  check(ends_of(run_replay(*source, {scenario}, {}).scenarios[0]), {0, 1000, 10000, 11000});
+}
+
+TEST_CASE("a collective costs what its members are apart, sockets told apart") {
   // Binomial, two ranks: one message. Ranks 0 and 1 share a socket, 0 and 2 do not.
   const auto end = [](const char* members, int other) {
     const std::string rank = std::to_string(other);

@@ -445,15 +445,9 @@ class Reference {
       if (!mine) below = std::max(below, enters[member]);
       mine = mine || member == rank;
     }
-    const double trip = one_node ? machine_->node_latency : machine_->network_latency;
-    const auto move = [&](double n) {
-      return machine_->o_s + trip + n * machine_->per_byte + machine_->o_r;
-    };
-    const auto gap = [&](double n) {
-      return std::min(move(n), std::max({followed(machine_->o_s, n), followed(machine_->o_r, n),
-                                         n * machine_->gap}));
-    };
-    const RoundCost cost{move, gap,
+    const double widest = one_node ? machine_->node_latency : machine_->network_latency;
+    const RoundCost cost{[&](double n) { return part_move(widest, n); },
+                         [&](double n) { return part_gap(widest, n); },
                          [&](double n) { return followed(machine_->o_s, n) + n * machine_->gap; },
                          [](double) { return 0.0; },
                          [&](double n) {
@@ -469,7 +463,7 @@ class Reference {
       departure = std::ceil(departure);
     }
     if (total > 0) {
-      const auto played = played_leave(rank, op, move, gap);
+      const auto played = played_leave(rank, op);
       if (played) return machine_->whole ? std::ceil(*played) : *played;
     }
     switch (model.synchronisation(op.collective, op.bytes)) {
@@ -485,10 +479,20 @@ class Reference {
     return last + total;
   }
 
-  /// The messages of a collective one step after the other; a member that has not come yet comes
-  /// at kNever, and so does what depends on it. Nothing if they are not played.
-  template <typename Move, typename Gap>
-  std::optional<double> played_leave(int rank, const Op& op, Move move, Gap gap) const {
+  /// Of a message of a collective whose way is `trip` long: until it is there, and until the port
+  /// is free for the next one.
+  double part_move(double trip, double n) const {
+    return machine_->o_s + trip + n * machine_->per_byte + machine_->o_r;
+  }
+  double part_gap(double trip, double n) const {
+    return std::min(part_move(trip, n), std::max({followed(machine_->o_s, n),
+                                                  followed(machine_->o_r, n), n * machine_->gap}));
+  }
+
+  /// The messages of a collective one step after the other, each as long as it takes between its
+  /// two members; a member that has not come yet comes at kNever, and so does what depends on it.
+  /// Nothing if they are not played.
+  std::optional<double> played_leave(int rank, const Op& op) const {
     const std::vector<int>& members = program_->comms[op.comm];
     const int p = static_cast<int>(members.size());
     const CollectiveModel& model = machine_->collectives;
@@ -503,23 +507,31 @@ class Reference {
     std::vector<double> out(p, -kNever), in(p, -kNever), free(p, -kNever);
     std::vector<double> there(schedule.size());
     for (int i = 0; i < p; ++i) here[i] = instances_[op.instance][members[i]];
+    const auto trip = [&](int from, int to) {
+      return program_->nodes[members[from]] == program_->nodes[members[to]]
+                 ? machine_->node_latency
+                 : machine_->network_latency;
+    };
     for (size_t first = 0, end = 0; first < schedule.size(); first = end) {
       while (end < schedule.size() && schedule[end].step == schedule[first].step) ++end;
       busy = latest = here;
       for (size_t i = first; i < end; ++i) {
         const auto& [step, from, to, n, combines] = schedule[i];
         const double start = std::max(busy[from], out[from]);
-        out[from] = start + gap(n);
+        out[from] = start + part_gap(trip(from, to), n);
         busy[from] += followed(machine_->o_s, n);
         free[from] = std::max(free[from], start + followed(machine_->o_s, n) + n * machine_->gap);
-        there[i] = start + move(n);
+        there[i] = start + part_move(trip(from, to), n);
       }
       for (size_t i = first; i < end; ++i) {
         const auto& [step, from, to, n, combines] = schedule[i];
         const double receive = followed(machine_->o_r, n);
         const bool meets = n >= machine_->rendezvous;
-        const double take = meets ? receive + n * machine_->per_byte : holds ? move(n) : receive;
-        there[i] = std::max({there[i], in[to] + gap(n), here[to] + take});
+        const double way = trip(from, to);
+        const double take = meets   ? receive + n * machine_->per_byte
+                            : holds ? part_move(way, n)
+                                    : receive;
+        there[i] = std::max({there[i], in[to] + part_gap(way, n), here[to] + take});
         in[to] = there[i];
         busy[to] += receive;
         latest[to] = std::max(latest[to], there[i]);

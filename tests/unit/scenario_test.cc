@@ -77,6 +77,22 @@ TEST_CASE("bandwidth/f multiplies what grows with the size") {
   CHECK(Interconnect(slow.platform).message(Level::kNode, 10000).gap == Approx(95e-6));
 }
 
+TEST_CASE("bandwidth and latency change the links that messages cross, too") {
+  const std::string crossbar =
+      "bandela:latency=1us,bandwidth=1GB/s,contention=crossbar,contention.link_bandwidth=2GB/s,";
+  const auto links = [&](const std::string& change) {
+    return parse_scenario(crossbar + change).platform.contention.numbers;
+  };
+  CHECK(links("bandwidth*4").at("link_bandwidth") == Approx(8e9));
+  CHECK(links("network.bandwidth/2").at("link_bandwidth") == Approx(1e9));
+  CHECK(links("bandwidth=5GB/s").at("link_bandwidth") == Approx(10e9));  // five times 1 GB/s
+  CHECK(links("latency*2").at("link_bandwidth") == Approx(2e9));
+  const Scenario torus = parse_scenario(
+      "bandela:latency=1us,bandwidth=1GB/s,contention=torus,contention.dimensions=4x4,"
+      "contention.link_latency=3us,latency*2");
+  CHECK(torus.platform.contention.numbers.at("link_latency") == Approx(6e-6));
+}
+
 TEST_CASE("bandwidth changes what crossing messages take longer") {
   PlatformFile file;
   std::ofstream(file.path()) << R"(

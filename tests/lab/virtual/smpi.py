@@ -1,12 +1,11 @@
 """Programs under SimGrid's SMPI: compiles them, and runs them on a network."""
+import json
 import os
 import signal
 import subprocess
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = os.path.join(HERE, "../programs")
-SMPI = ["-isystem", "/usr/include/smpi"]
-OTF2 = "/usr/lib/x86_64-linux-gnu/libopen-trace-format2.a"
 
 # Which algorithm a collective uses, as SMPI and as platform files of Rubato call it. SMPI's own choice differs from that of
 # the libraries it is named after, and for some of them the first call of a communicator costs more than the others.
@@ -50,22 +49,25 @@ class Programs:
 
     def __init__(self, build, work):
         self.parts = os.path.join(build, "lab")
+        with open(os.path.join(self.parts, "paths.json")) as file:
+            self.paths = json.load(file)  # where CMake found SMPI
         self.work = os.path.join(work, "programs")
         os.makedirs(self.work, exist_ok=True)
         self.calibrator = os.path.join(self.parts, "librubato-calibrate-smpi.so")
 
     def object(self, name):
         made = os.path.join(self.work, name + ".o")
-        command(["cc", "-O1", "-w", "-fPIC", *SMPI, "-c", os.path.join(SOURCES, name + ".c"), "-o", made])
+        command(["cc", "-O1", "-w", "-fPIC", "-isystem", self.paths["include"], "-c", os.path.join(SOURCES, name + ".c"), "-o", made])
         return made
 
     def make(self, name):
         link = ["c++", "-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs"]
         program, machine = self.object(name), os.path.join(self.parts, "smpi.o")
         stopwatch = self.object("stopwatch")
-        command([*link, "-o", self.plain(name), program, stopwatch, machine, "-lsimgrid", "-lm"])
+        command([*link, "-o", self.plain(name), program, stopwatch, machine, self.paths["simgrid"], "-lm"])
         command([*link, "-o", self.traced(name), program, machine, "-Wl,--whole-archive",
-                 os.path.join(self.parts, "librubato-trace-smpi.a"), "-Wl,--no-whole-archive", OTF2, "-lsimgrid", "-lm", "-ldl"])
+                 os.path.join(self.parts, "librubato-trace-smpi.a"), "-Wl,--no-whole-archive", self.paths["otf2"],
+                 self.paths["simgrid"], "-lm", "-ldl"])
 
     def plain(self, name):
         return os.path.join(self.work, name + ".plain.so")
