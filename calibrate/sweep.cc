@@ -288,7 +288,8 @@ bool refine(Sweep& run, const SweepOptions& options) {
   for (int round = 0; round < kRefinementRounds; ++round) {
     if (options.planned && run.elapsed() > options.budget / 2) return true;
     if (!repeat_anomalies(run) || !comparable.settle()) return false;
-    std::vector<size_t> middles = refinement(run.timings, options.threshold);
+    std::vector<size_t> middles =
+        refinement(run.timings, run.exact() ? options.exact_threshold : options.threshold);
     const size_t room = options.max_lengths - std::min(options.max_lengths, run.timings.size());
     middles.resize(std::min(middles.size(), room));
     if (middles.empty() || run.elapsed() > options.budget / 2) return true;

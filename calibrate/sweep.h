@@ -51,6 +51,7 @@ struct SweepOptions {
   /// no rule.
   double settled_at = 0;
   double threshold = 0.05;  ///< relative error of linear interpolation that asks for another length
+  double exact_threshold = 0.01;  ///< the same where no loop over a length differs from the others
   size_t max_lengths = 200;
   unsigned seed = 1;          ///< of the order of lengths inside a cycle
   std::vector<size_t> extra;  ///< lengths known to matter (both sides of an eager limit)

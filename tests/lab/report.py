@@ -100,7 +100,7 @@ def summary(cells):
         ]
     halves = [("first", FIRST_HALF), ("second", set(plan.PROGRAMS) - FIRST_HALF)]
     for name, programs in halves if cells else []:
-        lines.append(f"Of the {name} half of the programs ({', '.join(p for p in plan.PROGRAMS if p in programs)}), own network "
+        lines.append(f"Of the {name} half of the programs ({', '.join(sorted({c.program for c in cells} & programs))}), own network "
                      f"and others, the interval {coverage([c for c in cells if c.program in programs])}.")
     if home:
         lines.append(f"{len(home)} predictions for the network of the recording: median error "

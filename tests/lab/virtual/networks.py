@@ -18,12 +18,12 @@ def cluster(latency, bandwidth, more="", hosts=HOSTS):
 
 class Network:
     """about: for the table. scenario: what a user who knows the network's shape adds to the calibrated file's name; {} in it
-    is the directory of this file."""
+    is the directory of this file. seconds: times what a calibration takes elsewhere (--seconds)."""
 
-    def __init__(self, about, platform, ranks_per_host=1, exact=True, options=(), scenario=""):
+    def __init__(self, about, platform, ranks_per_host=1, exact=True, options=(), scenario="", seconds=1):
         self.about, self.platform, self.ranks_per_host = about, platform, ranks_per_host
         self.options = ([*EXACT] if exact else []) + [*options]
-        self.scenario = scenario
+        self.scenario, self.seconds = scenario, seconds
 
     def xml(self):
         return ('<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
@@ -38,7 +38,7 @@ NETWORKS = {
     "1GB-20us": Network("crossbar, 1 GB/s, 20 us", cluster(20, 1000)),
     "125MB-80us": Network("crossbar, 125 MB/s, 80 us", cluster(80, 125)),
     "12GB-2us": Network("crossbar, 12 GB/s, 2 us", cluster(2, 12000)),
-    "factors": Network("1.25 GB/s, 20 us, SMPI's default factors of nine pieces", cluster(20, 1250), exact=False),
+    "factors": Network("1.25 GB/s, 20 us, SMPI's default factors of nine pieces", cluster(20, 1250), exact=False, seconds=4),
     "backbone": Network("1 GB/s, 20 us, a backbone of 8 GB/s: half of what 16 hosts have",
                         cluster(20, 1000, ' bb_bw="8000MBps" bb_lat="0us"')),
     "fat-tree": Network("fat tree, tapered 2:1, 1 GB/s, 20 us",

@@ -20,7 +20,11 @@ PROGRAMS = {
     "summa": ["summa", "100000", "1500"],
     "lu": ["lu", "1024", "12", "3", "60"],
     "ft": ["ft", "1048576", "5", "3000"],
+    "hpl": ["hpl"],
 }
+
+# With the sources at hand only (--hpcc).
+OUTSIDE = ["hpl"]
 
 # Whose receives take what comes first: replayed so, and in the recorded order beside it.
 BY_ARRIVAL = ["master-worker"]

@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 
+import linpack
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = os.path.join(HERE, "../programs")
 
@@ -47,7 +49,8 @@ def command(words):
 class Programs:
     """Makes programs that SMPI can load: NAME.plain.so, timed by stopwatch.c, and NAME.traced.so."""
 
-    def __init__(self, build, work):
+    def __init__(self, build, work, hpcc=None):
+        self.hpcc = hpcc
         self.parts = os.path.join(build, "lab")
         with open(os.path.join(self.parts, "paths.json")) as file:
             self.paths = json.load(file)  # where CMake found SMPI
@@ -55,19 +58,27 @@ class Programs:
         os.makedirs(self.work, exist_ok=True)
         self.calibrator = os.path.join(self.parts, "librubato-calibrate-smpi.so")
 
-    def object(self, name):
-        made = os.path.join(self.work, name + ".o")
-        command(["cc", "-O1", "-w", "-fPIC", "-isystem", self.paths["include"], "-c", os.path.join(SOURCES, name + ".c"), "-o", made])
+    def object(self, source, options=()):
+        made = os.path.join(self.work, os.path.basename(source).replace(".c", ".o"))
+        command(["cc", "-O1", "-w", "-fPIC", "-isystem", self.paths["include"], *options, "-c", source, "-o", made])
         return made
 
     def make(self, name):
         link = ["c++", "-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs"]
-        program, machine = self.object(name), os.path.join(self.parts, "smpi.o")
-        stopwatch = self.object("stopwatch")
-        command([*link, "-o", self.plain(name), program, stopwatch, machine, self.paths["simgrid"], "-lm"])
-        command([*link, "-o", self.traced(name), program, machine, "-Wl,--whole-archive",
+        sources, options, libraries = [os.path.join(SOURCES, name + ".c")], [], ["-lm"]
+        if name == "hpl":
+            (sources, options), libraries = linpack.sources(self.hpcc, self.work), [*linpack.LIBRARIES, "-lm"]
+        program, machine = [self.object(source, options) for source in sources], os.path.join(self.parts, "smpi.o")
+        stopwatch = self.object(os.path.join(SOURCES, "stopwatch.c"))
+        command([*link, "-o", self.plain(name), *program, stopwatch, machine, self.paths["simgrid"], *libraries])
+        command([*link, "-o", self.traced(name), *program, machine, "-Wl,--whole-archive",
                  os.path.join(self.parts, "librubato-trace-smpi.a"), "-Wl,--no-whole-archive", self.paths["otf2"],
-                 self.paths["simgrid"], "-lm", "-ldl"])
+                 self.paths["simgrid"], *libraries, "-ldl"])
+
+    def prepare(self, name, place, ranks):
+        """What the program reads where it runs."""
+        if name == "hpl":
+            linpack.prepare(self.hpcc, place, ranks)
 
     def plain(self, name):
         return os.path.join(self.work, name + ".plain.so")
@@ -76,7 +87,7 @@ class Programs:
         return os.path.join(self.work, name + ".traced.so")
 
 
-def smpirun(network, ranks, program, arguments, place, env=(), options=(), timeout=120):
+def smpirun(network, ranks, program, arguments, place, env=(), options=(), timeout=600):
     """Runs it there and returns what it printed."""
     platform, hosts = os.path.join(place, "platform.xml"), os.path.join(place, f"hosts-{ranks}")
     with open(platform, "w") as file:
@@ -92,9 +103,11 @@ def smpirun(network, ranks, program, arguments, place, env=(), options=(), timeo
                            stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
     try:
         printed = run.communicate(timeout=timeout)[0]
-    except BaseException:
+    except BaseException as error:
         os.killpg(run.pid, signal.SIGKILL)
         run.wait()
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise LabError(f"{' '.join(words)}: not over after {timeout} s") from None
         raise
     if run.returncode:
         raise LabError(f"{' '.join(words)}: exit code {run.returncode}: {printed[-2000:]}")
