@@ -164,7 +164,8 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
       return level.send_overhead(bytes) + level.transfer(bytes) + level.receive_overhead(bytes);
     };
     const double longest = levels.at(Level::kNetwork).transfer.back().bytes;
-    const double one_way = longest / 2 / (seconds(longest) - seconds(longest / 2));
+    const double growth = seconds(longest) - seconds(longest / 2);
+    const double one_way = growth > 0 ? longest / 2 / growth : 0;
     if (auto links = fit_shared_links(shifts, one_way, exact)) {
       tell_distances(*network, *links);
       fitted.comments.contention += network_table(*links);

@@ -8,12 +8,11 @@ namespace rubato {
 
 /// What is wrong with a calibration, and by how much its predictions are less certain.
 struct Grade {
-  std::string faults;  ///< "messages lost 82 % of their time to something else; it was
-                       ///< interrupted"; empty: none
+  std::string faults;  ///< "other programs took 53 % of the time; it was interrupted"; empty: none
   double error = 0;    ///< relative standard error that comes on top, of time in MPI
 };
 
-/// Of what [measured] says: time that messages lost to other programs, an interruption, halves of
+/// Of what [measured] says: time that other programs took, an interruption, halves of
 /// the run that differ, parts that were left out.
 Grade grade_calibration(const Provenance& measured);
 

@@ -75,7 +75,13 @@ class CollectivePlays {
  public:
   static constexpr int kMostMembers = 4096;
 
-  explicit CollectivePlays(const LaneMachines& machines) : machines_(&machines) {}
+  explicit CollectivePlays(const LaneMachines& machines) : machines_(&machines) {
+    for (int level = 0; level < kLevels; ++level) {
+      has_price_[level] = std::ranges::all_of(machines.interconnects, [&](const Interconnect& net) {
+        return net.has(static_cast<Level>(level));
+      });
+    }
+  }
 
   /// Keeps whose enter decides when a member leaves.
   void trace() { traces_ = true; }
@@ -467,7 +473,8 @@ class CollectivePlays {
   /// Ticks of a message, stretched as a formula says for equal parts of its size; without one not.
   PlayCost<K> part_cost(const Record& record, PairClass pair, double bytes, bool combines) {
     const auto p = static_cast<int>(record.members.size());
-    const auto [cost, is_new] = part_costs_.find({bytes, p, record.op, pair, combines});
+    const auto [cost, is_new] =
+        part_costs_.find({{bytes, p, record.op, record.widest, combines}, pair});
     if (is_new) {
       *cost = play_cost(pair, bytes, combines);
       cost->scale(stretch(record, p, bytes));
@@ -555,12 +562,14 @@ class CollectivePlays {
     return time;
   }
 
-  /// How far the ends of a message are from each other, which are numbered as in programs.
+  /// How far the ends of a message are from each other, which are numbered as in programs; as far
+  /// as the most distant members where a platform prices these alone.
   PairClass pair_of(const Record& record, const Communicator& comm,
                     const ScheduledMessage& message) const {
     if (record.one_class) return record.widest;
     const auto at = [&](int number) { return comm.members[(number + record.root) % comm.size()]; };
-    return machines_->pairs.of(at(message.from), at(message.to));
+    const PairClass pair = machines_->pairs.of(at(message.from), at(message.to));
+    return has_price_[static_cast<size_t>(pair.level())] ? pair : record.widest;
   }
 
   PlannedSchedule<K> scheduled(const Record& record, const Communicator& comm,
@@ -816,10 +825,22 @@ class CollectivePlays {
   std::vector<int32_t> woken_;
   std::map<PlanKey, std::shared_ptr<PlayPlan<K>>> plans_;
   std::unordered_map<uint32_t, bool> one_class_;  ///< by communicator
+  std::array<bool, kLevels> has_price_;           ///< in all lanes
   using ProgramKey = std::tuple<CollectiveOp, int, std::vector<std::pair<int, double>>>;
   std::map<ProgramKey, std::shared_ptr<const CollectiveProgram>> programs_;
-  /// By bytes and members, and whether the receiver combines.
-  CostTable<CollectiveKey, PlayCost<K>, CollectiveHash> part_costs_;
+  /// Of a part: what its stretch depends on, with is_root where the receiver combines, and between
+  /// whom it goes.
+  struct PartKey {
+    CollectiveKey of;
+    PairClass pair;
+    bool operator==(const PartKey&) const = default;
+  };
+  struct PartHash {
+    size_t operator()(const PartKey& key) const {
+      return CollectiveHash()(key.of) ^ static_cast<size_t>(key.pair.number()) << 24;
+    }
+  };
+  CostTable<PartKey, PlayCost<K>, PartHash> part_costs_;
 };
 
 }  // namespace rubato

@@ -9,17 +9,19 @@
 using namespace rubato;
 
 TEST_CASE("a quiet calibration has no faults") {
-  const Grade grade = grade_calibration(
-      {{"messages_lost", "6.1% of the time"}, {"network_halves_differ_by", "0.4%"}});
+  const Grade grade = grade_calibration({{"noise", "3.7% of the time lost"},
+                                         {"messages_lost", "24.3% of the time"},
+                                         {"network_halves_differ_by", "0.4%"}});
   CHECK(grade.faults.empty());
   CHECK(grade.error == 0);
 }
 
 TEST_CASE("each fault is said, and widens what is predicted") {
   // 20 % lost: what took 0.8 s may take 1 s, a quarter longer. Interrupted: 0.1.
-  const Grade grade =
-      grade_calibration({{"messages_lost", "20.0% of the time"}, {"interrupted", "yes"}});
-  CHECK(grade.faults == "messages lost 20 % of their time to something else; it was interrupted");
+  const Grade grade = grade_calibration({{"noise", "40.0% of the time lost"},
+                                         {"messages_lost", "20.0% of the time"},
+                                         {"interrupted", "yes"}});
+  CHECK(grade.faults == "other programs took 20 % of the time; it was interrupted");
   CHECK(grade.error == Approx(std::hypot(0.25, 0.1)));
 }
 
@@ -29,13 +31,14 @@ TEST_CASE("the platform file states the grade, and the model's error with it") {
   LevelModel level;
   level.transfer = TransferCurve::hockney(1e-6, 1e9);
   platform.levels[static_cast<size_t>(Level::kNetwork)] = level;
-  platform.measured["messages_lost"] = "50.0% of the time";
+  platform.measured["noise"] = "50.0% of the time lost";
+  platform.measured["messages_lost"] = "60.0% of the time";
   add_grade(platform, false);
   // As long again: 1. And the model's own share.
   REQUIRE(platform.model_error);
   CHECK(*platform.model_error == Approx(std::hypot(kModelError, 1.0)));
   const Platform read = parse_platform(format_platform(platform, {}, 6), "busy.toml");
-  CHECK(read.grade == "messages lost 50 % of their time to something else");
+  CHECK(read.grade == "other programs took 50 % of the time");
   CHECK(*read.model_error == Approx(*platform.model_error).epsilon(5e-3));  // three digits
   platform.measured.clear();
   add_grade(platform, true);

@@ -333,6 +333,55 @@ TEST_CASE("each message of a collective costs what its two members are apart") {
   check(ends_of(run_replay(*source, {scenario}, {}).scenarios[0]), {0, 1000, 10000, 11000});
 }
 
+TEST_CASE("collectives across nodes need no price of messages on a node") {
+  // The file has the network alone: 10 us for each of the three messages.
+  Platform platform;
+  LevelModel level;
+  level.transfer = TransferCurve::hockney(10e-6, 1e15);
+  platform.levels[static_cast<size_t>(Level::kNetwork)] = level;
+  platform.collectives.pricing = CollectivePricing::kAlgorithm;
+  platform.collectives.of(CollectiveOp::kBcast).rules = {{2, 0, {Algorithm::kBinomial, 0}}};
+  Scenario scenario;
+  scenario.platform = platform;
+  scenario.name = "network alone";
+  std::string text = "nodes 0 0 1 1\n";
+  for (const char* rank : {"0", "1", "2", "3"})
+    text += std::string(rank) + ": 0..0 bcast 8B root 0\n";
+  const auto source = parse_text_trace(text);
+  check(ends_of(run_replay(*source, {scenario}, {}).scenarios[0]), {0, 10000, 10000, 20000});
+}
+
+TEST_CASE("formulas of communicators on one node and on two do not mix") {
+  // The first member sends 8 bytes to the second: 1 us on their node. A formula says 1 ms for three
+  // members. All on a node, the algorithm would take 1 us, so messages take 1000 times as long;
+  // with the third 10 us away, 100 times.
+  Platform platform;
+  for (const auto& [at, latency] : {std::pair{Level::kNode, 1e-6}, {Level::kNetwork, 10e-6}}) {
+    LevelModel level;
+    level.transfer = TransferCurve::hockney(latency, 1e15);
+    platform.levels[static_cast<size_t>(at)] = level;
+  }
+  OperationModel& model = platform.collectives.of(CollectiveOp::kAlltoallv);
+  model.rules = {{2, 0, {Algorithm::kLinear, 0}}};
+  CollectiveFormula constant;
+  constant.constant = 1e-3;
+  model.formula = {constant};
+  Scenario scenario;
+  scenario.platform = platform;
+  scenario.name = "formula";
+  std::string text = "nodes 0 0 0 1 1 2\ncomm 1 0 1 2\ncomm 2 3 4 5\n";
+  for (int rank = 0; rank < 6; ++rank) {
+    const std::array<const char*, 3> parts = {"8B 0B parts 0B 8B 0B", "0B 8B parts 0B 0B 0B",
+                                              "0B 0B parts 0B 0B 0B"};
+    text += std::to_string(rank) + ": 0..0 alltoallv " + parts[static_cast<size_t>(rank % 3)] +
+            " comm " + std::to_string(1 + rank / 3) + "\n";
+  }
+  const auto source = parse_text_trace(text);
+  const auto ends = ends_of(run_replay(*source, {scenario}, {}).scenarios[0]);
+  CHECK(ends[1] == Approx(1000e3));
+  CHECK(ends[4] == Approx(100e3));
+}
+
 TEST_CASE("a collective costs what its members are apart, sockets told apart") {
   // Binomial, two ranks: one message. Ranks 0 and 1 share a socket, 0 and 2 do not.
   const auto end = [](const char* members, int other) {

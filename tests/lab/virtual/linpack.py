@@ -24,6 +24,16 @@ int main(int argc, char** argv) {
 CHANGED = {5: "600 Ns", 7: "40 NBs", 10: "{side} Ps", 11: "{side} Qs"}
 
 
+def why_not(directory, ranks):
+    """What is wrong with the sources or the numbers of ranks; None: nothing."""
+    if not directory:
+        return "hpl needs --hpcc, the sources of HPC Challenge (apt-get source hpcc)"
+    if not os.path.exists(os.path.join(directory, "hpl/testing/ptest/HPL_pddriver.c")):
+        return f"--hpcc: {directory} has no hpl/testing/ptest/HPL_pddriver.c; name the sources of HPC Challenge"
+    uneven = [number for number in ranks if math.isqrt(number) ** 2 != number]
+    return f"hpl runs on a square of ranks, and {uneven[0]} is none" if uneven else None
+
+
 def sources(directory, work):
     """Its files, with a main program, and what the compiler needs for them."""
     main = os.path.join(work, "hpl_main.c")
