@@ -124,8 +124,19 @@ std::string unsaid_outcome(const std::string& output) {
            "with the tracer loaded (env -i, sudo and their like remove LD_PRELOAD)\n";
   }
   struct stat info;
-  // A rank has said so, if it came so far.
-  if (stat((output + "/ABORTED").c_str(), &info) == 0 && info.st_size > 0) return "";
+  if (stat((output + "/ABORTED").c_str(), &info) == 0) {
+    // A rank says so now, or was killed before it could.
+    constexpr int kTries = 100;
+    for (int i = 0; i < kTries && info.st_size == 0; ++i) {
+      poll(nullptr, 0, 10);
+      if (stat((output + "/ABORTED").c_str(), &info) != 0) return "";
+    }
+    if (info.st_size > 0) return "";
+    return fmt::format(
+        "rubato: the program called MPI_Abort; to make a trace of what was recorded: "
+        "rubato recover {}\n",
+        shell_quoted(output));
+  }
   if (stat((output + "/INCOMPLETE").c_str(), &info) == 0) {
     return fmt::format(
         "rubato: the program ended without MPI_Finalize; to make a trace of what was recorded: "

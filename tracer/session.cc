@@ -2,11 +2,14 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -72,6 +75,7 @@ struct LastWords {
 
   void prepare();
   void say();
+  void say_here();
 };
 LastWords last_words;
 
@@ -656,17 +660,37 @@ void LastWords::prepare() {
   }
 }
 
-/// Without an archive there is no place to agree on one rank, so it is rank 0: where another one
-/// ends the job, the watcher of `rubato trace` says that there is no summary.
+/// Another rank may end the job at any moment, by SIGKILL, and whoever watches the job says the
+/// line unless it is marked as said. So a process that the launcher does not know claims, says and
+/// marks it. It runs in our memory, as posix_spawn's does, while its parent waits.
 void LastWords::say() {
   if (said.exchange(true)) return;
+  alignas(16) static char stack[32 * 1024];
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int child = clone(
+      [](void* self) {
+        setsid();
+        static_cast<LastWords*>(self)->say_here();
+        _exit(0);
+        return 0;
+      },
+      stack + sizeof stack, CLONE_VM | CLONE_VFORK, this);
+  if (child < 0) say_here();
+  if (child > 0) waitpid(child, nullptr, __WCLONE);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+/// Without an archive there is no place to agree on one rank, so it is rank 0: where another one
+/// ends the job, the watcher of `rubato trace` says that there is no summary.
+void LastWords::say_here() {
   bool mine = session->rank == 0;
   int made = -1;
   if (!claim.empty()) {
     made = open(claim.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (made >= 0 || errno == EEXIST) mine = made >= 0;
   }
-  // Another rank may end the job at any moment: whoever takes the line for printed comes later.
   const bool printed = mine && write(file, line.data(), line.size()) >= 0;
   if (printed && made >= 0) {
     [[maybe_unused]] const ssize_t marked = write(made, "x", 1);
