@@ -36,8 +36,9 @@ inline void note_received(Call& call, MPI_Comm comm, int source, int tag, uint64
   if (status.MPI_SOURCE == MPI_PROC_NULL) return;
   const Communicator* entry = communicators::find(comm);
   if (!entry->recordable) return;
-  note_received(call,
-                {entry->id, status.MPI_SOURCE, status.MPI_TAG, library::received_bytes(status)},
+  // What was asked for is known; SMPI's MPI_Sendrecv to oneself gives another source.
+  const int from = source >= 0 ? source : status.MPI_SOURCE;
+  note_received(call, {entry->id, from, status.MPI_TAG, library::received_bytes(status)},
                 any_of(source, tag), posted);
 }
 
