@@ -114,8 +114,8 @@ std::vector<std::string> caveats(const std::vector<ScenarioResult>& scenarios) {
           show_seconds(scenario.contradicted_time)));
     }
     if (!scenario.grade.empty())
-      lines.push_back(fmt::format("{}: its calibration had faults ({}).",
-                                  scenario.name, scenario.grade));
+      lines.push_back(
+          fmt::format("{}: its calibration had faults ({}).", scenario.name, scenario.grade));
     for (const std::string& warning : warnings_about(scenario)) {
       lines.push_back(fmt::format("{}: {}", scenario.name, warning));
     }

@@ -38,16 +38,31 @@ Interconnect::Interconnect(const Platform& platform, std::optional<Level> fallba
                            std::shared_ptr<const Distances> distances)
     : platform_(platform), fallback_(fallback), distances_(std::move(distances)) {}
 
-double Interconnect::in_links(Level level, double bytes) const {
+bool Interconnect::flows(Level level) const {
   const ContentionSetting& network = platform_.contention;
-  if (!network.model || network.flows_alone || !network.levels[static_cast<size_t>(level)])
-    return 0;
+  return network.model && network.model->key("sharing") && !network.flows_alone &&
+         network.levels[static_cast<size_t>(level)];
+}
+
+double Interconnect::in_links(double bytes) const {
+  const ContentionSetting& network = platform_.contention;
   // A message takes one of a node's links, as the one did that the gap was measured with. Cables of
   // a graph have bandwidths of their own.
   const auto links = network.is("graph") ? std::nullopt : network.number("link_bandwidth");
   const auto adapter = network.number("injection_bandwidth");
   const auto rate = links && adapter ? std::min(*links, *adapter) : links ? links : adapter;
   return rate ? bytes / *rate : 0;
+}
+
+Interconnect::Wire Interconnect::wire(Level level, double bytes) const {
+  const LevelModel* model = model_of(level);
+  assert(model);
+  const double growing = growing_part(model->transfer, bytes);
+  const double gap = model->gap ? (*model->gap)(bytes) : growing;
+  Wire wire;
+  wire.data = std::min(std::max(growing, gap), model->transfer(bytes));
+  if (flows(level) && gap > (1 + kSameRate) * in_links(bytes)) wire.port = std::min(gap, wire.data);
+  return wire;
 }
 
 const LevelModel* Interconnect::model_of(Level level) const {
@@ -90,11 +105,11 @@ MessageCost Interconnect::message(PairClass pair, double bytes) const {
       std::max({cost.send_overhead, cost.receive_overhead, cost.unexpected_overhead, cost.gap});
   const double held = std::isfinite(most) ? held_beyond(*model, bytes) : 0;
   cost.streamed_send = held > 0 ? explained + held : cost.following_send;
-  // A port that is no slower than the links of its node is these links: messages share it there.
-  const double in_links = this->in_links(pair.level(), bytes);
-  for (double* gap : {&cost.gap, &cost.burst_gap, &cost.second_burst_gap}) {
-    const double beside = *gap - in_links;
-    if (in_links > 0 && beside <= kSameRate * in_links) *gap = 0;
+  if (flows(pair.level())) {  // which share ports: only what bursts add is left
+    const double busy = std::max(cost.gap, in_links(bytes));
+    for (double* burst : {&cost.burst_gap, &cost.second_burst_gap})
+      *burst = *burst > (1 + kSameRate) * busy ? *burst - busy : 0;
+    cost.gap = 0;
   }
   return cost;
 }
@@ -114,28 +129,25 @@ double Interconnect::needs_presence_from(Level level) const {
   return std::numeric_limits<double>::infinity();
 }
 
-double Interconnect::growing(Level level, double bytes) const {
-  const LevelModel* model = model_of(level);
-  assert(model);
-  return growing_part(model->transfer, bytes);
-}
-
 RoundCost Interconnect::round_cost(PairClass pair) const {
   const auto move = [this, pair](double n) {
     const MessageCost message = this->message(pair, n);
     return message.send_overhead + message.transfer + message.receive_overhead;
   };
+  const auto port = [this, pair](const MessageCost& message, double n) {
+    return flows(pair.level()) ? std::max(wire(pair.level(), n).port, in_links(n)) : message.gap;
+  };
   RoundCost cost;
   cost.move = move;
-  cost.gap = [this, pair, move](double n) {
+  cost.gap = [this, pair, move, port](double n) {
     const MessageCost message = this->message(pair, n);
-    const double port = std::max(message.gap, in_links(pair.level(), n));
-    const double gap = std::max({port, message.following_send, message.following_receive});
+    const double gap =
+        std::max({port(message, n), message.following_send, message.following_receive});
     return std::min(gap, move(n));
   };
-  cost.send = [this, pair](double n) {
+  cost.send = [this, pair, port](double n) {
     const MessageCost message = this->message(pair, n);
-    return message.following_send + std::max(message.gap, in_links(pair.level(), n));
+    return message.following_send + port(message, n);
   };
   cost.receive = [this, pair](double n) {
     const MessageCost message = this->message(pair, n);

@@ -17,7 +17,7 @@ struct MessageCost {
   double unexpected_overhead =
       0;                 ///< o_r of an eager message that arrived before its receive was posted
   double transfer = 0;   ///< T: one way
-  double gap = 0;        ///< g: time that it occupies a port, beside the links of its node
+  double gap = 0;        ///< g: time that it occupies a port; 0 where it flows over shared links
   double burst_gap = 0;  ///< g_b: likewise behind an open one; no less than g
   double second_burst_gap = 0;  ///< g_2: that of the first one behind an open one; no less than g
   double latency = 0;           ///< L: one way for the smallest message, a leg of a handshake
@@ -48,8 +48,13 @@ class Interconnect {
   Protocol protocol(Level level, double bytes) const;
   /// The fewest bytes of a message of this level that go by pull or push; infinity where none do.
   double needs_presence_from(Level level) const;
-  /// The part of T that grows with the size, in seconds.
-  double growing(Level level, double bytes) const;
+  /// How a message flows over links that it shares, in seconds.
+  struct Wire {
+    double data = 0;  ///< the part of T, at its end, in which the bytes move: what grows, or g
+    double port =
+        0;  ///< of that, what a port of its ranks is busy; 0: the node's links are the port
+  };
+  Wire wire(Level level, double bytes) const;
 
   /// Seconds to copy `bytes` within a rank, as a buffered send does; 0 when not known.
   double copy(double bytes) const { return platform_.copy ? (*platform_.copy)(bytes) : 0; }
@@ -77,9 +82,11 @@ class Interconnect {
 
  private:
   const LevelModel* model_of(Level level) const;
+  /// True where messages of this level share the links of a topology, and their ports with them.
+  bool flows(Level level) const;
   /// Seconds that the links of a node are busy with a message: they are its port for so long. 0
-  /// where the network has no links of nodes.
-  double in_links(Level level, double bytes) const;
+  /// where those differ from node to node.
+  double in_links(double bytes) const;
 
   Platform platform_;
   std::optional<Level> fallback_;

@@ -21,6 +21,11 @@ FairShare::FairShare(std::vector<double> capacities) : links_(capacities.size())
   for (size_t i = 0; i < links_.size(); ++i) links_[i].capacity = capacities[i];
 }
 
+uint32_t FairShare::add_link(double capacity) {
+  links_.emplace_back().capacity = capacity;
+  return static_cast<uint32_t>(links_.size() - 1);
+}
+
 uint32_t FairShare::add(std::span<const Use> route, double limit, int flows) {
   uint32_t number = 0;
   if (free_.empty()) {

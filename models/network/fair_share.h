@@ -36,6 +36,9 @@ class FairShare {
   /// `capacities`: by link, above 0, in the unit of rates.
   explicit FairShare(std::vector<double> capacities);
 
+  /// One more link; its number.
+  uint32_t add_link(double capacity);
+
   /// A new user of `flows` flows, which all go at its rate. `limit`: of a flow, above 0. Links of
   /// `route` differ. Its rate counts from the next solve() on. Numbers are used again.
   uint32_t add(std::span<const Use> route, double limit, int flows = 1);

@@ -28,8 +28,9 @@ struct Flow {
   int to = 0;           ///< node of the receiver
   double bytes = 0;
   double length = 0;  ///< from start to arrival, alone
-  double data = 0;    ///< the part of `length` that grows with the size
+  double data = 0;    ///< the part of `length`, at its end, in which the bytes move
   double alone = 0;   ///< its arrival if it starts at once and flows alone
+  double port = 0;  ///< the part of `data` that ports of its ranks are busy, where links are faster
 };
 
 /// Flows that share something; decides when they arrive. The caller uses the number of a flow again

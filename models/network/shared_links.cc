@@ -9,6 +9,9 @@
 //           └──────────────── time
 //
 // Starts and ends of one moment are solved together, when time goes on (settle).
+//
+// Where the ports of ranks are slower than the links of nodes, they are links, too: of capacity 1,
+// a flow takes of them what part of its time it keeps them busy.
 
 // With `sharing = "rtt"` flows of a stream have a priority: in a full link rates are as those.
 // FairShare knows nothing of it: it divides levels, rates by priority, and of a level a link takes
@@ -36,6 +39,8 @@ struct Key {
   int from = 0, to = 0;  ///< nodes
   double alone = 0;      ///< rate of one, bytes per tick
   double priority = 1;
+  double port = 0;  ///< ticks of its ranks' ports that a byte takes; 0: they are none
+  int rank = -1, destination = -1;  ///< ranks, where it takes their ports
   bool operator==(const Key&) const = default;
 };
 struct Moving {
@@ -103,6 +108,9 @@ class SharedLinks : public Network {
       boost::hash_combine(hash, key.to);
       boost::hash_combine(hash, key.alone);
       boost::hash_combine(hash, key.priority);
+      boost::hash_combine(hash, key.port);
+      boost::hash_combine(hash, key.rank);
+      boost::hash_combine(hash, key.destination);
       return hash;
     }
     bool operator()(const auto& a, const auto& b) const { return of(a) == of(b); }
@@ -113,6 +121,8 @@ class SharedLinks : public Network {
                                         double ticks_per_second);
   /// All that happens at `now`.
   void run(double now);
+  /// The link that stands for a port of a rank.
+  uint32_t port(int rank, bool is_in);
   void join(uint32_t number, double now);
   uint32_t open_stream(const Key& key, double now);
   /// As in SimGrid's LV08: one by the latency and what S bytes take on each link of route_. Without
@@ -142,7 +152,8 @@ class SharedLinks : public Network {
   std::optional<LinkCounter> counter_;
   std::vector<double> loads_;  ///< by kind of link
   FairShare shares_;
-  std::vector<State> states_;  ///< by number of the flow
+  std::vector<uint32_t> ports_;  ///< by rank, out and in; of shares_, behind the topology's links
+  std::vector<State> states_;    ///< by number of the flow
   std::vector<Stream> streams_;
   std::unordered_set<uint32_t, ByKey, ByKey> known_{0, ByKey{&streams_}, ByKey{&streams_}};
   TimeHeap joins_;                 ///< of flows
@@ -164,10 +175,18 @@ std::vector<double> SharedLinks::capacities(const Topology& topology,
 
 void SharedLinks::start(uint32_t number, const Flow& flow, double now) {
   if (number >= states_.size()) states_.resize(number + 1);
-  State& state = states_[number] = {flow.bytes, flow.alone, {}};
-  if (!(flow.data > 0) || !(flow.bytes > 0) || flow.from == flow.to)
+  // An empty message keeps ports busy, too.
+  const double bytes = flow.port > 0 ? std::max(flow.bytes, 1.0) : flow.bytes;
+  State& state = states_[number] = {bytes, flow.alone, {}};
+  if (!(flow.data > 0) || !(bytes > 0) || flow.from == flow.to)
     return ask(flow.alone, number, kArrives);
-  state.phase = Key{flow.from, flow.to, flow.bytes / flow.data, weight_s_ ? priority(flow) : 1};
+  Key key{flow.from, flow.to, bytes / flow.data, weight_s_ ? priority(flow) : 1};
+  if (flow.port > 0) {
+    key.port = flow.port / bytes;
+    key.rank = flow.rank;
+    key.destination = flow.destination;
+  }
+  state.phase = key;
   joins_.set(number, now + std::max(0.0, flow.length - flow.data));
   unsettled_ = true;
 }
@@ -229,6 +248,14 @@ void SharedLinks::run(double now) {
   touched_.clear();
 }
 
+uint32_t SharedLinks::port(int rank, bool is_in) {
+  constexpr uint32_t kNone = UINT32_MAX;
+  const size_t at = 2 * static_cast<size_t>(rank) + (is_in ? 1 : 0);
+  if (at >= ports_.size()) ports_.resize(at + 1, kNone);
+  if (ports_[at] == kNone) ports_[at] = shares_.add_link(1);
+  return ports_[at];
+}
+
 void SharedLinks::join(uint32_t number, double now) {
   State& state = states_[number];
   const Key key = std::get<Key>(state.phase);
@@ -247,6 +274,10 @@ uint32_t SharedLinks::open_stream(const Key& key, double now) {
   LinkCounter::Stream counted;
   topology_->route(key.from, key.to, route_);
   if (counter_) counter_->begin(counted, route_, now);
+  if (key.port > 0) {
+    route_.push_back({port(key.rank, false), key.port});
+    route_.push_back({port(key.destination, true), key.port});
+  }
   if (key.priority != 1) {
     for (FairShare::Use& use : route_) use.weight *= key.priority;
   }
@@ -292,6 +323,7 @@ void SharedLinks::close(uint32_t number) {
   const Stream& stream = streams_[number];
   if (counter_) {
     shares_.for_each_use(number, [&](const FairShare::Use& use) {
+      if (use.link >= topology_->links().size()) return;
       counter_->carried(stream.counted, use.link, use.weight / stream.key.priority);
     });
   }

@@ -202,9 +202,12 @@ void Replay<Rules>::flow_part(const TimedEvent& part) requires kTimeOrdered<Rule
   const Communicator& comm = trace_->comms[what.comm];
   const int source = comm.members[what.from];
   const int destination = comm.members[what.to];
-  const double alone = std::max(what.alone, part.time + what.length);
-  rules_->order().flow_part(part, source, destination, pair_of(source, destination).level(),
-                            what.bytes, alone, what.growing);
+  Flow flow{source, destination};
+  flow.bytes = what.bytes;
+  flow.data = what.wire.data;
+  flow.port = what.wire.port;
+  flow.alone = std::max(what.alone, part.time + what.length);
+  rules_->order().flow_part(part, pair_of(source, destination).level(), flow);
 }
 
 template <class Rules>

@@ -49,10 +49,10 @@ struct PlannedSchedule {
   std::shared_ptr<const CollectiveProgram> program;
   std::vector<uint32_t> kinds;  ///< by message, index into `costs`
   std::vector<PlayCost<K>> costs;
-  std::vector<PairClass> pairs;  ///< by kind: between which ranks
-  std::vector<double> growing;   ///< by kind, of the first lane: the part of T that grows with size
-  std::vector<uint32_t> nothing;  ///< messages that are not sent
-  bool on_ring = false;           ///< members pass on what comes from others: Algorithm::kRing
+  std::vector<PairClass> pairs;           ///< by kind: between which ranks
+  std::vector<Interconnect::Wire> wires;  ///< by kind, of the first lane, in ticks
+  std::vector<uint32_t> nothing;          ///< messages that are not sent
+  bool on_ring = false;  ///< members pass on what comes from others: Algorithm::kRing
   /// Empty parts are no messages. (Who exchanges with one after the other does so in any case.)
   bool skips_empty = true;
 
@@ -236,7 +236,8 @@ class CollectivePlays {
     int from, to;  ///< local ranks
     double bytes;
     double alone;  ///< when it is there if nobody is in its way, and it begins when it may
-    double length, growing;
+    double length;
+    Interconnect::Wire wire;
   };
   FlowingMessage message(int number, uint32_t message) const {
     const Record& record = records_[number];
@@ -251,7 +252,7 @@ class CollectivePlays {
             record.plays[0]->alone(message),
             (schedule.costs[kind].shakes_hands ? schedule.costs[kind].take
                                                : schedule.costs[kind].move)[0],
-            schedule.growing[kind]};
+            schedule.wires[kind]};
   }
 
  private:
@@ -524,11 +525,12 @@ class CollectivePlays {
     cost.scale(Lanes<K>::Constant(machines_->ticks_per_second));
     return cost;
   }
-  double growing(PairClass pair, const PlayCost<K>& cost) const {
-    if (!cost.flows) return 0;
-    const double ticks =
-        machines_->interconnects[0].growing(pair.level(), cost.bytes) * machines_->ticks_per_second;
-    return std::min(ticks, (cost.shakes_hands ? cost.take : cost.move)[0]);
+  Interconnect::Wire wire(PairClass pair, const PlayCost<K>& cost) const {
+    if (!cost.flows) return {};
+    Interconnect::Wire wire = machines_->wire(pair.level(), cost.bytes);
+    wire.data = std::min(wire.data, (cost.shakes_hands ? cost.take : cost.move)[0]);
+    wire.port = std::min(wire.port, wire.data);
+    return wire;
   }
 
   std::shared_ptr<const CollectiveProgram> program(CollectiveOp op, int p,
@@ -622,7 +624,7 @@ class CollectivePlays {
       }
     }
     for (size_t i = 0; i < schedule.costs.size(); ++i)
-      schedule.growing.push_back(growing(schedule.pairs[i], schedule.costs[i]));
+      schedule.wires.push_back(wire(schedule.pairs[i], schedule.costs[i]));
     return schedule;
   }
   /// Kinds of messages are those of the program, for each class of pairs.
@@ -731,7 +733,7 @@ class CollectivePlays {
     const auto price = [&](uint32_t message, double bytes) {
       const PairClass pair = schedule.pairs[message];
       schedule.costs[message] = part_cost(record, pair, bytes, false);
-      schedule.growing[message] = growing(pair, schedule.costs[message]);
+      schedule.wires[message] = wire(pair, schedule.costs[message]);
     };
     if (schedule.on_ring) {  // its part, from member to member
       for (int step = 0; step < p - 1; ++step)

@@ -17,4 +17,11 @@ void LaneMachines::require(int lane, Level level) const {
                    "]; add it, or let another level stand in with --fallback-level " + other);
 }
 
+Interconnect::Wire LaneMachines::wire(Level level, double bytes) const {
+  Interconnect::Wire wire = interconnects[0].wire(level, bytes);
+  wire.data *= ticks_per_second;
+  wire.port *= ticks_per_second;
+  return wire;
+}
+
 }  // namespace rubato

@@ -24,6 +24,8 @@ struct LaneMachines {
 
   /// Errors: InputError where the platform of a lane does not price a level that messages use.
   void require(int lane, Level level) const;
+  /// Of the first lane, in ticks.
+  Interconnect::Wire wire(Level level, double bytes) const;
 };
 
 }  // namespace rubato

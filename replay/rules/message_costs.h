@@ -23,6 +23,7 @@ struct LaneMessageCost {
   /// o_s (of a nonblocking, of a blocking send), o_r and that of an unexpected message, right
   /// behind another one.
   Lanes<K> following_send, streamed_send, following_receive, following_unexpected;
+  Interconnect::Wire wire;  ///< of the first lane; the order of time has no others
   Protocol protocol = Protocol::kEager;
   /// Of a port: g is above 0 in no lane, in some, or in all of them.
   enum class Occupies : uint8_t { kNothing, kSomewhere, kEverywhere } occupies = Occupies::kNothing;
@@ -78,6 +79,7 @@ class MessageCosts {
       using Occupies = typename LaneMessageCost<K>::Occupies;
       if ((cost.gap > 0).any())
         cost.occupies = (cost.gap > 0).all() ? Occupies::kEverywhere : Occupies::kSomewhere;
+      cost.wire = machines_->wire(pair.level(), size);
       cost.protocol = machines_->interconnects[0].protocol(pair.level(), size);
       cost.tells_unexpected = (cost.unexpected_overhead != cost.receive_overhead).any();
       cost.tells_following =

@@ -30,7 +30,8 @@ struct OneSidedFlow {
   struct Way {
     double bytes = 0;
     double length = 0;  ///< T
-    double data = 0;    ///< the part of it that grows with the size
+    double data = 0;    ///< Flow::data
+    double port = 0;    ///< Flow::port
   };
 
   int origin = 0;  ///< ranks

@@ -58,14 +58,14 @@ class OrderedRules : public ModelRules<1> {
     message.protocol = cost.protocol;
     message.lead = 0;
     message.length = message.rest = cost.transfer[0];
-    message.data = message.length - cost.latency[0];
+    message.data = cost.wire.data;
+    message.port = cost.wire.port;
     if (cost.protocol == Protocol::kEager) return;
     message.envelope = transfer.sent[0] + cost.latency[0];
     const double after_request = cost.transfer[0] - cost.latency[0];
     const HandshakeTimes<1> handshake = this->handshake_times(transfer);
     message.handshake = handshake;
     // The third trip of the handshake is the latency of the data.
-    message.data = growing(transfer.pair, transfer.bytes);
     const bool pushes = message.protocol == Protocol::kPush;
     // Where T has less than two latencies beside the data, the answer takes what there is.
     message.lead =
@@ -126,16 +126,7 @@ class OrderedRules : public ModelRules<1> {
   /// The data of a one-sided operation. (The trips of a handshake that T may hold are latency.)
   OneSidedFlow::Way way(PairClass pair, uint64_t bytes) {
     const LaneMessageCost<1>& cost = message_cost(pair, bytes);
-    OneSidedFlow::Way way{static_cast<double>(bytes), cost.transfer[0],
-                          cost.transfer[0] - cost.latency[0]};
-    if (cost.protocol != Protocol::kEager) way.data = std::min(way.data, growing(pair, bytes));
-    return way;
-  }
-
-  /// The part of T that grows with the size.
-  double growing(PairClass pair, uint64_t bytes) const {
-    return machines_->interconnects[0].growing(pair.level(), static_cast<double>(bytes)) *
-           machines_->ticks_per_second;
+    return {static_cast<double>(bytes), cost.transfer[0], cost.wire.data, cost.wire.port};
   }
 
   const LaneMachines* machines_;

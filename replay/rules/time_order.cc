@@ -64,19 +64,27 @@ uint32_t TimeOrder::new_flow() {
 
 void TimeOrder::flow(TransferId id, int source, int destination, Level level, double bytes) {
   const Message& message = messages_[id];
-  const double length = message.rest - message.lead;
+  Flow flow{source, destination};
+  flow.length = message.rest - message.lead;
   // A push may be under way before its sender can have seen the answer: only what is left flows.
-  const double data = std::min(message.data, length);
-  if (data < message.data) bytes *= data / message.data;
-  begin({id, message.version, source, Subject::kMessage}, source, destination, level, bytes, length,
-        data, message.alone);
+  flow.data = std::min(message.data, flow.length);
+  const double left = flow.data < message.data ? flow.data / message.data : 1;
+  flow.bytes = bytes * left;
+  flow.port = message.port * left;
+  flow.alone = message.alone;
+  begin({id, message.version, source, Subject::kMessage}, level, flow);
 }
 
 void TimeOrder::flow(uint32_t operation, int source, int destination, Level level,
                      const OneSidedFlow::Way& way, double alone) {
   if (operation >= flow_of_.size()) flow_of_.resize(operation + 1);
-  flow_of_[operation] = begin({operation, 0, source, Subject::kOperation}, source, destination,
-                              level, way.bytes, way.length, way.data, alone);
+  Flow flow{source, destination};
+  flow.bytes = way.bytes;
+  flow.length = way.length;
+  flow.data = way.data;
+  flow.port = way.port;
+  flow.alone = alone;
+  flow_of_[operation] = begin({operation, 0, source, Subject::kOperation}, level, flow);
 }
 
 bool TimeOrder::held_up(uint32_t operation) const {
@@ -84,16 +92,14 @@ bool TimeOrder::held_up(uint32_t operation) const {
   return flows_[number].shares && shared_->held_up(number, now_);
 }
 
-uint32_t TimeOrder::begin(UnderWay what, int source, int destination, Level level, double bytes,
-                          double length, double data, double alone) {
+uint32_t TimeOrder::begin(UnderWay what, Level level, Flow flow) {
   const uint32_t number = new_flow();
   what.shares = contended_[static_cast<int>(level)];
   Network& network = network_of(what);
   flows_[number] = what;
-  network.start(number,
-                {source, destination, placement_.network_node_of(source),
-                 placement_.network_node_of(destination), bytes, length, data, alone},
-                now_);
+  flow.from = placement_.network_node_of(flow.rank);
+  flow.to = placement_.network_node_of(flow.destination);
+  network.start(number, flow, now_);
   take_timers(network);
   return number;
 }
@@ -130,10 +136,9 @@ TimeOrder::Arrived TimeOrder::over(const Event& timer) {
 
 // --- Messages of collectives ---
 
-void TimeOrder::flow_part(const Event& part, int source, int destination, Level level, double bytes,
-                          double alone, double data) {
-  begin({part.subject, part.version, source, Subject::kPart}, source, destination, level, bytes,
-        alone - part.time, data, alone);
+void TimeOrder::flow_part(const Event& part, Level level, Flow flow) {
+  flow.length = flow.alone - part.time;
+  begin({part.subject, part.version, flow.rank, Subject::kPart}, level, flow);
 }
 
 // --- Who is inside MPI ---

@@ -100,7 +100,8 @@ class TimeOrder {
     /// sender can have seen the answer.
     double rest = 0;
     double lead = 0;      ///< of its length: the answer, before the data comes to the port
-    double data = 0;      ///< of its length: what grows with the size, and takes room from others
+    double data = 0;      ///< Flow::data
+    double port = 0;      ///< Flow::port
     double alone = 0;     ///< when it arrives if nobody is in its way
     double envelope = 0;  ///< when it can be matched, by the eager limit or its request to send
   };
@@ -138,10 +139,9 @@ class TimeOrder {
   bool held_up(uint32_t operation) const;
   /// True if transfers of this level share the network.
   bool is_shared(Level level) const { return contended_[static_cast<size_t>(level)]; }
-  /// A message of a collective begins to flow, by a kPart: it is there at `alone` if it is alone;
-  /// `data` of the time until then grows with its size.
-  void flow_part(const Event& part, int source, int destination, Level level, double bytes,
-                 double alone, double data);
+  /// A message of a collective begins to flow, by a kPart. Of `flow`: ranks, bytes, data, port and
+  /// alone.
+  void flow_part(const Event& part, Level level, Flow flow);
 
   static constexpr uint32_t kNone = UINT32_MAX;
   /// What a kTimer brings.
@@ -188,9 +188,8 @@ class TimeOrder {
 
   uint32_t new_flow();
   Network& network_of(const UnderWay& flow) { return flow.shares ? *shared_ : unlimited_; }
-  /// Begins a flow between two ranks, with what `what` says of it.
-  uint32_t begin(UnderWay what, int source, int destination, Level level, double bytes,
-                 double length, double data, double alone);
+  /// Begins a flow of which all is known but the nodes, with what `what` says of it.
+  uint32_t begin(UnderWay what, Level level, Flow flow);
 
   void take_timers(Network& network);
   /// Before the clock goes on.
