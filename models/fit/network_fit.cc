@@ -166,6 +166,7 @@ std::optional<SharedLinks> fit_shared_links(const ShiftTimes& times, double one_
   best.near = of_neighbours.begin()->second;
   best.nodes = nodes;
   best.as_flows = share || exact;
+  best.exact = exact;
   best.adapter = std::max(adapter, one_way);
   if (nodes == 2 && ranks == 1) best.kind = SharedLinks::Kind::kUnknown;
   return best;
@@ -245,6 +246,7 @@ std::string network_table(const SharedLinks& links) {
         "# No part of [level.network] any more, though the ranges there hold it.\nlink_latency = "
         "\"" +
         format_seconds(links.link_latency, 4) + "\"\n";
+  if (links.exact) text += "pairs = \"at-once\"  # as in simulators\n";
   return text + "link_bandwidth = " + rate(links.adapter) + "\n";
 }
 

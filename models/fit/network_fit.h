@@ -49,6 +49,7 @@ struct SharedLinks {
   /// Messages share the adapter of a node as flows: those of its ranks, as measured; or a simulator
   /// was. The ports of ranks stand for an adapter that each rank has for itself.
   bool as_flows = false;
+  bool exact = false;  ///< nothing was noisy: a simulator, in which messages of a pair share, too
 };
 
 /// The least network that explains the rates of all shifts, from the growth of their times between

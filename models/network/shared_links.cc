@@ -8,6 +8,9 @@
 //     from ─┤ ╱╱                           where moved = from + its bytes
 //           └──────────────── time
 //
+// Of the flows between the same two ranks, one moves, the first that started, as on a connection;
+// with `pairs = "at-once"` all do, as in SimGrid.
+//
 // Starts and ends of one moment are solved together, when time goes on (settle).
 //
 // Where the ports of ranks are slower than the links of nodes, they are links, too: of capacity 1,
@@ -21,8 +24,10 @@
 #include <boost/container/small_vector.hpp>
 #include <boost/container_hash/hash.hpp>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 #include <variant>
 
@@ -48,10 +53,13 @@ struct Moving {
   double end = 0;    ///< `moved` of the stream then
   uint32_t stream = 0;
 };
+constexpr uint64_t kNoPair = UINT64_MAX;
 struct State {
   double bytes = 0;
   double alone = 0;                 ///< its arrival, if nobody slows it down
-  std::variant<Key, Moving> phase;  ///< it waits for its latency, or moves
+  std::variant<Key, Moving> phase;  ///< it waits for its latency or for its pair, or moves
+  uint64_t pair = kNoPair;          ///< its ranks, where one flow of them moves at a time
+  bool waited = false;              ///< for another flow of its pair
 };
 
 class SharedLinks : public Network {
@@ -63,6 +71,7 @@ class SharedLinks : public Network {
         loads_(constant_loads(*topology_, setting)),
         shares_(capacities(*topology_, loads_, ticks_per_second)) {
     if (setting.word("sharing") == "rtt") weight_s_ = *setting.number("weight_s");
+    in_order_ = setting.word("pairs") == "in-order";
   }
 
   void start(uint32_t number, const Flow& flow, double now) override;
@@ -123,6 +132,8 @@ class SharedLinks : public Network {
   void run(double now);
   /// The link that stands for a port of a rank.
   uint32_t port(int rank, bool is_in);
+  /// Its latency is over.
+  void be_ready(uint32_t number, double now);
   void join(uint32_t number, double now);
   uint32_t open_stream(const Key& key, double now);
   /// As in SimGrid's LV08: one by the latency and what S bytes take on each link of route_. Without
@@ -137,8 +148,10 @@ class SharedLinks : public Network {
   /// When the next flow of a stream, which is advanced to `now`, ends.
   double next_end(const Stream& stream, double now) const;
   const Moving& moving(uint32_t flow) const { return std::get<Moving>(states_[flow].phase); }
-  static bool was_slowed(const Moving& flow, const Stream& stream) {
-    return stream.slowed_until > flow.begin;
+  /// By links, or by those of its pair before it.
+  bool was_slowed(uint32_t flow) const {
+    const Moving& its = moving(flow);
+    return states_[flow].waited || streams_[its.stream].slowed_until > its.begin;
   }
   auto ends_later() const {
     return [this](uint32_t a, uint32_t b) {
@@ -149,6 +162,7 @@ class SharedLinks : public Network {
   std::shared_ptr<const Topology> topology_;
   double ticks_per_second_;
   std::optional<double> weight_s_;  ///< bytes; none: flows are equal
+  bool in_order_ = true;            ///< the flows of two ranks
   std::optional<LinkCounter> counter_;
   std::vector<double> loads_;  ///< by kind of link
   FairShare shares_;
@@ -156,7 +170,9 @@ class SharedLinks : public Network {
   std::vector<State> states_;    ///< by number of the flow
   std::vector<Stream> streams_;
   std::unordered_set<uint32_t, ByKey, ByKey> known_{0, ByKey{&streams_}, ByKey{&streams_}};
-  TimeHeap joins_;                 ///< of flows
+  TimeHeap joins_;                                            ///< of flows
+  std::unordered_map<uint64_t, std::deque<uint32_t>> pairs_;  ///< flows, the first may move
+  std::vector<uint32_t> next_;     ///< flows whose pair has just become free
   TimeHeap ends_;                  ///< of streams
   std::vector<uint32_t> touched_;  ///< streams with other flows, or at another rate, than before
   bool unsettled_ = false;
@@ -187,6 +203,10 @@ void SharedLinks::start(uint32_t number, const Flow& flow, double now) {
     key.destination = flow.destination;
   }
   state.phase = key;
+  if (in_order_) {
+    state.pair = static_cast<uint64_t>(flow.rank) << 32 | static_cast<uint32_t>(flow.destination);
+    pairs_[state.pair].push_back(number);
+  }
   joins_.set(number, now + std::max(0.0, flow.length - flow.data));
   unsettled_ = true;
 }
@@ -221,12 +241,13 @@ void SharedLinks::run(double now) {
   while (!joins_.empty() && joins_.time() <= now + kMoment) {
     const uint32_t number = joins_.item();
     joins_.erase(number);
-    join(number, now);
+    be_ready(number, now);
   }
   while (!ends_.empty() && ends_.time() <= now + kMoment) {
     const uint32_t stream = ends_.item();
     ends_.erase(stream);
     end_flows(stream, now);
+    for (const uint32_t number : std::exchange(next_, {})) join(number, now);
   }
   for (const uint32_t number : touched_) {
     const Stream& stream = streams_[number];
@@ -254,6 +275,15 @@ uint32_t SharedLinks::port(int rank, bool is_in) {
   if (at >= ports_.size()) ports_.resize(at + 1, kNone);
   if (ports_[at] == kNone) ports_[at] = shares_.add_link(1);
   return ports_[at];
+}
+
+void SharedLinks::be_ready(uint32_t number, double now) {
+  State& state = states_[number];
+  if (state.pair != kNoPair) {
+    state.waited = pairs_[state.pair].front() != number;
+    if (state.waited) return;
+  }
+  join(number, now);
 }
 
 void SharedLinks::join(uint32_t number, double now) {
@@ -312,7 +342,16 @@ void SharedLinks::end_flows(uint32_t number, double now) {
     std::pop_heap(stream.flows.begin(), stream.flows.end(), ends_later());
     stream.flows.pop_back();
     const State& state = states_[flow];
-    const bool slowed = was_slowed(moving(flow), stream);
+    const bool slowed = was_slowed(flow);
+    if (state.pair != kNoPair) {
+      const auto pair = pairs_.find(state.pair);
+      pair->second.pop_front();
+      if (pair->second.empty()) {
+        pairs_.erase(pair);
+      } else if (states_[pair->second.front()].waited) {
+        next_.push_back(pair->second.front());
+      }
+    }
     if (counter_) counter_->end_flow(stream.counted, state.bytes, slowed ? now - state.alone : 0);
     ask(slowed ? now : state.alone, flow, kArrives);
   } while (!stream.flows.empty() && next_end(stream, now) <= now + kMoment);
@@ -359,13 +398,13 @@ void SharedLinks::change_rate(uint32_t number, double now) {
 
 double SharedLinks::next_end(const Stream& stream, double now) const {
   const uint32_t first = stream.flows.front();
-  if (!was_slowed(moving(first), stream)) return states_[first].alone;
+  if (!was_slowed(first)) return states_[first].alone;
   return now + std::max(0.0, moving(first).end - stream.moved) / stream.rate;
 }
 
 bool SharedLinks::held_up(uint32_t number, double) const {
-  const auto* flow = std::get_if<Moving>(&states_[number].phase);
-  return flow && was_slowed(*flow, streams_[flow->stream]);
+  const State& state = states_[number];
+  return state.waited || (std::holds_alternative<Moving>(state.phase) && was_slowed(number));
 }
 
 std::optional<LinkLoads> SharedLinks::loads(double now) {

@@ -162,6 +162,12 @@ std::vector<NetworkKey> with_sharing_keys(std::vector<NetworkKey> keys) {
                   {},
                   "",
                   {"fair", "rtt"}});
+  keys.push_back({"pairs",
+                  NetworkKey::Kind::kWord,
+                  "messages between two ranks: in-order, one by one, or at-once, as in SimGrid",
+                  {},
+                  "",
+                  {"in-order", "at-once"}});
   keys.push_back({"weight_s", NetworkKey::Kind::kRatio,
                   "bytes, with rtt: what they take on each link counts as latency", 20537});
   keys.push_back({"injection_bandwidth",

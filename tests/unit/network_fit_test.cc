@@ -149,7 +149,7 @@ TEST_CASE("two nodes that send to each other tell nothing of what others share")
   // Each rank has an adapter: its port. A simulator's messages share it as flows.
   CHECK(network_table(*eight).find("[network]") == std::string::npos);
   const auto simulated = fit_shared_links(times_of(8, 1, rate), 1e9, true);
-  CHECK(network_table(*simulated).find("topology = \"crossbar\"\nlink_bandwidth = \"1GB/s\"") !=
+  CHECK(network_table(*simulated).find("topology = \"crossbar\"\npairs = \"at-once\"") !=
         std::string::npos);
 }
 
