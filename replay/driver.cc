@@ -161,14 +161,48 @@ class Driver {
     return {};
   }
 
-  /// Fills minima_ and limits_, from scratch.
+  /// Fills minima_ and limits_, from scratch. Where nobody says the eager limit, sends that waited
+  /// for their receivers do, and all are looked at once more with it.
   void find_minima() {
+    constexpr double kUnknown = std::numeric_limits<double>::infinity();
+    EagerSummary& eager = results_.trace.eager;
+    eager.node = told(options_->eager_limit, trace_->eager_limit_node);
+    eager.network = told(options_->eager_limit, trace_->eager_limit_network);
+    limits_.bytes.fill(eager.node.bytes.value_or(kUnknown));
+    limits_.bytes[static_cast<int>(Level::kNetwork)] = eager.network.bytes.value_or(kUnknown);
+    survey();
+    const auto at = [](Level level) { return static_cast<int>(level); };
+    const auto& waited = minima_.waiting_evidence;
+    const auto& done = minima_.eager_evidence;
+    const bool learned_node = learn(eager.node, Level::kNode,
+                                    std::min(waited[at(Level::kSocket)], waited[at(Level::kNode)]),
+                                    std::max(done[at(Level::kSocket)], done[at(Level::kNode)]));
+    limits_.bytes[at(Level::kSocket)] = limits_.bytes[at(Level::kNode)];
+    const bool learned_network = learn(eager.network, Level::kNetwork, waited[at(Level::kNetwork)],
+                                       done[at(Level::kNetwork)]);
+    if (learned_node || learned_network) survey();
+  }
+
+  static EagerLimit told(const std::optional<double>& asked,
+                         const std::optional<double>& recorded) {
+    if (asked) return {asked, EagerLimit::From::kOption};
+    if (recorded) return {recorded, EagerLimit::From::kArchive};
+    return {};
+  }
+
+  /// Takes the limit of a level from the smallest send that waited, if nobody says it, and none as
+  /// large was done before its receive was posted. True where that is so.
+  bool learn(EagerLimit& limit, Level level, double waited, double done) {
+    if (limit.bytes || !std::isfinite(waited) || waited <= done) return false;
+    limit = {waited - 1, EagerLimit::From::kRecording};
+    limits_.bytes[static_cast<int>(level)] = *limit.bytes;
+    return true;
+  }
+
+  /// Fills minima_, by the limits, which are no less than what was sent without a receiver.
+  void survey() {
     minima_ = RecordedMinima();
     minima_.repaired = shifted_.has_value();
-    limits_.bytes.fill(options_->eager_limit.value_or(
-        trace_->eager_limit_node.value_or(std::numeric_limits<double>::infinity())));
-    limits_.bytes[static_cast<int>(Level::kNetwork)] = options_->eager_limit.value_or(
-        trace_->eager_limit_network.value_or(std::numeric_limits<double>::infinity()));
     ReplayOutcome outcome;
     if (passes_.divided()) {
       Divided<MinimaRules> rules(minima_, placement_, limits_, *trace_);
@@ -182,7 +216,7 @@ class Driver {
       throw InputError(trace_->path + ": the recording itself cannot be followed: " +
                        outcome.deadlock + "; records are missing");
     }
-    if (passes_.learn_order(outcome)) return find_minima();
+    if (passes_.learn_order(outcome)) return survey();
     minima_.finish();
     for (int level = 0; level < kLevels; ++level) {
       limits_.bytes[level] = std::max(limits_.bytes[level], minima_.eager_evidence[level]);

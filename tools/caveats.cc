@@ -42,6 +42,22 @@ std::string clock_line(const TraceSummary& trace) {
                                        repair.after.first));
 }
 
+/// Of limits that are no more than what some send showed.
+std::string eager_line(const EagerSummary& eager) {
+  std::string limits;
+  for (const auto& [limit, where] :
+       {std::pair{eager.node, "on a node"}, {eager.network, "between nodes"}}) {
+    if (limit.from != EagerLimit::From::kRecording) continue;
+    limits += fmt::format("{}of more than {} {}", limits.empty() ? "" : " and ",
+                          show_bytes(*limit.bytes), where);
+  }
+  if (limits.empty()) return "";
+  return fmt::format(
+      "Sends {} wait for their receivers: so one did in the recording; no library or option "
+      "(--eager-limit) says it.",
+      limits);
+}
+
 }  // namespace
 
 std::string kept_calls_line(const TraceSummary& trace) {
@@ -94,6 +110,7 @@ std::vector<std::string> caveats(const TraceSummary& trace) {
                                 such_as(trace.unmatched_receive)));
   }
   if (trace.clock_violations.total() > 0) lines.push_back(clock_line(trace));
+  if (const std::string line = eager_line(trace.eager); !line.empty()) lines.push_back(line);
   for (std::string& warning : warnings_about(trace)) lines.push_back(std::move(warning));
   return lines;
 }

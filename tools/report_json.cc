@@ -127,6 +127,11 @@ Json repair_to_json(const TraceSummary& trace) {
           {"ranks", repair.ranks}};
 }
 
+Json eager_to_json(const EagerLimit& limit) {
+  return {{"bytes", limit.bytes ? number(*limit.bytes) : Json(nullptr)},
+          {"from", kEagerLimitFrom[static_cast<size_t>(limit.from)]}};
+}
+
 }  // namespace
 
 Json trace_to_json(const TraceSummary& trace) {
@@ -163,6 +168,9 @@ Json trace_to_json(const TraceSummary& trace) {
           {"clock_violations", trace.clock_violations.total()},
           {"one_clock", trace.one_clock},
           {"clock_repair", repair_to_json(trace)},
+          {"eager_limit",
+           {{"node", eager_to_json(trace.eager.node)},
+            {"network", eager_to_json(trace.eager.network)}}},
           {"warnings", warnings_about(trace)}};
 }
 

@@ -212,6 +212,18 @@ struct ClockRepair {
   int ranks = 0;             ///< that have calls which were moved
 };
 
+/// Bytes up to which sends did not wait for their receivers, and who says so.
+struct EagerLimit {
+  enum class From { kNobody, kOption, kArchive, kRecording };
+  std::optional<double> bytes;
+  From from = From::kNobody;
+};
+inline constexpr std::array<const char*, 4> kEagerLimitFrom = {"nobody", "option", "archive",
+                                                               "recording"};
+struct EagerSummary {
+  EagerLimit node, network;
+};
+
 /// Contents of the archive, how much of it is replayed, and what is odd about it.
 struct TraceSummary {
   std::string path;
@@ -246,6 +258,7 @@ struct TraceSummary {
   bool one_clock = false;            ///< all ranks shared one clock: such calls did leave early
   std::optional<ClockRepair>
       clock_repair;                ///< if there were violations and a scenario needs recorded times
+  EagerSummary eager;              ///< where a scenario needs recorded times
   std::vector<std::string> notes;  ///< of whoever read the definitions, a sentence each
   /// Calls whose own cost nothing in the archive bounds, in scenarios where they wait less (the
   /// most of any pass), and the scenario whose platform priced them ("": none).

@@ -26,6 +26,7 @@ void RecordedMinima::put(ByteWriter& to) const {
   to.number(collective.size());
   for (const auto& [key, delay] : collective) to.number(key), delay.put(to);
   to.value(eager_evidence);
+  to.value(waiting_evidence);
 }
 
 void RecordedMinima::take(ByteReader& from) {
@@ -45,6 +46,9 @@ void RecordedMinima::take(ByteReader& from) {
   from.value(evidence);
   for (int level = 0; level < kLevels; ++level)
     eager_evidence[level] = std::max(eager_evidence[level], evidence[level]);
+  from.value(evidence);
+  for (int level = 0; level < kLevels; ++level)
+    waiting_evidence[level] = std::min(waiting_evidence[level], evidence[level]);
 }
 
 Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,

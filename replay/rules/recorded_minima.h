@@ -2,8 +2,9 @@
 
 // The facts that `measured` needs before it can replay: the own time of each kind of call, the
 // least time from a send to the end of its receive per size and level, and the largest message that
-// was sent without waiting for its receiver. One pass over the archive, in which every call leaves
-// as recorded.
+// was sent without waiting for its receiver; and the smallest that did wait, which tells the eager
+// limit where the archive does not. One pass over the archive, in which every call leaves as
+// recorded.
 //
 // The own time of a call is its time without waiting: leave - max(enter, cause), with the last
 // cause. For a call that did not wait it is leave - enter. For a call that waited, leave - cause
@@ -96,6 +97,11 @@ struct RecordedMinima {
   std::array<LowerEnvelope, kLevels> epoch;  ///< leave - enter of the post, complete or unlock
   std::unordered_map<uint64_t, LeastDelay> collective;  ///< by collective_key()
   std::array<double, kLevels> eager_evidence{};  ///< bytes of the largest send that did not wait
+  /// Bytes of the smallest blocking send that was in its call long before its receive was posted,
+  /// and left soon after; infinite: none.
+  std::array<double, kLevels> waiting_evidence;
+
+  RecordedMinima() { waiting_evidence.fill(std::numeric_limits<double>::infinity()); }
 
   /// Times were repaired: a call that ends exactly at its cause was moved there, and shows nothing
   /// about its own time.
@@ -181,7 +187,10 @@ class MinimaRules {
 
   MinimaRules(RecordedMinima& minima, const Placement& placement, const EagerLimits& limits,
               const TraceDefinitions& trace)
-      : minima_(&minima), placement_(&placement), limits_(&limits) {
+      : minima_(&minima),
+        placement_(&placement),
+        limits_(&limits),
+        long_before_(kLongBefore * trace.ticks_per_second) {
     minima.floor.resize(trace.calls.size());
   }
 
@@ -190,11 +199,14 @@ class MinimaRules {
   Lanes<1> tell(TimelineState<1>& timeline, PairClass) { return timeline.enter; }
 
   void send(TimelineState<1>&, const Call& call, const Action& action, Transfer<1>& transfer) {
-    // Here: the time by which the sender was done with the message.
+    // Here: the time by which the sender was done with the message, and since when it may have
+    // waited for its receiver alone.
     transfer.arrival()[0] =
         (action.flags & kBlocking) && !(action.flags & (kSynchronous | kBuffered))
             ? call.leave
             : std::numeric_limits<double>::infinity();
+    transfer.sent[0] =
+        call.spinning & kLoses ? std::numeric_limits<double>::infinity() : call.enter;
     transfer.sender_waits = waits(action, transfer);
     transfer.handshake = transfer.sender_waits && !(action.flags & kSynchronous);
   }
@@ -205,7 +217,12 @@ class MinimaRules {
     if (transfer.arrival()[0] < transfer.recorded_post) {
       double& evidence = minima_->eager_evidence[transfer.pair.number()];
       evidence = std::max(evidence, static_cast<double>(transfer.bytes));
+      return;
     }
+    const double before = transfer.recorded_post - transfer.sent[0];
+    if (before < long_before_ || transfer.arrival()[0] - transfer.recorded_post > before) return;
+    double& evidence = minima_->waiting_evidence[transfer.pair.number()];
+    evidence = std::min(evidence, static_cast<double>(transfer.bytes));
   }
 
   Lanes<1> leave(TimelineState<1>& timeline, const Call& call, const RuleContext<1>& context);
@@ -213,6 +230,8 @@ class MinimaRules {
   Level level(int a, int b) const { return placement_->level(a, b); }
 
  private:
+  static constexpr double kLongBefore = 10e-6;  ///< seconds: more than clocks are apart
+
   bool waits(const Action& action, const Transfer<1>& transfer) const {
     if (action.flags & kSynchronous) return true;
     if (action.flags & kBuffered) return false;
@@ -227,6 +246,7 @@ class MinimaRules {
   RecordedMinima* minima_;
   const Placement* placement_;
   const EagerLimits* limits_;
+  double long_before_;  ///< ticks
 };
 
 }  // namespace rubato

@@ -99,6 +99,45 @@ TEST_CASE("what the port and the network take is no wait") {
   check(text, parse_scenario("bandela:latency=1us,bandwidth=1GB/s"), {kNone, kNone});
 }
 
+TEST_CASE("a send that ends with its late receive tells an eager limit that nobody says") {
+  // Rank 0 is in its send for 25 us before the receive is posted, and for 5 us after that.
+  const std::string late_receive = R"(
+    0: 0..30000 send 1 8000B
+    1: 25000..30000 recv 0 8000B
+  )";
+  ReplayOptions options;
+  options.wait_states = true;
+  const auto replayed = [&](const std::string& more) {
+    return replay(late_receive + more + "0: 200000 end\n1: 200000 end\n", {kMeasured}, options);
+  };
+  const Results results = replayed("");
+  check(results.scenarios[0], {late_receiver(25000), kNone});
+  CHECK(results.trace.eager.node.bytes == 7999);
+  CHECK(results.trace.eager.node.from == EagerLimit::From::kRecording);
+  CHECK_FALSE(results.trace.eager.network.bytes);
+  const auto is_none = [&](const std::string& more) {
+    const Results known = replayed(more);
+    check(known.scenarios[0], {kNone, kNone});
+    CHECK_FALSE(known.trace.eager.node.bytes);
+  };
+  // As much was sent without a receiver: so 30 us are something else (a core that was lost).
+  is_none("0: 50000..51000 send 1 8000B\n1: 90000..91000 recv 0 8000B\n");
+  // An option that says more is right.
+  options.eager_limit = 8000;
+  check(replayed("").scenarios[0], {kNone, kNone});
+  CHECK(replayed("").trace.eager.node.from == EagerLimit::From::kOption);
+  // A send that may have been busy all the time: 12 us before the post and 18 after it. One that
+  // says that it lost its core.
+  options.eager_limit.reset();
+  const auto nothing_learned = [&](const std::string& text) {
+    const Results known = replay(text, {kMeasured}, options);
+    check(known.scenarios[0], {kNone, kNone});
+    CHECK_FALSE(known.trace.eager.node.bytes);
+  };
+  nothing_learned("0: 0..30000 send 1 8000B\n1: 12000..30000 recv 0 8000B\n");
+  nothing_learned("0: 0..30000 send 1 8000B stolen 20000\n1: 25000..30000 recv 0 8000B\n");
+}
+
 TEST_CASE("rendezvous: who comes late is named at the other end") {
   // 2000 B: T = 2100 holds the handshake, L = 100.
   const char* late_receive = R"(
