@@ -24,7 +24,6 @@
 #include <boost/container/small_vector.hpp>
 #include <boost/container_hash/hash.hpp>
 #include <cmath>
-#include <deque>
 #include <limits>
 #include <tuple>
 #include <unordered_map>
@@ -54,12 +53,17 @@ struct Moving {
   uint32_t stream = 0;
 };
 constexpr uint64_t kNoPair = UINT64_MAX;
+constexpr uint32_t kNoFlow = UINT32_MAX;
 struct State {
   double bytes = 0;
   double alone = 0;                 ///< its arrival, if nobody slows it down
   std::variant<Key, Moving> phase;  ///< it waits for its latency or for its pair, or moves
   uint64_t pair = kNoPair;          ///< its ranks, where one flow of them moves at a time
+  uint32_t behind = kNoFlow;        ///< the next flow of its pair
   bool waited = false;              ///< for another flow of its pair
+};
+struct Queue {  ///< the flows of a pair
+  uint32_t first = kNoFlow, last = kNoFlow;
 };
 
 class SharedLinks : public Network {
@@ -170,10 +174,10 @@ class SharedLinks : public Network {
   std::vector<State> states_;    ///< by number of the flow
   std::vector<Stream> streams_;
   std::unordered_set<uint32_t, ByKey, ByKey> known_{0, ByKey{&streams_}, ByKey{&streams_}};
-  TimeHeap joins_;                                            ///< of flows
-  std::unordered_map<uint64_t, std::deque<uint32_t>> pairs_;  ///< flows, the first may move
-  std::vector<uint32_t> next_;     ///< flows whose pair has just become free
-  TimeHeap ends_;                  ///< of streams
+  TimeHeap joins_;                             ///< of flows
+  std::unordered_map<uint64_t, Queue> pairs_;  ///< whose first flow may move
+  std::vector<uint32_t> next_;                 ///< flows whose pair has just become free
+  TimeHeap ends_;                              ///< of streams
   std::vector<uint32_t> touched_;  ///< streams with other flows, or at another rate, than before
   bool unsettled_ = false;
   double looks_ = kNever;  ///< a timer is on its way for then
@@ -205,7 +209,9 @@ void SharedLinks::start(uint32_t number, const Flow& flow, double now) {
   state.phase = key;
   if (in_order_) {
     state.pair = static_cast<uint64_t>(flow.rank) << 32 | static_cast<uint32_t>(flow.destination);
-    pairs_[state.pair].push_back(number);
+    Queue& queue = pairs_[state.pair];
+    (queue.first == kNoFlow ? queue.first : states_[queue.last].behind) = number;
+    queue.last = number;
   }
   joins_.set(number, now + std::max(0.0, flow.length - flow.data));
   unsettled_ = true;
@@ -280,7 +286,7 @@ uint32_t SharedLinks::port(int rank, bool is_in) {
 void SharedLinks::be_ready(uint32_t number, double now) {
   State& state = states_[number];
   if (state.pair != kNoPair) {
-    state.waited = pairs_[state.pair].front() != number;
+    state.waited = pairs_[state.pair].first != number;
     if (state.waited) return;
   }
   join(number, now);
@@ -345,11 +351,11 @@ void SharedLinks::end_flows(uint32_t number, double now) {
     const bool slowed = was_slowed(flow);
     if (state.pair != kNoPair) {
       const auto pair = pairs_.find(state.pair);
-      pair->second.pop_front();
-      if (pair->second.empty()) {
+      const uint32_t next = pair->second.first = state.behind;
+      if (next == kNoFlow) {
         pairs_.erase(pair);
-      } else if (states_[pair->second.front()].waited) {
-        next_.push_back(pair->second.front());
+      } else if (states_[next].waited) {
+        next_.push_back(next);
       }
     }
     if (counter_) counter_->end_flow(stream.counted, state.bytes, slowed ? now - state.alone : 0);
