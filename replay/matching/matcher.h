@@ -62,6 +62,8 @@ struct TransferFacts {
   bool follows_first : 1 = false;  ///< kFollowsFirst; likewise
   /// Goes by pull or push, and is not known to arrive in every lane (presence.h).
   bool agrees : 1 = false;
+  /// In the pass that finds the minima: the sender had no core for a while in its call.
+  bool sender_lost_core : 1 = false;
   bool misfits : 1 = false;  ///< Matcher::take_misfit() knows more
 };
 

@@ -199,14 +199,12 @@ class MinimaRules {
   Lanes<1> tell(TimelineState<1>& timeline, PairClass) { return timeline.enter; }
 
   void send(TimelineState<1>&, const Call& call, const Action& action, Transfer<1>& transfer) {
-    // Here: the time by which the sender was done with the message, and since when it may have
-    // waited for its receiver alone.
+    // Here: the time by which the sender was done with the message.
     transfer.arrival()[0] =
         (action.flags & kBlocking) && !(action.flags & (kSynchronous | kBuffered))
             ? call.leave
             : std::numeric_limits<double>::infinity();
-    transfer.sent[0] =
-        call.spinning & kLoses ? std::numeric_limits<double>::infinity() : call.enter;
+    transfer.sender_lost_core = (call.spinning & kLoses) != 0;
     transfer.sender_waits = waits(action, transfer);
     transfer.handshake = transfer.sender_waits && !(action.flags & kSynchronous);
   }
@@ -219,8 +217,9 @@ class MinimaRules {
       evidence = std::max(evidence, static_cast<double>(transfer.bytes));
       return;
     }
-    const double before = transfer.recorded_post - transfer.sent[0];
-    if (before < long_before_ || transfer.arrival()[0] - transfer.recorded_post > before) return;
+    const double before = transfer.recorded_post - transfer.recorded_send;
+    const double behind = transfer.arrival()[0] - transfer.recorded_post;
+    if (transfer.sender_lost_core || before < long_before_ || behind > before) return;
     double& evidence = minima_->waiting_evidence[transfer.pair.number()];
     evidence = std::min(evidence, static_cast<double>(transfer.bytes));
   }

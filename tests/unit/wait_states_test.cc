@@ -135,7 +135,7 @@ TEST_CASE("a send that ends with its late receive tells an eager limit that nobo
     CHECK_FALSE(known.trace.eager.node.bytes);
   };
   nothing_learned("0: 0..30000 send 1 8000B\n1: 12000..30000 recv 0 8000B\n");
-  nothing_learned("0: 0..30000 send 1 8000B stolen 20000\n1: 25000..30000 recv 0 8000B\n");
+  nothing_learned("0: 0..30000 send 1 8000B lost 20000\n1: 25000..30000 recv 0 8000B\n");
 }
 
 TEST_CASE("rendezvous: who comes late is named at the other end") {
