@@ -224,8 +224,8 @@ std::vector<std::string> missing(const Advice& advice, const AdviceSubject& subj
     lines.push_back(fmt::format("No functions on record: {}.", advice.run.trace.record_functions));
   if (lacks_cores(advice.run)) {
     lines.push_back(
-        "Ranks waited for cores: the difference between measured and perfect is not the "
-        "network's. Record it with a core for each rank.");
+        "Ranks waited for cores: that is part of the difference between measured and perfect, "
+        "which says nothing of the network. Record it with a core for each rank.");
   }
   if (subject.scenario->basis != Basis::kModel || subject.scenario->base == "perfect") {
     const std::string network =

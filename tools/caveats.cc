@@ -7,6 +7,7 @@
 
 #include "models/cost/scenario.h"
 #include "models/error.h"
+#include "tools/lost_cores.h"
 #include "tools/numbers.h"
 #include "tools/other_rows.h"
 #include "tools/warnings.h"
@@ -144,7 +145,6 @@ namespace {
 
 // Where what a model says cannot be trusted.
 constexpr double kMostUnexplained = 0.1;  ///< of the recorded time, by the machine's own model
-constexpr double kMostLostCore = 0.02;    ///< of the ranks' time
 
 /// "49 % less", "1.1 % less"
 std::string less(double gain) {
@@ -164,9 +164,9 @@ bool misses(const ScenarioResult* own, const ScenarioResult& measured) {
   return own && std::abs(own->elapsed / measured.elapsed - 1) > kMostUnexplained;
 }
 
-bool lacked_cores(const Results& results, const ScenarioResult& measured) {
-  const double lost = mean(measured.ranks, &RankResult::lost_core);
-  return results.trace.shared_cores || lost > kMostLostCore * mean_window(measured.ranks);
+/// So long that nothing tells what the network costs.
+bool lacked_cores(const Results& results) {
+  return results.trace.shared_cores || (lost_cores(results) && !is_told_by_undisturbed(results));
 }
 
 std::string closure_line(const ScenarioResult& own, const ScenarioResult& measured) {
@@ -182,7 +182,7 @@ std::string doubts(const TraceSummary& trace, const ScenarioResult& measured) {
   const auto add = [&](const std::string& what, double seconds) {
     if (seconds <= 0.001 * measured.elapsed) return;
     parts.push_back(fmt::format("{} {} ({})", what, show_seconds(seconds),
-                                show_share(seconds, measured.elapsed)));
+                                show_share(seconds, mean_window(measured.ranks))));
   };
   add("lost cores", mean(measured.ranks, &RankResult::lost_core));
   add("flushes of the tracer", mean(measured.ranks, &RankResult::flushing));
@@ -278,12 +278,13 @@ std::vector<std::string> caveats(const Results& results) {
 
 bool is_unexplained(const Results& results) {
   const ScenarioResult* measured = scenario_named(results, "measured");
-  return measured && (misses(own_machine(results), *measured) || lacked_cores(results, *measured));
+  return measured && (misses(own_machine(results), *measured) || lacked_cores(results) ||
+                      has_unsynchronised_clocks(results.trace));
 }
 
 bool lacks_cores(const Results& results) {
   const ScenarioResult* measured = scenario_named(results, "measured");
-  return measured && lacked_cores(results, *measured);
+  return measured && lacked_cores(results);
 }
 
 std::string headline(const Results& results) {
@@ -301,12 +302,27 @@ std::string headline(const Results& results) {
   }
   if (!perfect) return text;
   if (own) text += " ";
-  if (lacked_cores(results, *measured)) {
+  if (has_unsynchronised_clocks(results.trace)) {
+    return text +
+           "The clocks of the ranks were not synchronised: nothing is said of better networks.";
+  }
+  if (lacked_cores(results)) {
     return text +
            fmt::format(
-               "Ranks waited for cores, and others for them ({}): the difference between "
-               "measured and perfect is not the network's. Record it with a core for each rank.",
+               "Ranks waited for cores, and others for them ({}): that is part of the difference "
+               "between measured and perfect, which says nothing of the network. Record it with a "
+               "core for each rank.",
                why.empty() ? "others ran there" : why);
+  }
+  if (lost_cores(results)) {
+    const ScenarioResult& undisturbed = *scenario_named(results, "undisturbed");
+    return text +
+           fmt::format(
+               "Without lost cores ({} of the ranks' time) this run would take {} instead of "
+               "{}; then on a perfect interconnect {} ({}).",
+               show_share(lost_share(results), 1), show_seconds(undisturbed.elapsed),
+               show_seconds(measured->elapsed), show_seconds(perfect->elapsed),
+               less(1 - perfect->elapsed / undisturbed.elapsed));
   }
   const double off = mean(measured->ranks, &RankResult::not_recorded);
   const double recorded = measured->elapsed - off;
@@ -357,6 +373,9 @@ const ScenarioResult* scenario_named(const Results& results, const std::string& 
   for (const ScenarioResult& scenario : results.scenarios) {
     if (scenario.name == name && scenario.deadlock.empty()) return &scenario;
   }
+  if (results.undisturbed && name == results.undisturbed->name &&
+      results.undisturbed->deadlock.empty())
+    return &*results.undisturbed;
   return nullptr;
 }
 

@@ -22,6 +22,7 @@
 #include "tools/commands.h"
 #include "tools/efficiency.h"
 #include "tools/job_options.h"
+#include "tools/lost_cores.h"
 #include "tools/options.h"
 #include "tools/perfetto_file.h"
 #include "tools/processes.h"
@@ -225,7 +226,7 @@ bool needs_whole_archive(const Results& results, const po::variables_map& values
   for (const char* option : {"html", "perfetto", "otf2", "sweep"}) {
     if (values.count(option)) return true;
   }
-  return waits_in_turn(results);
+  return waits_in_turn(results) || lost_cores(results);
 }
 
 /// The scenarios that intervals and the cost of contention need beside the asked ones.
@@ -377,6 +378,7 @@ int command_replay(const Arguments& arguments) {
       plan.intervals ? plan.intervals->settle(results, overhead) : Intervals{};
   if (files.wants("perfetto")) refuse_large_perfetto(text_of(values, "perfetto"), results, window);
 
+  find_undisturbed(*source, results, options);
   find_root_cause(*source, results, options);
   std::vector<Sweep> sweeps;
   if (!axes.empty())

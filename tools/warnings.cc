@@ -67,6 +67,11 @@ void warn_of_open(const Oddity& open, const std::string& what, Sentences& lines)
 
 }  // namespace
 
+bool has_unsynchronised_clocks(const TraceSummary& trace) {
+  return trace.clock_repair && trace.clock_repair->largest_shift >
+                                   std::min(kUnsynchronised, kUnsynchronisedPart * trace.elapsed);
+}
+
 std::vector<std::string> warnings_about(const TraceSummary& trace) {
   Sentences lines = trace.notes;
   if (trace.priced_calls > 0) {
@@ -121,8 +126,7 @@ std::vector<std::string> warnings_about(const TraceSummary& trace) {
                     "the other side: they keep their time",
                     trace.abandoned_epochs));
   }
-  if (trace.clock_repair && trace.clock_repair->largest_shift >
-                                std::min(kUnsynchronised, kUnsynchronisedPart * trace.elapsed)) {
+  if (has_unsynchronised_clocks(trace)) {
     lines.emplace_back(
         "the clocks of the ranks were not synchronised: what the archive says about waiting "
         "between ranks means little");

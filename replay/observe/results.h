@@ -284,8 +284,10 @@ struct Results {
   TraceSummary trace;
   std::vector<std::string> calls;  ///< names of the MPI calls that occur, most recorded time first
   std::vector<ScenarioResult> scenarios;
-  std::vector<FunctionResult> functions;   ///< with compute, where asked for and on record
-  std::optional<RootCause> root_cause;     ///< likewise
+  std::vector<FunctionResult> functions;  ///< with compute, where asked for and on record
+  std::optional<RootCause> root_cause;    ///< likewise
+  /// "undisturbed", where ranks lost cores and it was not asked for (tools/lost_cores.h).
+  std::optional<ScenarioResult> undisturbed;
   std::optional<IdentityResult> identity;  ///< where it was asked for
   uint64_t from_checkpoint = 0;  ///< scenarios that an earlier run had replayed (checkpoint.h)
   /// Words of the command that say how the archive was replayed, for those that ask more; set by

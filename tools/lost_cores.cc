@@ -1,0 +1,43 @@
+#include "tools/lost_cores.h"
+
+#include "models/cost/scenario.h"
+#include "replay/driver.h"
+#include "tools/caveats.h"
+#include "tools/other_rows.h"
+
+namespace rubato {
+namespace {
+
+// Of the ranks' time.
+constexpr double kMostLost = 0.02;
+constexpr double kMostTold = 0.1;
+
+}  // namespace
+
+double lost_share(const Results& results) {
+  const ScenarioResult* measured = scenario_named(results, "measured");
+  if (!measured || measured->ranks.empty()) return 0;
+  const double window = mean_window(measured->ranks);
+  return window > 0 ? mean(measured->ranks, &RankResult::lost_core) / window : 0;
+}
+
+bool lost_cores(const Results& results) {
+  return lost_share(results) > kMostLost;
+}
+
+bool is_told_by_undisturbed(const Results& results) {
+  return !results.trace.shared_cores && lost_share(results) <= kMostTold &&
+         scenario_named(results, "undisturbed");
+}
+
+void find_undisturbed(EventSource& source, Results& results, ReplayOptions options) {
+  if (!lost_cores(results) || scenario_named(results, "undisturbed")) return;
+  options.observers.clear();
+  options.verify = false;
+  options.fit_degradation = false;
+  options.total_functions = false;
+  Results again = run_replay(source, {parse_scenario("undisturbed")}, options);
+  results.undisturbed = std::move(again.scenarios.front());
+}
+
+}  // namespace rubato
