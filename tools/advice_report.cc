@@ -10,6 +10,7 @@
 #include "tools/caveats.h"
 #include "tools/csv_text.h"
 #include "tools/json_text.h"
+#include "tools/lost_cores.h"
 #include "tools/numbers.h"
 #include "tools/replay_command.h"
 #include "tools/report_json.h"

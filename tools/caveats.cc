@@ -164,11 +164,6 @@ bool misses(const ScenarioResult* own, const ScenarioResult& measured) {
   return own && std::abs(own->elapsed / measured.elapsed - 1) > kMostUnexplained;
 }
 
-/// So long that nothing tells what the network costs.
-bool lacked_cores(const Results& results) {
-  return results.trace.shared_cores || (lost_cores(results) && !is_told_by_undisturbed(results));
-}
-
 std::string closure_line(const ScenarioResult& own, const ScenarioResult& measured) {
   return fmt::format("On its own machine the model ({}) gives {} of the recorded {} ({:+.1f} %).",
                      own.name, show_seconds(own.elapsed), show_seconds(measured.elapsed),
@@ -278,13 +273,8 @@ std::vector<std::string> caveats(const Results& results) {
 
 bool is_unexplained(const Results& results) {
   const ScenarioResult* measured = scenario_named(results, "measured");
-  return measured && (misses(own_machine(results), *measured) || lacked_cores(results) ||
+  return measured && (misses(own_machine(results), *measured) || lacks_cores(results) ||
                       has_unsynchronised_clocks(results.trace));
-}
-
-bool lacks_cores(const Results& results) {
-  const ScenarioResult* measured = scenario_named(results, "measured");
-  return measured && lacked_cores(results);
 }
 
 std::string headline(const Results& results) {
@@ -306,7 +296,7 @@ std::string headline(const Results& results) {
     return text +
            "The clocks of the ranks were not synchronised: nothing is said of better networks.";
   }
-  if (lacked_cores(results)) {
+  if (lacks_cores(results)) {
     return text +
            fmt::format(
                "Ranks waited for cores, and others for them ({}): that is part of the difference "
@@ -314,38 +304,33 @@ std::string headline(const Results& results) {
                "core for each rank.",
                why.empty() ? "others ran there" : why);
   }
-  if (lost_cores(results)) {
-    const ScenarioResult& undisturbed = *scenario_named(results, "undisturbed");
-    return text +
-           fmt::format(
-               "Without lost cores ({} of the ranks' time) this run would take {} instead of "
-               "{}; then on a perfect interconnect {} ({}).",
-               show_share(lost_share(results), 1), show_seconds(undisturbed.elapsed),
-               show_seconds(measured->elapsed), show_seconds(perfect->elapsed),
-               less(1 - perfect->elapsed / undisturbed.elapsed));
-  }
+  // Lost cores are no gain of a better network.
+  const bool lost = lost_cores(results);
+  const ScenarioResult& run = lost ? *scenario_named(results, "undisturbed") : *measured;
   const double off = mean(measured->ranks, &RankResult::not_recorded);
-  const double recorded = measured->elapsed - off;
+  const double recorded = run.elapsed - off;
   const double left = std::max(0.0, perfect->elapsed - off);
   if (!(recorded > 0)) return text;
   const double gain = 1 - left / recorded;
-  const std::string run =
-      off > 0 ? fmt::format("the recorded {} of this run", show_seconds(recorded)) : "this run";
+  const std::string name =
+      (off > 0 ? fmt::format("the recorded {} of this run", show_seconds(recorded)) : "this run") +
+      (lost ? " without lost cores" : "");
   if (gain < 0.005) {
     text += fmt::format(
         "Even a perfect interconnect would not make {} faster{}: the time goes into compute and "
         "into "
         "waiting for other ranks, not into the network.",
-        run, off > 0 ? "" : " than its " + show_seconds(measured->elapsed));
+        name, off > 0 ? "" : " than its " + show_seconds(run.elapsed));
   } else if (off > 0) {
-    text += fmt::format("On a perfect interconnect {} would take {} ({}).", run, show_seconds(left),
-                        less(gain));
+    text += fmt::format("On a perfect interconnect {} would take {} ({}).", name,
+                        show_seconds(left), less(gain));
   } else {
-    text +=
-        fmt::format("On a perfect interconnect this run would take {} instead of {} ({}).",
-                    show_seconds(perfect->elapsed), show_seconds(measured->elapsed), less(gain));
+    text += fmt::format("On a perfect interconnect {} would take {} instead of {} ({}).", name,
+                        show_seconds(perfect->elapsed), show_seconds(run.elapsed), less(gain));
   }
-  return text + not_the_network(results, *measured);
+  if (!lost) return text + not_the_network(results, *measured);
+  return text + fmt::format(" Ranks had no core for {} of their time.",
+                            show_share(lost_share(results), 1));
 }
 
 std::string identity_line(const IdentityResult& identity) {

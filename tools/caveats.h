@@ -34,16 +34,13 @@ std::string identity_line(const IdentityResult& identity);
 /// The answer in a sentence, from the scenarios called "measured" and "perfect"; "" when one of
 /// them was not asked for. If a platform file was measured on the archive's own machine, its
 /// prediction of the recorded time comes first. If that is off by more than a tenth, or ranks
-/// shared cores, the headline makes no statement about a perfect interconnect and names the
-/// unexplained time and its causes instead. The last sentence says what recording cost, if
-/// "undisturbed" was asked for.
+/// lacked cores (lost_cores.h), or had clocks that were not synchronised, the headline makes no
+/// statement about a perfect interconnect and names the unexplained time and its causes instead.
+/// The last sentence says what recording cost, if "undisturbed" was asked for, and lost cores.
 std::string headline(const Results& results);
 
 /// True where that headline makes no statement about a perfect interconnect.
 bool is_unexplained(const Results& results);
-
-/// True where ranks waited for cores so long that the recording says nothing about the network.
-bool lacks_cores(const Results& results);
 
 /// True for MPI_Init, MPI_Init_thread and MPI_Finalize: their time is reported, but part of neither
 /// elapsed nor RankResult::mpi.

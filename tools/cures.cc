@@ -10,6 +10,7 @@
 #include "tools/caveats.h"
 #include "tools/efficiency.h"
 #include "tools/install_paths.h"
+#include "tools/lost_cores.h"
 #include "tools/other_rows.h"
 #include "tools/replay_command.h"
 

@@ -6,6 +6,7 @@
 
 #include "models/cost/collectives.h"
 #include "tools/caveats.h"
+#include "tools/lost_cores.h"
 #include "tools/numbers.h"
 #include "tools/other_rows.h"
 

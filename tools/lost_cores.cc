@@ -25,9 +25,10 @@ bool lost_cores(const Results& results) {
   return lost_share(results) > kMostLost;
 }
 
-bool is_told_by_undisturbed(const Results& results) {
-  return !results.trace.shared_cores && lost_share(results) <= kMostTold &&
-         scenario_named(results, "undisturbed");
+bool lacks_cores(const Results& results) {
+  if (!scenario_named(results, "measured")) return false;
+  if (results.trace.shared_cores || lost_share(results) > kMostTold) return true;
+  return lost_cores(results) && !scenario_named(results, "undisturbed");
 }
 
 void find_undisturbed(EventSource& source, Results& results, ReplayOptions options) {

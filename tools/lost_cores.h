@@ -9,14 +9,16 @@ namespace rubato {
 /// What the mean rank had no core for, as a part of its time in "measured"; 0 without "measured".
 double lost_share(const Results& results);
 
-/// True where so little was lost that "undisturbed", which does without it, tells what the network
-/// costs. (Of larger losses some stays in: CP2K beside two busy programs 1.77 s, alone 1.40 s.)
-bool is_told_by_undisturbed(const Results& results);
-
-/// Replays "undisturbed" for Results::undisturbed, where ranks lost cores and it was not asked for.
-void find_undisturbed(EventSource& source, Results& results, ReplayOptions options);
-
-/// True where more was lost than a verdict on "measured" can pass over.
+/// True where that is more than a verdict on "measured" can pass over: 2 %.
 bool lost_cores(const Results& results);
+
+/// True where ranks waited for cores so long that nothing tells what the network costs: they shared
+/// cores, or lost more than 10 %, or more than 2 % and nobody replayed "undisturbed", which does
+/// without. (Of larger losses some stays in there: CP2K beside two busy programs 1.77 s, alone
+/// 1.40 s.) False without "measured".
+bool lacks_cores(const Results& results);
+
+/// Replays "undisturbed" for Results::undisturbed, where lost_cores() and it was not asked for.
+void find_undisturbed(EventSource& source, Results& results, ReplayOptions options);
 
 }  // namespace rubato

@@ -123,26 +123,22 @@ std::string unsaid_outcome(const std::string& output) {
     return "rubato: no summary: the program ended without MPI_Finalize, or did not call MPI_Init "
            "with the tracer loaded (env -i, sudo and their like remove LD_PRELOAD)\n";
   }
+  const auto recover = [&](const char* why) {
+    return fmt::format("rubato: {}; to make a trace of what was recorded: rubato recover {}\n", why,
+                       shell_quoted(output));
+  };
   struct stat info;
-  if (stat((output + "/ABORTED").c_str(), &info) == 0) {
+  const auto finds = [&](const char* file) { return stat((output + file).c_str(), &info) == 0; };
+  if (finds("/ABORTED")) {
     // A rank says so now, or was killed before it could.
     constexpr int kTries = 100;
     for (int i = 0; i < kTries && info.st_size == 0; ++i) {
       poll(nullptr, 0, 10);
-      if (stat((output + "/ABORTED").c_str(), &info) != 0) return "";
+      if (!finds("/ABORTED")) return "";
     }
-    if (info.st_size > 0) return "";
-    return fmt::format(
-        "rubato: the program called MPI_Abort; to make a trace of what was recorded: "
-        "rubato recover {}\n",
-        shell_quoted(output));
+    return info.st_size > 0 ? "" : recover("the program called MPI_Abort");
   }
-  if (stat((output + "/INCOMPLETE").c_str(), &info) == 0) {
-    return fmt::format(
-        "rubato: the program ended without MPI_Finalize; to make a trace of what was recorded: "
-        "rubato recover {}\n",
-        shell_quoted(output));
-  }
+  if (finds("/INCOMPLETE")) return recover("the program ended without MPI_Finalize");
   if (stat(output.c_str(), &info) == 0) return "";
   return "rubato: nothing was recorded: no call of MPI_Init reached the tracer, or it failed "
          "(env -i, sudo and their like remove LD_PRELOAD: put rubato trace behind them; MPI may be "

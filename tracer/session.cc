@@ -1,15 +1,10 @@
 #include "tracer/session.h"
 
-#include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -22,6 +17,7 @@
 #include "tracer/function_probe.h"
 #include "tracer/functions.h"
 #include "tracer/journal.h"
+#include "tracer/last_words.h"
 #include "tracer/late_start.h"
 #include "tracer/launcher.h"
 #include "tracer/modules.h"
@@ -67,16 +63,6 @@ bool finished = false;
 
 /// What is needed to say that MPI_Abort was called, made beforehand: a signal handler may not
 /// allocate.
-struct LastWords {
-  std::string line;
-  std::string claim;  ///< the file of the one who says it; empty without an archive
-  int file = STDERR_FILENO;
-  std::atomic<bool> said{false};
-
-  void prepare();
-  void say();
-  void say_here();
-};
 LastWords last_words;
 
 /// How many of MPI's sessions the program has open, and the process that opened the first: children
@@ -238,7 +224,9 @@ void begin_records(const InitStamp& stamp, bool threads, Start start_communicato
   session->recording = true;
   // A child of fork() is not a rank.
   pthread_atfork(nullptr, nullptr, [] { Recorder::stop(); });
-  last_words.prepare();
+  const Settings& settings = session->settings;
+  last_words.prepare("rubato: " + how_to_recover("the program called MPI_Abort") + "\n",
+                     settings.archive ? settings.output + "/" + kAborted : "", session->rank == 0);
 }
 
 /// Behind the first call.
@@ -647,60 +635,6 @@ std::string sessions_report() {
   return how_to_recover("this program has MPI sessions and no MPI_Finalize");
 }
 
-namespace {
-
-void LastWords::prepare() {
-  line = "rubato: " + how_to_recover("the program called MPI_Abort") + "\n";
-  if (session->settings.archive) claim = session->settings.output + "/" + kAborted;
-  // A high number, which programs that count their files do not use.
-  if (const int launcher = hydra_stderr(); launcher >= 0) {
-    file = fcntl(launcher, F_DUPFD_CLOEXEC, 100);
-    close(launcher);
-    if (file < 0) file = STDERR_FILENO;
-  }
-}
-
-/// Another rank may end the job at any moment, by SIGKILL, and whoever watches the job says the
-/// line unless it is marked as said. So a process that the launcher does not know claims, says and
-/// marks it. It runs in our memory, as posix_spawn's does, while its parent waits.
-void LastWords::say() {
-  if (said.exchange(true)) return;
-  alignas(16) static char stack[32 * 1024];
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int child = clone(
-      [](void* self) {
-        setsid();
-        static_cast<LastWords*>(self)->say_here();
-        _exit(0);
-        return 0;
-      },
-      stack + sizeof stack, CLONE_VM | CLONE_VFORK, this);
-  if (child < 0) say_here();
-  if (child > 0) waitpid(child, nullptr, __WCLONE);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
-
-/// Without an archive there is no place to agree on one rank, so it is rank 0: where another one
-/// ends the job, the watcher of `rubato trace` says that there is no summary.
-void LastWords::say_here() {
-  bool mine = session->rank == 0;
-  int made = -1;
-  if (!claim.empty()) {
-    made = open(claim.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (made >= 0 || errno == EEXIST) mine = made >= 0;
-  }
-  const bool printed = mine && write(file, line.data(), line.size()) >= 0;
-  if (printed && made >= 0) {
-    [[maybe_unused]] const ssize_t marked = write(made, "x", 1);
-  }
-  if (made >= 0) close(made);
-  if (printed) outcome_is_said();
-}
-
-}  // namespace
-
 void abort_session() {
   if (!session_started() || finished) return;
   Recorder::stop();
@@ -708,8 +642,7 @@ void abort_session() {
 }
 
 bool abort_is_said() {
-  return last_words.said ||
-         (!last_words.claim.empty() && access(last_words.claim.c_str(), F_OK) == 0);
+  return last_words.is_said();
 }
 
 std::string how_to_recover(const std::string& what) {

@@ -11,27 +11,16 @@ namespace {
 
 /// T(n) = 100 + 2 n between nodes, and a port is busy for 2 n of that: half as fast as links.
 Scenario slow_ports(const std::string& network) {
-  Scenario scenario;
-  scenario.name = network;
-  scenario.platform = parse_platform(R"(
-    format = 1
-    [level.node]
-    transfer = [ { from = "0B", latency = "10ns", bandwidth = "1GB/s" } ]
-    gap = "0ns"
-    [level.network]
-    transfer = [ { from = "0B", latency = "100ns", bandwidth = "500MB/s" } ]
-    gap = [ { from = "0B", latency = "0ns", bandwidth = "500MB/s" } ]
-    [network]
-    link_bandwidth = "1GB/s"
-    )" + network,
-                                     "ports.toml");
+  Scenario scenario = on_network(network);
+  LevelModel& level = *scenario.platform.levels[static_cast<size_t>(Level::kNetwork)];
+  level.transfer = TransferCurve::hockney(100e-9, 500e6);
+  level.gap = TransferCurve::hockney(0, 500e6);
   return scenario;
 }
 
 // The links of a graph differ from node to node.
 const std::vector<std::string> kNetworks = {
-    "topology = \"crossbar\"",
-    "topology = \"graph\"\nnodes = [\"n[0-3]\"]\ncables = [\"n[0-3] s\"]"};
+    "model = \"crossbar\"", "model = \"graph\"\nnodes = [\"n[0-3]\"]\ncables = [\"n[0-3] s\"]"};
 
 }  // namespace
 
