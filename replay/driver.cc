@@ -180,7 +180,12 @@ class Driver {
     limits_.bytes[at(Level::kSocket)] = limits_.bytes[at(Level::kNode)];
     const bool learned_network = learn(eager.network, Level::kNetwork, waited[at(Level::kNetwork)],
                                        done[at(Level::kNetwork)]);
-    if (learned_node || learned_network) survey();
+    if (learned_node || learned_network) {
+      passes_.expect(1);
+      survey();
+    }
+    if (eager.node.bytes) eager.node.bytes = limits_.bytes[at(Level::kNode)];
+    if (eager.network.bytes) eager.network.bytes = limits_.bytes[at(Level::kNetwork)];
   }
 
   static EagerLimit told(const std::optional<double>& asked,

@@ -36,7 +36,8 @@ std::string identity_line(const IdentityResult& identity);
 /// prediction of the recorded time comes first. If that is off by more than a tenth, or ranks
 /// lacked cores (lost_cores.h), or had clocks that were not synchronised, the headline makes no
 /// statement about a perfect interconnect and names the unexplained time and its causes instead.
-/// The last sentence says what recording cost, if "undisturbed" was asked for, and lost cores.
+/// Where ranks lost some of their time to others on their cores, it judges "undisturbed" and says
+/// how much they lost; else the last sentence says what else only "measured" contains.
 std::string headline(const Results& results);
 
 /// True where that headline makes no statement about a perfect interconnect.

@@ -222,11 +222,12 @@ std::optional<OneProcess> why_one_process(const po::variables_map& values) {
 
 /// True for what one process makes of results that several found, from all of the archive: who is
 /// waited for, pictures, archives and sweeps.
-bool needs_whole_archive(const Results& results, const po::variables_map& values) {
+bool needs_whole_archive(const Results& results, const ReplayOptions& options,
+                         const po::variables_map& values) {
   for (const char* option : {"html", "perfetto", "otf2", "sweep"}) {
     if (values.count(option)) return true;
   }
-  return waits_in_turn(results) || lost_cores(results);
+  return waits_in_turn(results) || needs_undisturbed(results, options);
 }
 
 /// The scenarios that intervals and the cost of contention need beside the asked ones.
@@ -349,7 +350,7 @@ int command_replay(const Arguments& arguments) {
   std::unique_ptr<EventSource> source;
   std::optional<Results> together =
       replay_together(processes, archive, planned, resumed, values, source);
-  const bool is_loaded_again = together && needs_whole_archive(*together, values);
+  const bool is_loaded_again = together && needs_whole_archive(*together, options, values);
   if (is_loaded_again) source.reset();
   if (!source) source = open_trace(archive, {options.ignore_offsets, options.threads});
   if (!together || is_loaded_again) {

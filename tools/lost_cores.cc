@@ -4,6 +4,7 @@
 #include "replay/driver.h"
 #include "tools/caveats.h"
 #include "tools/other_rows.h"
+#include "tools/warnings.h"
 
 namespace rubato {
 namespace {
@@ -28,11 +29,19 @@ bool lost_cores(const Results& results) {
 bool lacks_cores(const Results& results) {
   if (!scenario_named(results, "measured")) return false;
   if (results.trace.shared_cores || lost_share(results) > kMostTold) return true;
-  return lost_cores(results) && !scenario_named(results, "undisturbed");
+  if (!lost_cores(results)) return false;
+  const ScenarioResult* undisturbed = scenario_named(results, "undisturbed");
+  return !undisturbed || mean(undisturbed->ranks, &RankResult::lost_core) > 0;
+}
+
+bool needs_undisturbed(const Results& results, const ReplayOptions& options) {
+  return lost_cores(results) && lost_share(results) <= kMostTold && !options.keep_stolen &&
+         !results.trace.shared_cores && !has_unsynchronised_clocks(results.trace) &&
+         scenario_named(results, "perfect") && !scenario_named(results, "undisturbed");
 }
 
 void find_undisturbed(EventSource& source, Results& results, ReplayOptions options) {
-  if (!lost_cores(results) || scenario_named(results, "undisturbed")) return;
+  if (!needs_undisturbed(results, options)) return;
   options.observers.clear();
   options.verify = false;
   options.fit_degradation = false;

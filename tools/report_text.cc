@@ -330,7 +330,9 @@ std::string cures_table(const Results& results, int width) {
   const std::vector<Cure> found = cures(results);
   if (found.empty()) return "";
   const ScenarioResult& run = *run_of_interest(results);
-  TextTable table({"What would help", "Saves at most", "of " + run.name});
+  const bool was_asked = &run != (results.undisturbed ? &*results.undisturbed : nullptr);
+  TextTable table({"What would help", "Saves at most",
+                   "of " + (was_asked ? run.name : "the run without lost cores")});
   for (const Cure& cure : found)
     table.add_row({cure.what, show_seconds(cure.seconds), show_share(cure.seconds, run.elapsed)});
   std::string out = "\n" + table.format(width);

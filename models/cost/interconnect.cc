@@ -40,8 +40,8 @@ Interconnect::Interconnect(const Platform& platform, std::optional<Level> fallba
 
 bool Interconnect::flows(Level level) const {
   const ContentionSetting& network = platform_.contention;
-  return network.model && network.model->key("sharing") && !network.flows_alone &&
-         network.levels[static_cast<size_t>(level)];
+  return level == Level::kNetwork && network.model && network.model->key("sharing") &&
+         !network.flows_alone && network.levels[static_cast<size_t>(level)];
 }
 
 double Interconnect::in_links(double bytes) const {
@@ -58,10 +58,18 @@ Interconnect::Wire Interconnect::wire(Level level, double bytes) const {
   const LevelModel* model = model_of(level);
   assert(model);
   const double growing = growing_part(model->transfer, bytes);
-  const double gap = model->gap ? (*model->gap)(bytes) : growing;
   Wire wire;
-  wire.data = std::min(std::max(growing, gap), model->transfer(bytes));
-  if (flows(level) && gap > (1 + kSameRate) * in_links(bytes)) wire.port = std::min(gap, wire.data);
+  wire.gap = model->gap ? (*model->gap)(bytes) : growing;
+  wire.data = growing;
+  if (!flows(level)) return wire;
+  // T may grow faster than the ports and links that were measured, where a message passes one part
+  // of its way after the other. The next one of its pair follows when those are free.
+  const double links = in_links(bytes);
+  if (wire.gap > 0) {
+    const double slowest = links > 0 ? std::min(growing, links) : growing;
+    wire.data = std::min(std::max(wire.gap, slowest), model->transfer(bytes));
+  }
+  if (wire.gap > (1 + kSameRate) * links) wire.port = std::min(wire.gap, wire.data);
   return wire;
 }
 
@@ -105,10 +113,11 @@ MessageCost Interconnect::message(PairClass pair, double bytes) const {
       std::max({cost.send_overhead, cost.receive_overhead, cost.unexpected_overhead, cost.gap});
   const double held = std::isfinite(most) ? held_beyond(*model, bytes) : 0;
   cost.streamed_send = held > 0 ? explained + held : cost.following_send;
-  if (flows(pair.level())) {  // which share ports: only what bursts add is left
+  if (flows(pair.level())) {  // which share ports: only bursts are left
     const double busy = std::max(cost.gap, in_links(bytes));
-    for (double* burst : {&cost.burst_gap, &cost.second_burst_gap})
-      *burst = *burst > (1 + kSameRate) * busy ? *burst - busy : 0;
+    for (double* burst : {&cost.burst_gap, &cost.second_burst_gap}) {
+      if (*burst <= (1 + kSameRate) * busy) *burst = 0;
+    }
     cost.gap = 0;
   }
   return cost;

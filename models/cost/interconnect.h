@@ -15,11 +15,13 @@ struct MessageCost {
   double send_overhead = 0;     ///< o_s: the sender's processor
   double receive_overhead = 0;  ///< o_r: the receiver's processor
   double unexpected_overhead =
-      0;                 ///< o_r of an eager message that arrived before its receive was posted
-  double transfer = 0;   ///< T: one way
-  double gap = 0;        ///< g: time that it occupies a port; 0 where it flows over shared links
-  double burst_gap = 0;  ///< g_b: likewise behind an open one; no less than g
-  double second_burst_gap = 0;  ///< g_2: that of the first one behind an open one; no less than g
+      0;                ///< o_r of an eager message that arrived before its receive was posted
+  double transfer = 0;  ///< T: one way
+  double gap = 0;       ///< g: time that it occupies a port; 0 where it flows over shared links
+  /// g_b: likewise behind an open one; no less than g. Over shared links: from the start of the
+  /// one before to its own, or 0 where g_b is not more than the message keeps port and links busy.
+  double burst_gap = 0;
+  double second_burst_gap = 0;  ///< g_2: that of the first one behind an open one; likewise
   double latency = 0;           ///< L: one way for the smallest message, a leg of a handshake
   double answer = 0;          ///< A: time until an answer has been seen, o_s + L + o_r of no bytes
   double crossing_delay = 0;  ///< x: extra time when its receiver sends at the same time
@@ -50,9 +52,9 @@ class Interconnect {
   double needs_presence_from(Level level) const;
   /// How a message flows over links that it shares, in seconds.
   struct Wire {
-    double data = 0;  ///< the part of T, at its end, in which the bytes move: what grows, or g
-    double port =
-        0;  ///< of that, what a port of its ranks is busy; 0: the node's links are the port
+    double data = 0;  ///< the part of T, at its end, in which the bytes move, if nobody shares
+    double port = 0;  ///< of that, what a port of its ranks is busy; 0: they are none
+    double gap = 0;   ///< g, whatever does duty as a port: so long after its start it has left
   };
   Wire wire(Level level, double bytes) const;
 
@@ -82,7 +84,8 @@ class Interconnect {
 
  private:
   const LevelModel* model_of(Level level) const;
-  /// True where messages of this level share the links of a topology, and their ports with them.
+  /// True where messages of this level share the links of a topology, and their ports with them:
+  /// those between nodes.
   bool flows(Level level) const;
   /// Seconds that the links of a node are busy with a message: they are its port for so long. 0
   /// where those differ from node to node.

@@ -18,10 +18,10 @@ std::string percent(double share) {
   return std::to_string(std::lround(100 * share)) + " %";
 }
 
-/// The number that a text of [measured] begins with; 0 without one.
-double number_in(const Provenance& measured, const std::string& key) {
+/// The number that a text of [measured] begins with; `otherwise` without one.
+double number_in(const Provenance& measured, const std::string& key, double otherwise = 0) {
   const auto found = measured.find(key);
-  return found == measured.end() ? 0 : std::strtod(found->second.c_str(), nullptr);
+  return found == measured.end() ? otherwise : std::strtod(found->second.c_str(), nullptr);
 }
 
 }  // namespace
@@ -33,10 +33,10 @@ Grade grade_calibration(const Provenance& measured) {
     grade.error = std::hypot(grade.error, error);
   };
   // Fixed work also loses what ranks take from each other that share a core, and messages what an
-  // idle machine changes: other programs take from both. What took 1 second in 1 - lost may take as
-  // much longer in a program.
-  const double lost =
-      std::min(number_in(measured, "noise"), number_in(measured, "messages_lost")) / 100;
+  // idle machine changes: other programs take from both. Where only one was measured, it is all
+  // that is known. What took 1 second in 1 - lost may take as much longer in a program.
+  const double noise = number_in(measured, "noise", number_in(measured, "messages_lost"));
+  const double lost = std::min(noise, number_in(measured, "messages_lost", noise)) / 100;
   if (lost > kLostNoticed)
     add("other programs took " + percent(lost) + " of the time",
         std::min(1.0, lost / (1 - std::min(lost, 0.99))));

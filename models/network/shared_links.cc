@@ -9,7 +9,7 @@
 //           └──────────────── time
 //
 // Of the flows between the same two ranks, one moves, the first that started, as on a connection;
-// with `pairs = "at-once"` all do, as in SimGrid.
+// with `pairs = "at-once"` all do, as in SimGrid. One without bytes arrives when its turn comes.
 //
 // Starts and ends of one moment are solved together, when time goes on (settle).
 //
@@ -139,6 +139,10 @@ class SharedLinks : public Network {
   /// Its latency is over.
   void be_ready(uint32_t number, double now);
   void join(uint32_t number, double now);
+  /// Those whose pair has just become free.
+  void join_next(double now);
+  /// It has moved, so the next one of its pair may.
+  void leave_pair(const State& state);
   uint32_t open_stream(const Key& key, double now);
   /// As in SimGrid's LV08: one by the latency and what S bytes take on each link of route_. Without
   /// latency 1.
@@ -198,18 +202,26 @@ void SharedLinks::start(uint32_t number, const Flow& flow, double now) {
   // An empty message keeps ports busy, too.
   const double bytes = flow.port > 0 ? std::max(flow.bytes, 1.0) : flow.bytes;
   State& state = states_[number] = {bytes, flow.alone, {}};
-  if (!(flow.data > 0) || !(bytes > 0) || flow.from == flow.to)
+  const auto pair =
+      static_cast<uint64_t>(flow.rank) << 32 | static_cast<uint32_t>(flow.destination);
+  const bool moves = flow.data > 0 && bytes > 0;
+  if (flow.from == flow.to || (!moves && !(in_order_ && pairs_.contains(pair))))
     return ask(flow.alone, number, kArrives);
-  Key key{flow.from, flow.to, bytes / flow.data, weight_s_ ? priority(flow) : 1};
-  if (flow.port > 0) {
+  if (!moves) state.bytes = 0;
+  Key key{flow.from, flow.to};
+  if (moves) {
+    key.alone = bytes / flow.data;
+    if (weight_s_) key.priority = priority(flow);
+  }
+  if (moves && flow.port > 0) {
     key.port = flow.port / bytes;
     key.rank = flow.rank;
     key.destination = flow.destination;
   }
   state.phase = key;
   if (in_order_) {
-    state.pair = static_cast<uint64_t>(flow.rank) << 32 | static_cast<uint32_t>(flow.destination);
-    Queue& queue = pairs_[state.pair];
+    state.pair = pair;
+    Queue& queue = pairs_[pair];
     (queue.first == kNoFlow ? queue.first : states_[queue.last].behind) = number;
     queue.last = number;
   }
@@ -248,12 +260,13 @@ void SharedLinks::run(double now) {
     const uint32_t number = joins_.item();
     joins_.erase(number);
     be_ready(number, now);
+    join_next(now);
   }
   while (!ends_.empty() && ends_.time() <= now + kMoment) {
     const uint32_t stream = ends_.item();
     ends_.erase(stream);
     end_flows(stream, now);
-    for (const uint32_t number : std::exchange(next_, {})) join(number, now);
+    join_next(now);
   }
   for (const uint32_t number : touched_) {
     const Stream& stream = streams_[number];
@@ -292,8 +305,18 @@ void SharedLinks::be_ready(uint32_t number, double now) {
   join(number, now);
 }
 
+void SharedLinks::join_next(double now) {
+  while (!next_.empty()) {
+    for (const uint32_t number : std::exchange(next_, {})) join(number, now);
+  }
+}
+
 void SharedLinks::join(uint32_t number, double now) {
   State& state = states_[number];
+  if (state.bytes == 0) {
+    leave_pair(state);
+    return ask(state.waited ? now : state.alone, number, kArrives);
+  }
   const Key key = std::get<Key>(state.phase);
   const auto known = known_.find(key);
   const uint32_t of = known != known_.end() ? *known : open_stream(key, now);
@@ -349,19 +372,22 @@ void SharedLinks::end_flows(uint32_t number, double now) {
     stream.flows.pop_back();
     const State& state = states_[flow];
     const bool slowed = was_slowed(flow);
-    if (state.pair != kNoPair) {
-      const auto pair = pairs_.find(state.pair);
-      const uint32_t next = pair->second.first = state.behind;
-      if (next == kNoFlow) {
-        pairs_.erase(pair);
-      } else if (states_[next].waited) {
-        next_.push_back(next);
-      }
-    }
+    leave_pair(state);
     if (counter_) counter_->end_flow(stream.counted, state.bytes, slowed ? now - state.alone : 0);
     ask(slowed ? now : state.alone, flow, kArrives);
   } while (!stream.flows.empty() && next_end(stream, now) <= now + kMoment);
   touch(number);
+}
+
+void SharedLinks::leave_pair(const State& state) {
+  if (state.pair == kNoPair) return;
+  const auto pair = pairs_.find(state.pair);
+  const uint32_t next = pair->second.first = state.behind;
+  if (next == kNoFlow) {
+    pairs_.erase(pair);
+  } else if (states_[next].waited) {
+    next_.push_back(next);
+  }
 }
 
 void SharedLinks::close(uint32_t number) {

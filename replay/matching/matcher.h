@@ -62,8 +62,6 @@ struct TransferFacts {
   bool follows_first : 1 = false;  ///< kFollowsFirst; likewise
   /// Goes by pull or push, and is not known to arrive in every lane (presence.h).
   bool agrees : 1 = false;
-  /// In the pass that finds the minima: the sender had no core for a while in its call.
-  bool sender_lost_core : 1 = false;
   bool misfits : 1 = false;  ///< Matcher::take_misfit() knows more
 };
 
@@ -73,8 +71,9 @@ struct TransferFacts {
 template <int K>
 struct alignas(kCacheLine) Transfer : TransferFacts {
   // Ticks; each is valid once the side that knows it has come.
-  /// When the sender's port takes it (model), its send was entered (measured), or, in the pass that
-  /// finds the minima, the sender is known to have been done.
+  /// When the sender's port takes it (model), or its send was entered (measured). In the pass that
+  /// finds the minima, when the sender is known to have been done; minus that where it had no core
+  /// for a while in its call.
   Lanes<K> sent;
   Lanes<K> posted;  ///< when the receive was posted
 

@@ -21,6 +21,7 @@ Interconnect::Wire LaneMachines::wire(Level level, double bytes) const {
   Interconnect::Wire wire = interconnects[0].wire(level, bytes);
   wire.data *= ticks_per_second;
   wire.port *= ticks_per_second;
+  wire.gap *= ticks_per_second;
   return wire;
 }
 

@@ -89,7 +89,7 @@ class OrderedRules : public ModelRules<1> {
     flow.pair = operation.pair;
     flow.there = way(operation.pair, action.one_sided.bytes);
     flow.start = start[0];
-    flow.gap = there.gap[0];
+    flow.gap = there.wire.gap;
     flow.gaps = flow.aimed_gaps = aimed.gaps[0];
     aimed.gaps += there.gap;
     operation.through = aimed.gaps;

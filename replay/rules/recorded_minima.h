@@ -199,12 +199,12 @@ class MinimaRules {
   Lanes<1> tell(TimelineState<1>& timeline, PairClass) { return timeline.enter; }
 
   void send(TimelineState<1>&, const Call& call, const Action& action, Transfer<1>& transfer) {
-    // Here: the time by which the sender was done with the message.
-    transfer.arrival()[0] =
-        (action.flags & kBlocking) && !(action.flags & (kSynchronous | kBuffered))
-            ? call.leave
-            : std::numeric_limits<double>::infinity();
-    transfer.sender_lost_core = (call.spinning & kLoses) != 0;
+    const bool tells = (action.flags & kBlocking) && !(action.flags & (kSynchronous | kBuffered));
+    // (Flags would not go along to another process.)
+    const bool lost_core = (call.spinning & kLoses) != 0;
+    transfer.sent[0] = !tells      ? std::numeric_limits<double>::infinity()
+                       : lost_core ? -call.leave
+                                   : call.leave;
     transfer.sender_waits = waits(action, transfer);
     transfer.handshake = transfer.sender_waits && !(action.flags & kSynchronous);
   }
@@ -212,14 +212,16 @@ class MinimaRules {
 
   void matched(Transfer<1>& transfer) {
     // A send that was done before its receive was posted did not wait for it.
-    if (transfer.arrival()[0] < transfer.recorded_post) {
+    const double done = std::abs(transfer.sent[0]);
+    const bool lost_core = transfer.sent[0] < 0;
+    if (done < transfer.recorded_post) {
       double& evidence = minima_->eager_evidence[transfer.pair.number()];
       evidence = std::max(evidence, static_cast<double>(transfer.bytes));
       return;
     }
     const double before = transfer.recorded_post - transfer.recorded_send;
-    const double behind = transfer.arrival()[0] - transfer.recorded_post;
-    if (transfer.sender_lost_core || before < long_before_ || behind > before) return;
+    const double behind = done - transfer.recorded_post;
+    if (lost_core || before < long_before_ || behind > before) return;
     double& evidence = minima_->waiting_evidence[transfer.pair.number()];
     evidence = std::min(evidence, static_cast<double>(transfer.bytes));
   }

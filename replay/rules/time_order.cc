@@ -66,11 +66,12 @@ void TimeOrder::flow(TransferId id, int source, int destination, Level level, do
   const Message& message = messages_[id];
   Flow flow{source, destination};
   flow.length = message.rest - message.lead;
-  // A push may be under way before its sender can have seen the answer: only what is left flows.
   flow.data = std::min(message.data, flow.length);
-  const double left = flow.data < message.data ? flow.data / message.data : 1;
+  // A push may be under way before its sender can have seen the answer: only what is left flows.
+  const bool is_under_way = message.protocol == Protocol::kPush && flow.data < message.data;
+  const double left = is_under_way ? flow.data / message.data : 1;
   flow.bytes = bytes * left;
-  flow.port = message.port * left;
+  flow.port = std::min(message.port * left, flow.data);
   flow.alone = message.alone;
   begin({id, message.version, source, Subject::kMessage}, level, flow);
 }

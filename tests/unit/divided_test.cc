@@ -179,6 +179,18 @@ TEST_CASE("a divided replay of random programs, rendezvous") {
   CHECK(divided > static_cast<int>(3 * kSeeds));
 }
 
+// Rank 0 was in its send long before the receive was posted, and lost its core there or not: with
+// the latter processes learn an eager limit, each from receives of its own (recorded_minima.h).
+TEST_CASE("processes learn the same eager limit") {
+  ReplayOptions options;
+  options.wait_states = true;
+  for (const std::string lost : {"", " lost 20000"}) {
+    const std::string text = "nodes 0 1\none_clock\n0: 0..30000 send 1 8000B" + lost +
+                             "\n1: 25000..30000 recv 0 8000B\n0: 200000 end\n1: 200000 end\n";
+    CHECK(check_divided(text, {parse_scenario("measured")}, options) > 0);
+  }
+}
+
 TEST_CASE("a divided replay of random programs with one scenario") {
   for (unsigned seed = 0; seed < kSeeds / 2; ++seed) {
     Program program = Generator(seed, true).make();

@@ -25,6 +25,15 @@ TEST_CASE("each fault is said, and widens what is predicted") {
   CHECK(grade.error == Approx(std::hypot(0.25, 0.1)));
 }
 
+// As above: a quarter longer.
+TEST_CASE("what was measured alone counts alone") {
+  for (const char* key : {"noise", "messages_lost"}) {
+    const Grade grade = grade_calibration({{key, "20.0% of the time"}});
+    CHECK(grade.faults == "other programs took 20 % of the time");
+    CHECK(grade.error == Approx(0.25));
+  }
+}
+
 TEST_CASE("the platform file states the grade, and the model's error with it") {
   Platform platform;
   platform.name = "busy";
