@@ -1,5 +1,7 @@
 #include "replay/intervals.h"
 
+#include <strings.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -37,6 +39,21 @@ double most_overhead(const ScenarioResult& result, const RecordingOverhead& over
 double mean_mpi(const ScenarioResult& result) {
   double sum = 0;
   for (const RankResult& rank : result.ranks) sum += rank.mpi;
+  return result.ranks.empty() ? 0 : sum / static_cast<double>(result.ranks.size());
+}
+
+/// The mean rank's seconds in collectives whose algorithm is a guess.
+double mean_guessed(const ScenarioResult& result, const std::vector<std::string>& calls) {
+  double sum = 0;
+  for (size_t call = 0; call < calls.size(); ++call) {
+    const bool is_guessed =
+        std::any_of(result.collectives.begin(), result.collectives.end(), [&](const auto& use) {
+          return use.guessed &&
+                 strcasecmp(calls[call].c_str(), ("MPI_" + use.operation).c_str()) == 0;
+        });
+    if (!is_guessed) continue;
+    for (const RankResult& rank : result.ranks) sum += rank.calls[call].time;
+  }
   return result.ranks.empty() ? 0 : sum / static_cast<double>(result.ranks.size());
 }
 
@@ -79,7 +96,11 @@ Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhe
         variants.compensated ? kErrors * kOverheadError * most_overhead(result, overhead) : 0;
     const double of_mpi = scenarios_[i].platform.model_error.value_or(kModelError);
     const double model = variants.models ? kErrors * of_mpi * mean_mpi(result) : 0;
-    const double half = std::hypot(std::hypot(network, compute), std::hypot(recording, model));
+    const double guesses =
+        variants.models ? kErrors * kGuessedAlgorithmError * mean_guessed(result, results.calls)
+                        : 0;
+    const double half =
+        std::hypot(std::hypot(network, compute), std::hypot(recording, model), guesses);
     intervals[i] = {std::max(0.0, result.elapsed - half), result.elapsed + half,
                     scenarios_[i].platform_file};
   }

@@ -13,7 +13,8 @@
 //              compute. The subtracted overhead, of the rank with the most of it, has the standard
 //              error kOverheadError: it was measured at one place of the program.
 //   model      Effects that the model leaves out: of the time in MPI what the platform file states
-//              (model_error), else kModelError (models/cost/uncertainty.h).
+//              (model_error), else kModelError (models/cost/uncertainty.h); of the time in
+//              collectives of which it says nothing kGuessedAlgorithmError.
 //
 // The additional scenarios are lanes of the same passes, so they add little; in the order of time
 // each is a pass. The interval is symmetric: shorter times are assumed to change the result as much

@@ -24,8 +24,8 @@ static void visit(LevelTraffic& x, Visit each) {
 }
 template <typename Visit>
 static void visit(CollectiveUse& x, Visit each) {
-  static_assert(members<CollectiveUse>() == 5);
-  each(x.operation, x.members, x.algorithm, x.smallest, x.largest);
+  static_assert(members<CollectiveUse>() == 6);
+  each(x.operation, x.members, x.algorithm, x.guessed, x.smallest, x.largest);
 }
 template <typename Visit>
 static void visit(DegradationFit& x, Visit each) {

@@ -67,6 +67,7 @@ Json scenario_to_json(const ScenarioResult& scenario, const std::vector<std::str
     collectives.push_back({{"operation", use.operation},
                            {"members", use.members},
                            {"algorithm", use.algorithm},
+                           {"guessed", use.guessed},
                            {"smallest", number(use.smallest)},
                            {"largest", number(use.largest)}});
   }

@@ -47,6 +47,11 @@ const CollectiveFormula* CollectiveModel::formula_for(CollectiveOp op, double by
   return formula;
 }
 
+bool CollectiveModel::is_guessed(CollectiveOp op, double bytes) const {
+  const auto [priced, size] = priced_as(op, bytes);
+  return !is_perfect(priced) && !formula_for(priced, size) && of(priced).rules.empty();
+}
+
 std::string CollectiveModel::describe(CollectiveOp op, int p, double bytes) const {
   const auto [priced, size] = priced_as(op, bytes);
   if (is_perfect(priced)) return "perfect";

@@ -87,6 +87,10 @@ class CollectiveModel {
   /// How an operation is priced, for reports: the name of the algorithm, "formula" or "perfect".
   std::string describe(CollectiveOp op, int p, double bytes) const;
 
+  /// True where the platform says nothing of an operation: it is priced by the algorithm that a
+  /// library would choose.
+  bool is_guessed(CollectiveOp op, double bytes) const;
+
   /// True where an operation is priced by a formula.
   bool has_formula(CollectiveOp op, double bytes) const;
 

@@ -12,6 +12,11 @@ inline constexpr double kModelError = 0.17;
 /// (share/doc/accuracy.md, the virtual laboratory).
 inline constexpr double kModelErrorInSimulator = 0.02;
 
+/// Relative standard error of the time in a collective of which the platform says nothing: the
+/// library may choose another algorithm than the preset. With p ranks the messages of one follow
+/// each other log p times, and of another p - 1 times; a half says that twice as long is possible.
+inline constexpr double kGuessedAlgorithmError = 0.5;
+
 /// True when the file states an uncertainty for each network: that of the model, or some segment of
 /// T has one, at every level but self that takes time. Costs of zero are exact.
 bool states_uncertainty(const Platform& platform);

@@ -79,6 +79,7 @@ struct CollectiveUse {
   std::string operation;
   int members = 0;        ///< of the communicator
   std::string algorithm;  ///< "formula" or "perfect" if no algorithm was used
+  bool guessed = false;   ///< CollectiveModel::is_guessed(), for some of those calls
   double smallest = 0;    ///< bytes of payload per member, of those calls
   double largest = 0;
 };

@@ -17,10 +17,8 @@ class CollectiveUses {
  public:
   /// An operation of `members` with `bytes` of payload occurs; repetitions do no harm.
   void add(CollectiveOp op, int members, double bytes, const CollectiveModel& model) {
-    const auto [use, is_new] =
-        uses_.try_emplace({op, members, model.describe(op, members, bytes)}, Range{bytes, bytes});
-    use->second.smallest = std::min(use->second.smallest, bytes);
-    use->second.largest = std::max(use->second.largest, bytes);
+    add({op, members, model.describe(op, members, bytes)},
+        {bytes, bytes, model.is_guessed(op, bytes)});
   }
 
   /// Adds those of another process.
@@ -28,7 +26,8 @@ class CollectiveUses {
     to.number(uses_.size());
     for (const auto& [key, range] : uses_) {
       const auto& [op, members, algorithm] = key;
-      to.value(op), to.value(members), to.text(algorithm), to.value(range);
+      to.value(op), to.value(members), to.text(algorithm);
+      to.value(range.smallest), to.value(range.largest), to.value(range.guessed);
     }
   }
   void take(ByteReader& from) {
@@ -38,10 +37,8 @@ class CollectiveUses {
       Range range{};
       from.value(op), from.value(members);
       const std::string algorithm = from.text();
-      from.value(range);
-      const auto [use, is_new] = uses_.try_emplace({op, members, algorithm}, range);
-      use->second.smallest = std::min(use->second.smallest, range.smallest);
-      use->second.largest = std::max(use->second.largest, range.largest);
+      from.value(range.smallest), from.value(range.largest), from.value(range.guessed);
+      add({op, members, algorithm}, range);
     }
   }
 
@@ -50,16 +47,27 @@ class CollectiveUses {
     std::vector<CollectiveUse> list;
     for (const auto& [key, range] : uses_) {
       const auto& [op, members, algorithm] = key;
-      list.push_back({name_of(op), members, algorithm, range.smallest, range.largest});
+      list.push_back(
+          {name_of(op), members, algorithm, range.guessed, range.smallest, range.largest});
     }
     return list;
   }
 
  private:
+  using Key = std::tuple<CollectiveOp, int, std::string>;
   struct Range {
-    double smallest, largest;
+    double smallest = 0, largest = 0;
+    bool guessed = false;
   };
-  std::map<std::tuple<CollectiveOp, int, std::string>, Range> uses_;
+
+  void add(const Key& key, const Range& more) {
+    Range& range = uses_.try_emplace(key, more).first->second;
+    range.smallest = std::min(range.smallest, more.smallest);
+    range.largest = std::max(range.largest, more.largest);
+    range.guessed |= more.guessed;
+  }
+
+  std::map<Key, Range> uses_;
 };
 
 }  // namespace rubato

@@ -340,11 +340,9 @@ TEST_CASE("JSON holds what its description promises") {
   CHECK_FALSE(json["scenarios"][0]["ranks"][0]["calls"].contains("MPI_Send"));
 
   const nlohmann::json made_up = nlohmann::json::parse(report_json(made_up_results(3, false)));
-  const nlohmann::json expected = {{"operation", "allreduce"},
-                                   {"members", 3},
-                                   {"algorithm", "rabenseifner"},
-                                   {"smallest", 65536.0},
-                                   {"largest", 1048576.0}};
+  const nlohmann::json expected = {{"operation", "allreduce"},    {"members", 3},
+                                   {"algorithm", "rabenseifner"}, {"guessed", false},
+                                   {"smallest", 65536.0},         {"largest", 1048576.0}};
   CHECK(made_up["scenarios"][2]["collectives"][1] == expected);
   const nlohmann::json stuck = nlohmann::json::parse(report_json(made_up_results(2, true)));
   CHECK(stuck["scenarios"][4]["elapsed"].is_null());
