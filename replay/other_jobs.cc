@@ -51,6 +51,13 @@ class FirstJobObserver : public Observer<1> {
     if (own.bound_to >= 0) own.bound_to = timeline_[own.bound_to];
     observer_->waited(timeline_[timeline], call, own);
   }
+  void polled(int timeline, std::span<const PolledWait> polls, double begin,
+              const Waited& waited) override {
+    if (timeline_[timeline] == kNone) return;
+    Waited own = waited;
+    if (own.timeline >= 0) own.timeline = timeline_[own.timeline];
+    observer_->polled(timeline_[timeline], polls, begin, own);
+  }
   void message(const Delivery& delivery) override {
     if (timeline_[delivery.receiver] == kNone) return;
     Delivery own = delivery;

@@ -62,7 +62,7 @@ class Profiler {
     const TraceDefinitions& trace = source_->definitions();
     const KeptLosses losses = kept_losses(scenario, options_.keep_stolen);
     CallProfile seen(trace, kept_in(scenario, options_, trace));
-    WaitCauses causes(trace, losses);
+    WaitCauses causes(trace);
     CriticalPath path(trace);
     WaitPlaces places(*source_, losses);
     options_.observers = {&seen, &causes, &path, &places};

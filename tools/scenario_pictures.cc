@@ -85,7 +85,7 @@ ScenarioPicture draw(EventSource& source, const std::vector<Scenario>& scenarios
   TimelinePicture picture(trace, result.start * trace.ticks_per_second,
                           result.elapsed * trace.ticks_per_second, kPictureCells, kept);
   picture.colour_functions(source, number_of_function);
-  WaitCauses causes(trace, kept);
+  WaitCauses causes(trace);
   CriticalPath path(trace);
   WaitPlaces places(source, kept);
   CallProfile seen(trace, kept_in(scenario, options, trace));

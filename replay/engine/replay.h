@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -304,8 +305,13 @@ class Replay {
   /// Adds when that happened which `awaited` waits for, if it is somebody.
   void add_cause(const TimelineState<K>& state, const Call& call, const Awaited& awaited,
                  typename WaitStates<K>::Causes& causes);
-  /// Finds out what the end of the current call follows from.
-  void bind(const TimelineState<K>& state, Waited& waited);
+  /// What the call holds of flushes and lost cores in this scenario.
+  Lanes<K> held_losses(const TimelineState<K>& state, const Call& call) const;
+  /// The loop of polls that the current call ends waited for `causes`.
+  void end_loop(const TimelineState<K>& state, const PollingLoop<K>& loop,
+                const typename WaitStates<K>::Causes& causes, Waited waited);
+  /// Finds out what the end of the current call follows from, which waited from `since` on.
+  void bind(const TimelineState<K>& state, double since, Waited& waited);
   Origin latest_origin(const TimelineState<K>& state,
                        const Waited& waited) requires kTimeOrdered<Rules>;
   /// The observers, of the messages that the call received.
@@ -530,6 +536,7 @@ class Replay {
   Profile<K>* profile_ = nullptr;
   Coverage* coverage_ = nullptr;
   WaitStates<K>* waits_ = nullptr;
+  std::unordered_map<int, PollingLoop<K>> loops_;  ///< by timeline that is in one; for waits_
   const std::vector<double>* begins_later_ = nullptr;
   const TakenRuns* runs_ = nullptr;
   /// How far a timeline is in its runs.

@@ -3,9 +3,12 @@
 // The part of the engine that tells what calls wait for; engine.h includes it. What counts as a
 // wait is told in wait_states.h.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "replay/engine/replay.h"
 #include "replay/rules/origin_rules.h"
@@ -24,17 +27,72 @@ RUBATO_RARE void Replay<Rules>::note_wait(const TimelineState<K>& state, const C
     }
     return;
   }
-  if (state.awaited.empty()) return;
+  if (call.spinning & kSpinning) {
+    if ((leave > state.enter).any())
+      loops_[state.number].add(call.name, state.enter, leave, held_losses(state, call));
+    return;
+  }
+  if (state.awaited.empty()) {
+    // Local calls may stand between a poll and what it found.
+    if (!loops_.empty() && call.actions > 0) loops_.erase(state.number);
+    return;
+  }
   typename WaitStates<K>::Causes causes;
   for (const Awaited& awaited : state.awaited) add_cause(state, call, awaited, causes);
-  waits_->call(state.number, state.enter, leave, causes);
+  Lanes<K> kept = Lanes<K>::Ones();
+  if (call.spinning & kLoses) {
+    kept -= held_losses(state, call) / (leave - state.enter).max(1.0);
+    kept = kept.max(0.0);
+  }
+  waits_->call(state.number, state.enter, leave, causes, kept);
+  std::optional<PollingLoop<K>> loop;
+  if (!loops_.empty()) {
+    if (auto found = loops_.extract(state.number)) loop = std::move(found.mapped());
+  }
+  Waited waited;
+  if constexpr (K == 1) {
+    waited = causes.waited(state.enter[0], leave[0]);
+    waited.kept = kept[0];
+    if (wants_messages_) tell_messages(state);
+  }
+  if (loop) end_loop(state, *loop, causes, waited);
   if constexpr (K == 1) {
     if (observers_.empty()) return;
-    if (wants_messages_) tell_messages(state);
-    Waited waited = causes.waited(state.enter[0], leave[0]);
-    bind(state, waited);
+    bind(state, loop ? loop->begin()[0] : waited.enter, waited);
     for (Observer<K>* observer : observers_) observer->waited(state.number, call, waited);
   }
+}
+
+template <class Rules>
+RUBATO_RARE Lanes<Replay<Rules>::K> Replay<Rules>::held_losses(const TimelineState<K>& state,
+                                                               const Call& call) const {
+  if constexpr (requires { rules_->held(Lost()); }) {
+    if (call.spinning & kLoses) return rules_->held(lost_in(state.block.actions_of(call)));
+  }
+  return Lanes<K>::Zero();
+}
+
+template <class Rules>
+RUBATO_RARE void Replay<Rules>::end_loop(const TimelineState<K>& state, const PollingLoop<K>& loop,
+                                         const typename WaitStates<K>::Causes& causes,
+                                         Waited waited) {
+  Lanes<K> all = Lanes<K>::Zero();
+  std::vector<PolledWait> polls;
+  loop.for_each_wait(causes.last(), [&](uint16_t name, const Lanes<K>& ticks) {
+    all += ticks;
+    if (K > 1 || observers_.empty() || !(ticks[0] > 0)) return;
+    const auto same = std::find_if(polls.begin(), polls.end(),
+                                   [&](const PolledWait& each) { return each.call == name; });
+    if (same == polls.end()) {
+      polls.push_back({name, ticks[0]});
+    } else {
+      same->ticks += ticks[0];
+    }
+  });
+  waits_->add(state.number, causes, all);
+  if (polls.empty()) return;
+  for (Observer<K>* observer : observers_)
+    observer->polled(state.number, polls, loop.begin()[0], waited);
 }
 
 template <class Rules>
@@ -52,10 +110,10 @@ RUBATO_RARE void Replay<Rules>::tell_messages(const TimelineState<K>& state) {
 // What the end of a call follows from. By the recording nobody knows when a message was there, so
 // there a call follows from its cause if that came later than the call.
 template <class Rules>
-RUBATO_RARE void Replay<Rules>::bind(const TimelineState<K>& state, Waited& waited) {
+RUBATO_RARE void Replay<Rules>::bind(const TimelineState<K>& state, double since, Waited& waited) {
   Origin origin{state.number, waited.enter};
   if constexpr (Rules::kFollowsRecording) {
-    if (waited.wait > 0) origin = {waited.timeline, waited.cause};
+    if (std::min(waited.cause, waited.leave) > since) origin = {waited.timeline, waited.cause};
   } else if constexpr (kKnowsOrigins<Rules>) {
     origin = rules_->last_origin().origin;
   } else if constexpr (kTimeOrdered<Rules>) {

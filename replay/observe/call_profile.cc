@@ -97,7 +97,16 @@ void CallProfile::note_window(Timeline& timeline, const Call& call, double gap, 
 
 void CallProfile::waited(int number, const Call&, const Waited& waited) {
   const int rank = waited.timeline < 0 ? -1 : trace_->rank_of(waited.timeline);
-  timelines_[number].wait = {waited.wait, kind_of(waited.pattern), rank};
+  // What the call lost while it waited is no part of its time.
+  timelines_[number].wait = {waited.kept * waited.wait, kind_of(waited.pattern), rank};
+}
+
+void CallProfile::polled(int number, std::span<const PolledWait> polls, double /*begin*/,
+                         const Waited& waited) {
+  Timeline& timeline = timelines_[number];
+  if (timeline.over) return;
+  for (const PolledWait& each : polls)
+    timeline.calls[each.call].waits[static_cast<size_t>(kind_of(waited.pattern))] += each.ticks;
 }
 
 void CallProfile::add_receiving(Timeline& timeline, const Wait& wait, double inside) {
@@ -137,8 +146,6 @@ void CallProfile::call(int number, const Call& call, const Block& block,
   const int rank = trace_->rank_of(number);
   CallTraffic& traffic = timeline.calls[call.name];
   Wait wait = std::exchange(timeline.wait, {});
-  // What the call lost while it waited is no part of its time.
-  wait.ticks = std::min(wait.ticks, inside);
   if (!timeline.over) traffic.waits[static_cast<size_t>(wait.kind)] += wait.ticks;
   OpenRequests& open = open_[rank];
   from_.clear();

@@ -56,6 +56,8 @@ class CallProfile : public Observer<1> {
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
             double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
   void waited(int timeline, const Call& call, const Waited& waited) override;
+  void polled(int timeline, std::span<const PolledWait> polls, double begin,
+              const Waited& waited) override;
 
   // The results of a rank, all its threads together, each to be taken once.
 

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <span>
+
 #include "models/lanes.h"
+#include "replay/observe/polling_loop.h"
 #include "replay/observe/waited.h"
 #include "replay/trace/operation.h"
 
@@ -40,8 +43,15 @@ class Observer {
     (void)timeline, (void)call, (void)clock_before, (void)recorded_before, (void)enter;
   }
 
-  /// Before that: what the call waited for, where there was something and wait states are summed up
-  /// (ReplayOptions::wait_states). With one scenario only.
+  /// Before waited(): what the polls of the loop that `call` ends waited for, from `begin` on.
+  /// Under the same conditions.
+  virtual void polled(int timeline, std::span<const PolledWait> polls, double begin,
+                      const Waited& waited) {
+    (void)timeline, (void)polls, (void)begin, (void)waited;
+  }
+
+  /// Before call(): what the call waited for, where there was something and wait states are summed
+  /// up (ReplayOptions::wait_states). With one scenario only.
   virtual void waited(int timeline, const Call& call, const Waited& waited) {
     (void)timeline, (void)call, (void)waited;
   }

@@ -75,13 +75,21 @@ void TimelinePicture::begin() {
     readers_.emplace_back(std::in_place, *places, timeline);
 }
 
-void TimelinePicture::add(int rank, double from, double to, Activity activity) {
+void TimelinePicture::add(int rank, double from, double to, Activity activity, double share,
+                          std::optional<Activity> instead) {
   const double first = std::max((from - begin_) / ticks_per_column_, 0.0);
   const double last = std::min((to - begin_) / ticks_per_column_, static_cast<double>(columns_));
   const size_t row = static_cast<size_t>(rank / ranks_per_row_) * columns_;
   for (auto column = static_cast<int>(first); column < last; ++column) {
     const double part = std::min(last, column + 1.0) - std::max(first, static_cast<double>(column));
-    ticks_[(row + column) * kKinds + static_cast<size_t>(activity)] += static_cast<float>(part);
+    float* const cell = &ticks_[(row + column) * kKinds];
+    auto amount = static_cast<float>(share * part);
+    if (instead) {
+      float& there = cell[static_cast<size_t>(*instead)];
+      amount = std::min(amount, there);
+      there -= amount;
+    }
+    cell[static_cast<size_t>(activity)] += amount;
   }
 }
 
@@ -112,6 +120,19 @@ void TimelinePicture::add_compute(int timeline, const Call& call, double recorde
 void TimelinePicture::waited(int timeline, const Call& /*call*/, const Waited& waited) {
   wait_[timeline] = waited.wait;
   what_[timeline] = activity_of(waited.pattern);
+}
+
+// Their time was drawn as calls that do not wait: tests are about messages, if it is known of
+// which.
+void TimelinePicture::polled(int timeline, std::span<const PolledWait> polls, double begin,
+                             const Waited& waited) {
+  const double end = std::min(waited.cause, waited.enter);
+  if (over_[timeline] || !(end > begin)) return;
+  const int rank = trace_->rank_of(timeline);
+  for (const PolledWait& each : polls) {
+    const Activity was = trace_->calls[each.call].tests ? Activity::kMessages : Activity::kMpi;
+    add(rank, begin, end, activity_of(waited.pattern), each.ticks / (end - begin), was);
+  }
 }
 
 void TimelinePicture::call(int timeline, const Call& call, const Block& block,

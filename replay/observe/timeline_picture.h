@@ -48,6 +48,8 @@ class TimelinePicture : public Observer<1> {
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
             double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
   void waited(int timeline, const Call& call, const Waited& waited) override;
+  void polled(int timeline, std::span<const PolledWait> polls, double begin,
+              const Waited& waited) override;
 
   int rows() const { return rows_; }
   int columns() const { return columns_; }
@@ -60,7 +62,9 @@ class TimelinePicture : public Observer<1> {
  private:
   static constexpr int kKinds = kActivities + kColouredFunctions;
 
-  void add(int rank, double from, double to, Activity activity);
+  /// Adds `share` of that time, or moves it there from `instead`, as far as it was that.
+  void add(int rank, double from, double to, Activity activity, double share = 1,
+           std::optional<Activity> instead = {});
   void add_compute(int timeline, const Call& call, double recorded_before, double from, double to);
 
   const TraceDefinitions* trace_;

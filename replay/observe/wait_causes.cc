@@ -6,8 +6,8 @@
 
 namespace rubato {
 
-WaitCauses::WaitCauses(const TraceDefinitions& trace, KeptLosses kept)
-    : trace_(&trace), kept_(kept), timelines_(trace.timelines()), roots_(trace.ranks()) {}
+WaitCauses::WaitCauses(const TraceDefinitions& trace)
+    : trace_(&trace), timelines_(trace.timelines()), roots_(trace.ranks()) {}
 
 void WaitCauses::begin() {
   timelines_.assign(trace_->timelines(), {});
@@ -20,9 +20,23 @@ void WaitCauses::waited(int timeline, const Call& /*call*/, const Waited& waited
   own.has_waited = waited.timeline >= 0 || waited.wait > 0;
 }
 
-void WaitCauses::call(int timeline, const Call& call, const Block& block,
+void WaitCauses::polled(int timeline, std::span<const PolledWait> polls, double begin,
+                        const Waited& waited) {
+  if (timelines_[timeline].over) return;
+  Waited loop = waited;
+  loop.enter = begin;
+  loop.wait = std::min(waited.cause, waited.enter) - begin;
+  double all = 0;
+  for (const PolledWait& each : polls) {
+    add_wait(timeline, each.call, loop, each.ticks);
+    all += each.ticks;
+  }
+  add_root(timeline, loop, all);
+}
+
+void WaitCauses::call(int timeline, const Call& call, const Block& /*block*/,
                       const Lanes<1>& /*clock_before*/, double /*recorded_before*/,
-                      const Lanes<1>& enter, const Lanes<1>& leave) {
+                      const Lanes<1>& /*enter*/, const Lanes<1>& /*leave*/) {
   Timeline& own = timelines_[timeline];
   if (call.role == CallRole::kInit) forget(own);
   if (call.role == CallRole::kFinalize) own.over = true;
@@ -31,8 +45,8 @@ void WaitCauses::call(int timeline, const Call& call, const Block& block,
   if (waited.pattern == WaitPattern::kLateSender && waited.timeline >= 0)
     find_wrong_order(timeline, waited);
   if (waited.wait <= 0) return;
-  const double inside = std::max(0.0, leave[0] - enter[0] - kept_.in(call, block));
-  add_wait(timeline, call, waited, std::min(waited.wait, inside));
+  add_wait(timeline, call.name, waited, waited.kept * waited.wait);
+  add_root(timeline, waited, waited.kept * waited.wait);
 }
 
 void WaitCauses::forget(Timeline& timeline) {
@@ -74,17 +88,21 @@ void WaitCauses::add_direct(Timeline& waiting, int causing, double ticks) {
   while (causes.size() > kMostCauses) causes.erase(std::prev(causes.end()));
 }
 
-void WaitCauses::add_wait(int timeline, const Call& call, const Waited& waited, double counts) {
+void WaitCauses::add_wait(int timeline, uint16_t call, const Waited& waited, double counts) {
   if (counts <= 0) return;
   Timeline& own = timelines_[timeline];
-  WaitSum& sum = own.waits[{call.name, waited.pattern}];
+  WaitSum& sum = own.waits[{call, waited.pattern}];
   ++sum.count;
   sum.ticks += counts;
   if (waited.pattern == WaitPattern::kLateSender) {
-    own.late.push_back({waited.cause, counts, call.name});
+    own.late.push_back({waited.cause, counts, call});
     if (own.late.size() > kReceivesKept) own.late.pop_front();
   }
-  if (waited.timeline < 0) return;
+}
+
+void WaitCauses::add_root(int timeline, const Waited& waited, double counts) {
+  if (counts <= 0 || waited.timeline < 0) return;
+  Timeline& own = timelines_[timeline];
   const int causing = trace_->rank_of(waited.timeline);
   add_direct(own, causing, counts);
 

@@ -25,7 +25,6 @@
 #include <utility>
 #include <vector>
 
-#include "replay/observe/kept_losses.h"
 #include "replay/observe/observer.h"
 #include "replay/trace/trace.h"
 
@@ -54,12 +53,14 @@ class WaitCauses : public Observer<1> {
     auto operator<=>(const Pair&) const = default;
   };
 
-  explicit WaitCauses(const TraceDefinitions& trace, KeptLosses kept = {});
+  explicit WaitCauses(const TraceDefinitions& trace);
 
   void begin() override;
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
             double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
   void waited(int timeline, const Call& call, const Waited& waited) override;
+  void polled(int timeline, std::span<const PolledWait> polls, double begin,
+              const Waited& waited) override;
 
   std::map<Key, WaitSum> waits() const;
   /// Ticks that the first rank waited for the second, directly. Of a timeline that waits for more
@@ -97,7 +98,9 @@ class WaitCauses : public Observer<1> {
     std::map<int, double> direct;                               ///< by rank that causes them
   };
 
-  void add_wait(int timeline, const Call& call, const Waited& waited, double counts);
+  void add_wait(int timeline, uint16_t call, const Waited& waited, double counts);
+  /// Of a wait in any call.
+  void add_root(int timeline, const Waited& waited, double counts);
   void add_direct(Timeline& waiting, int causing, double ticks);
   /// `part` of it counts.
   void add_segment(Timeline& to, double begin, double end, int root, double part);
@@ -105,7 +108,6 @@ class WaitCauses : public Observer<1> {
   void forget(Timeline& timeline);
 
   const TraceDefinitions* trace_;
-  KeptLosses kept_;
   std::vector<Timeline> timelines_;
   std::vector<double> roots_;
 };

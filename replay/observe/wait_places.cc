@@ -170,6 +170,42 @@ void WaitPlaces::waited(int number, const Call& /*call*/, const Waited& waited) 
   timeline.by = waited.timeline;
   timeline.comm = waited.comm;
   timeline.wait = waited.wait;
+  timeline.kept = waited.kept;
+}
+
+// The past of the loop is told anew: up to the cause it was a wait, at the place of the first poll.
+void WaitPlaces::polled(int number, std::span<const PolledWait> polls, double begin,
+                        const Waited& waited) {
+  Timeline& timeline = timelines_[number];
+  if (timeline.over) return;
+  std::vector<Part>& past = timeline.past;
+  const auto first = std::partition_point(past.begin(), past.end(),
+                                          [&](const Part& part) { return part.begin <= begin; });
+  const double end = std::min(waited.cause, timeline.until);
+  if (first == past.begin() || !(end > begin)) return;
+  double ticks = 0;
+  for (const PolledWait& each : polls) ticks += each.ticks;
+
+  const int rank = trace_->rank_of(number);
+  const uint32_t place = std::prev(first)->place;
+  WaitSum& sum = wait_of(rank, place, waited.comm);
+  ++sum.count;
+  sum.ticks += ticks;
+  if (!same_function_.empty()) sum_of(timeline, places_[place].function).waits += ticks;
+
+  std::vector<Part> behind(std::prev(first), past.end());
+  behind.push_back({timeline.until, 0, 0});
+  past.erase(std::prev(first)->begin < begin ? first : std::prev(first), past.end());
+  timeline.until = begin;
+  const uint32_t here = std::exchange(timeline.here, place);
+  timeline.by = waited.timeline;
+  timeline.wait = end - begin;
+  add_wait(timeline, rank, ticks / timeline.wait);
+  timeline.here = here;
+  timeline.wait = 0;
+  add_part(timeline, end, rank, place);
+  for (size_t i = 0; i + 1 < behind.size(); ++i)
+    add_part(timeline, behind[i + 1].begin, behind[i].root, behind[i].place);
 }
 
 void WaitPlaces::call(int number, const Call& call, const Block& block,
@@ -186,7 +222,7 @@ void WaitPlaces::call(int number, const Call& call, const Block& block,
   if (call.role == CallRole::kEnd) timeline.ended = true;
   if (call.role == CallRole::kMpi && !timeline.over) {
     const double inside = std::max(0.0, leave[0] - enter[0] - kept_.in(call, block));
-    const double counts = std::min(wait, inside);
+    const double counts = std::min(timeline.kept * wait, inside);
     if (!same_function_.empty()) {
       FunctionSum& sum = sum_of(timeline, places_[timeline.here].function);
       sum.mpi += inside;

@@ -29,6 +29,7 @@
 #include <utility>
 #include <vector>
 
+#include "replay/observe/kept_losses.h"
 #include "replay/observe/observer.h"
 #include "replay/observe/wait_causes.h"
 #include "replay/store/call_places.h"
@@ -75,6 +76,8 @@ class WaitPlaces : public Observer<1> {
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
             double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
   void waited(int timeline, const Call& call, const Waited& waited) override;
+  void polled(int timeline, std::span<const PolledWait> polls, double begin,
+              const Waited& waited) override;
 
   const std::vector<Place>& places() const { return places_; }
 
@@ -119,7 +122,7 @@ class WaitPlaces : public Observer<1> {
     // What the call that call() hears of next waited for: who caused it, -1 for nobody known.
     int by = -1;
     uint32_t comm = 0;
-    double wait = 0;
+    double wait = 0, kept = 1;
     std::optional<CallPlaces::Reader> reader;
     FunctionSums functions;
     struct RecentSum {

@@ -19,8 +19,9 @@
 //
 // A call that completes several requests waits once, until the latest C, and the wait is of that
 // cause's kind. A call whose partner never comes (its records are missing) has no wait. A call that
-// replaces a loop of polls on a model (polling.h) waits for what the loop waited for. Collectives
-// among neighbours are messages here. Only the window of a rank counts, as in Profile.
+// replaces a loop of polls on a model (polling.h) waits for what the loop waited for; where the
+// polls keep their time, so do they (polling_loop.h). Collectives among neighbours are messages
+// here. Only the window of a rank counts, as in Profile, and of a call what it did not lose.
 
 #include <algorithm>
 #include <array>
@@ -59,6 +60,15 @@ class WaitStates {
       pattern_ = pattern;
       latest_timeline_ = timeline;
       time_ = time[0];
+    }
+
+    /// When the latest of all came; minus infinity without any.
+    Lanes<K> last() const {
+      Lanes<K> last = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
+      for (int kind = 0; kind < kWaitKinds; ++kind) {
+        if (has(kind)) last = last.max(latest_[kind]);
+      }
+      return last;
     }
 
     /// In the first lane, of a call from `enter` to `leave`.
@@ -126,15 +136,18 @@ class WaitStates {
   }
   const Sides& sides_of(TransferId id) const { return sides_[id]; }
 
-  /// An MPI call of a timeline left; it waited for `causes`.
-  void call(int number, const Lanes<K>& enter, const Lanes<K>& leave, const Causes& causes) {
+  /// An MPI call of a timeline left; it waited for `causes`. `kept`: Waited::kept.
+  void call(int number, const Lanes<K>& enter, const Lanes<K>& leave, const Causes& causes,
+            const Lanes<K>& kept) {
+    if (causes.kinds_ == 0) return;
+    add(number, causes, (causes.last().min(leave) - enter).max(0.0) * kept);
+  }
+
+  /// It waited for so many ticks.
+  void add(int number, const Causes& causes, Lanes<K> wait) {
     Timeline& timeline = timelines_[number];
-    if (causes.kinds_ == 0 || timeline.over) return;
-    Lanes<K> last = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
-    for (int kind = 0; kind < kWaitKinds; ++kind) {
-      if (causes.has(kind)) last = last.max(causes.latest_[kind]);
-    }
-    Lanes<K> wait = (last.min(leave) - enter).max(0.0);
+    if (timeline.over) return;
+    const Lanes<K> last = causes.last();
     for (int kind = 0; kind < kWaitKinds; ++kind) {
       if (!causes.has(kind)) continue;
       const Lanes<K> part = (causes.latest_[kind] == last).select(wait, 0.0);

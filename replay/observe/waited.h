@@ -38,7 +38,10 @@ struct Waited {
   int32_t timeline = -1;  ///< who caused it; -1: nobody, or not known
   double cause = 0;       ///< when: the enter of its call
   double wait = 0;        ///< the part of enter to `cause` that lies in the call
-  uint32_t comm = 0;      ///< what it waited on: index into TraceDefinitions::comms
+  /// The part of the call's time that is not lost (KeptLosses): what is lost counts as spread
+  /// evenly over the call, so `kept * wait` is what it waited.
+  double kept = 1;
+  uint32_t comm = 0;  ///< what it waited on: index into TraceDefinitions::comms
 
   // What the end of the call follows from, if not from its own enter: also a message that was sent
   // before and is still under way, or the own start of something nonblocking.

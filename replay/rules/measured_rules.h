@@ -144,6 +144,10 @@ class MeasuredRules {
     const Lost lost = rubato::lost_in(timeline.block.actions_of(call));
     (sends ? lost_in_send_ : lost_in_post_)[transfer] = {call.enter, dropped(lost)};
   }
+  /// What a call keeps of what it lost.
+  Lanes<K> held(const Lost& lost) const {
+    return lost.flushing * keep_flush_ + lost.stolen * keep_stolen_;
+  }
   /// True where lost_in() changes anything.
   bool drops_losses() const { return (keep_flush_ < 1).any() || (keep_stolen_ < 1).any(); }
   /// When the notification of a post or complete goes out.

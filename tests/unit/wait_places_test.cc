@@ -68,7 +68,7 @@ Seen see(const std::string& text, const Scenario& scenario, bool with_places = t
   if (with_places) source->note_places();
   const KeptLosses kept = kept_losses(scenario, false);
   WaitPlaces places(*source, kept);
-  WaitCauses causes(source->definitions(), kept);
+  WaitCauses causes(source->definitions());
   ReplayOptions options;
   options.wait_states = true;
   options.observers = {&places, &causes};

@@ -47,8 +47,7 @@ struct Watched {
 inline Watched watch(const std::string& text, const Scenario& scenario) {
   Watched watched;
   watched.source = parse_text_trace(text);
-  watched.causes =
-      std::make_unique<WaitCauses>(watched.source->definitions(), kept_losses(scenario, false));
+  watched.causes = std::make_unique<WaitCauses>(watched.source->definitions());
   CriticalPath path(watched.source->definitions());
   ReplayOptions options;
   options.wait_states = true;
