@@ -77,6 +77,10 @@ IntervalPlan::IntervalPlan(const std::vector<Scenario>& asked)
     variants.compute = scenarios_.size();
     scenarios_.push_back(scenario);
     scenarios_.back().cpu /= 1 + kErrors * kComputeError;
+    if (scenario.basis != Basis::kUndisturbed) continue;
+    variants.recording = scenarios_.size();
+    scenarios_.push_back(scenario);
+    scenarios_.back().overhead *= 1 - kErrors * kOverheadError;
   }
 }
 
@@ -92,8 +96,9 @@ Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhe
     };
     const double network = longer_by(variants.network);
     const double compute = longer_by(variants.compute);
-    const double recording =
-        variants.compensated ? kErrors * kOverheadError * most_overhead(result, overhead) : 0;
+    double recording = longer_by(variants.recording);
+    if (variants.compensated && variants.recording == 0)
+      recording = kErrors * kOverheadError * most_overhead(result, overhead);
     const double of_mpi = scenarios_[i].platform.model_error.value_or(kModelError);
     const double model = variants.models ? kErrors * of_mpi * mean_mpi(result) : 0;
     const double guesses =

@@ -10,8 +10,9 @@
 //              for do not matter in that replay, messages on the longest path count in full.
 //   recording  The program computes as long as recorded; another run on the same machine would
 //              differ (kComputeError). The scenario is replayed once more with that much more
-//              compute. The subtracted overhead, of the rank with the most of it, has the standard
-//              error kOverheadError: it was measured at one place of the program.
+//              compute. The subtracted overhead has the standard error kOverheadError: it was
+//              measured at few places of the program. `undisturbed` is replayed once more with less
+//              of it taken out; elsewhere that of calls counts, of the rank with the most.
 //   model      Effects that the model leaves out: of the time in MPI what the platform file states
 //              (model_error), else kModelError (models/cost/uncertainty.h); of the time in
 //              collectives of which it says nothing kGuessedAlgorithmError.
@@ -70,6 +71,7 @@ class IntervalPlan {
     bool compensated = false;
     size_t network = 0;
     size_t compute = 0;
+    size_t recording = 0;
   };
 
   std::vector<Scenario> scenarios_;

@@ -8,7 +8,7 @@ namespace rubato {
 
 MeasuredLane measured_lane(const Scenario& scenario, const ReplayOptions& options,
                            const RecordingOverhead& overhead, double ticks_per_second) {
-  const auto ticks = [&](double seconds) { return seconds * ticks_per_second; };
+  const auto ticks = [&](double seconds) { return scenario.overhead * seconds * ticks_per_second; };
   MeasuredLane lane;
   lane.cpu = scenario.cpu;
   lane.elastic = options.spinning_waits && !scenario.local &&

@@ -108,7 +108,8 @@ ReplayedSide replay_side(const Side& side, ReplayOptions options, bool functions
   replayed.source = open_trace(side.archive, {options.ignore_offsets, options.threads});
   const TraceDefinitions& trace = replayed.source->definitions();
   const Placement recorded(trace.node_of_rank, trace.socket_of_rank);
-  replayed.log = std::make_unique<CallLog>(trace, scenario.placement.place(recorded));
+  replayed.log = std::make_unique<CallLog>(trace, scenario.placement.place(recorded),
+                                           kept_losses(scenario, options.keep_stolen));
   options.observers = {replayed.log.get()};
   if (functions) {
     replayed.functions = measured_functions(*replayed.source, scenario);

@@ -117,8 +117,7 @@ void preload(const std::string& tracer) {
 
 /// Options that say something about an archive, where none is to be written.
 void refuse_without_archive(const po::variables_map& values) {
-  for (const char* name :
-       {"output", "records", "functions", "function-filter", "probe-overhead", "call-sites"}) {
+  for (const char* name : {"output", "records", "functions", "function-filter", "call-sites"}) {
     if (values.count(name) == 0) continue;
     throw UsageError(
         fmt::format("--no-archive --{}: without an archive there is nothing to put "
@@ -168,9 +167,6 @@ int trace(const Arguments& arguments) {
        "record the functions of a program that was compiled with -finstrument-functions")
       ("function-filter", po::value<std::string>()->value_name("FILE"),
        "which of them: lines 'include PATTERN', 'exclude PATTERN', the last that matches decides")
-      ("probe-overhead",
-       "with --functions: measure in place what recording them costs, for which 128 calls and "
-       "returns of 8192 go unrecorded")
       ("call-sites", "record which line of the program makes each MPI call")
       ("summary",
        "print at the end where the time went: elapsed, share of MPI, the largest calls, load "
@@ -209,10 +205,6 @@ int trace(const Arguments& arguments) {
   const double sync_every = values["sync-every"].as<double>();
   if (!(sync_every >= 0)) {
     throw UsageError(fmt::format("--sync-every {}: expected seconds, or 0", sync_every));
-  }
-  if (values.count("probe-overhead") != 0 && values.count("functions") == 0 &&
-      values.count("function-filter") == 0) {
-    throw UsageError("--probe-overhead: it measures what functions cost; add --functions");
   }
   const std::string filter = values.count("function-filter") != 0 ? checked_filter(values) : "";
   const auto command = values["program"].as<std::vector<std::string>>();
@@ -259,7 +251,6 @@ int trace(const Arguments& arguments) {
   set("RUBATO_TRACE_SYNC_EVERY", std::to_string(sync_every));
   set("RUBATO_TRACE_FUNCTIONS", !filter.empty() || values.count("functions") != 0 ? "1" : "0");
   if (!filter.empty()) set("RUBATO_TRACE_FUNCTION_FILTER", filter);
-  set("RUBATO_TRACE_PROBE_OVERHEAD", values.count("probe-overhead") != 0 ? "1" : "0");
   set("RUBATO_TRACE_CALL_SITES", values.count("call-sites") != 0 ? "1" : "0");
   if (!archive || values.count("summary") != 0) set("RUBATO_SUMMARY", "1");
   set("RUBATO_TRACE_ARCHIVE", archive ? "1" : "0");

@@ -12,8 +12,7 @@ inline namespace tracing {
 
 struct ThreadLog;
 
-/// Measures the cost of recording functions where the program calls them (`rubato trace
-/// --probe-overhead`).
+/// Measures the cost of recording functions where the program calls them.
 ///
 /// A loop of nothing but records does not show it: next to the program's own work a processor does
 /// part of the recording for free, or with cold caches. So now and then some functions pass

@@ -132,14 +132,14 @@ uint32_t stop_passing() {
   return left;
 }
 
-void start(const std::string& filter, bool probe_overhead) {
+void start(const std::string& filter) {
   const FunctionFilter rules(filter);
   if (!rules.empty()) {
     excluded = new Excluded;
     excluded->fill(rules);
   }
   // Those that a filter leaves out would pass by uncounted among the recorded ones.
-  if (probe_overhead && excluded == nullptr) FunctionProbe::want();
+  if (excluded == nullptr) FunctionProbe::want();
   on.store(true, std::memory_order_release);
 }
 

@@ -236,7 +236,7 @@ void begin_options() {
   Recorder::record_stolen(approximate_rate());
   apply_window(session->settings.window);
   if (session->settings.functions) {
-    functions::start(session->settings.function_filter, session->settings.probe_overhead);
+    functions::start(session->settings.function_filter);
   }
 }
 
@@ -435,7 +435,7 @@ void end_session(CallId finalize, const void* call_site) {
   session->task.offsets = session->clocks.model().records(session->task.info.start_ticks);
   session->task.info.ticks_per_second = clock_rate();
   session->task.info.locations_reused = any_rank(session->comm, Recorder::logs_reused());
-  if (session->settings.probe_overhead) {
+  if (FunctionProbe::wanted()) {
     session->task.info.unrecorded_functions =
         take_probes(session->comm, session->task.info.overhead);
   }

@@ -50,7 +50,6 @@ Settings Settings::from_environment() {
     settings.sync_every = std::strtod(seconds, nullptr);
   }
   settings.functions = is_set("RUBATO_TRACE_FUNCTIONS");
-  settings.probe_overhead = is_set("RUBATO_TRACE_PROBE_OVERHEAD");
   settings.call_sites = is_set("RUBATO_TRACE_CALL_SITES");
   settings.summary = is_set("RUBATO_SUMMARY");
   const char* archive = std::getenv("RUBATO_TRACE_ARCHIVE");

@@ -28,7 +28,6 @@ struct Settings {
   double sync_every = 0;                  ///< RUBATO_TRACE_SYNC_EVERY: seconds, 0 = never
   bool functions = false;                 ///< RUBATO_TRACE_FUNCTIONS=1: those of the program
   std::string function_filter;            ///< rules in the file RUBATO_TRACE_FUNCTION_FILTER
-  bool probe_overhead = false;            ///< RUBATO_TRACE_PROBE_OVERHEAD=1, see function_probe.h
   bool call_sites = false;                ///< RUBATO_TRACE_CALL_SITES=1
   bool summary = false;                   ///< RUBATO_SUMMARY=1: a line at the end (run_summary.h)
   bool archive = true;                    ///< RUBATO_TRACE_ARCHIVE=0: that line alone

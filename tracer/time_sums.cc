@@ -34,6 +34,8 @@ void TimeSums::add(const record::Record& r) {
     mark(r, enter);
   else if (r.left && !is_of_threads(r.items))
     call(r, enter);
+  else if (r.left)
+    stolen_ += stolen_in(r.items);
 }
 
 void TimeSums::mark(const record::Record& r, uint64_t enter) {

@@ -39,8 +39,9 @@ struct Scenario {
   /// For Basis::kUndisturbed: each rank loses only its own overhead, and waits for others as long
   /// as recorded.
   bool local = false;
-  Platform platform;                        ///< for Basis::kModel
-  double cpu = 1;                           ///< compute runs this many times faster
+  Platform platform;    ///< for Basis::kModel
+  double cpu = 1;       ///< compute runs this many times faster
+  double overhead = 1;  ///< Basis::kUndisturbed: the part of what recording cost that is taken out
   std::vector<ProcessorChange> processors;  ///< besides `cpu`
   std::vector<FunctionChange> functions;
   PlacementRule placement;

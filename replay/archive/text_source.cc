@@ -333,7 +333,7 @@ class TextSource : public EventSource {
     };
     if (what == "create" || what == "begin" || what == "join" ||
         (what == "end" && line.words.size() > 2)) {
-      return thread_step(line, enter, leave, record);
+      return thread_step(line, enter, leave, lost, record, record_silently);
     }
     if (what == "end") return record(enter, &CallBuilder::other);
     if (what == "off") {
@@ -432,8 +432,9 @@ class TextSource : public EventSource {
   }
 
   /// What a thread of a rank does to another one, or that it begins or ends.
-  template <typename Record>
-  void thread_step(const TextLine& line, double enter, double leave, Record record) {
+  template <typename Record, typename Silently>
+  void thread_step(const TextLine& line, double enter, double leave, double lost, Record record,
+                   Silently record_silently) {
     if (line.words.size() < 3) text_.fail(line, "the number of the thread is missing");
     const ThreadName thread{0, static_cast<uint64_t>(text_.whole_number(line, line.words[2]))};
     const int32_t join = call("pthread_join");
@@ -443,6 +444,7 @@ class TextSource : public EventSource {
     if (what == "begin") return record(enter, &CallBuilder::thread_begin, thread);
     if (what == "end") return record(enter, &CallBuilder::thread_end, thread);
     record(enter, &CallBuilder::enter, join);
+    if (lost > 0) record_silently(&CallBuilder::stolen_inside, lost);
     record(leave, &CallBuilder::thread_wait, thread);
     record(leave, &CallBuilder::leave, join);
   }

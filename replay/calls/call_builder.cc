@@ -438,7 +438,10 @@ void CallBuilder::buffer_flush(uint64_t event, double time, double stop) {
 }
 
 void CallBuilder::stolen_before(uint64_t, double time, double ticks) {
-  if (open_ || !begun_ || !(ticks > 0) || !(time > last_leave_)) return;
+  if (open_ || !begun_ || !(ticks > 0)) return;
+  const double gap = std::max(0.0, time - last_leave_);
+  if (ticks > gap && ends_with_join()) lose_in_join(ticks - gap);
+  if (gap == 0) return;
   // Where in the gap it was is not known: as if at its start, so that what lies before the next
   // call is compute, with the functions and the overhead that are its.
   Call stolen;
@@ -460,9 +463,25 @@ void CallBuilder::stolen_inside(uint64_t, double, double ticks) {
   if (open_ && ticks > 0) lost_.stolen += ticks;
 }
 
+bool CallBuilder::ends_with_join() const {
+  if (open_ || pending_.calls.empty() || pending_.calls.back().role != CallRole::kThread)
+    return false;
+  const Action& action = pending_.actions[pending_.calls.back().first_action];
+  return action.kind == ActionKind::kAwaitThread && !(action.flags & kBegins);
+}
+
+void CallBuilder::lose_in_join(double ticks) {
+  lost_.stolen = ticks;
+  Call& join = pending_.calls.back();
+  add_lost(join);
+  join.actions = static_cast<uint32_t>(pending_.actions.size()) - join.first_action;
+}
+
 void CallBuilder::add_lost(Call& call) {
   const Lost lost = std::exchange(lost_, {});
-  if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize) return;
+  if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize &&
+      call.role != CallRole::kThread)
+    return;
   call.spinning |= kLoses;
   if (call.first_action == pending_.actions.size()) call.spinning |= kOnlyLoses;
   // Never more than the call took.
@@ -526,7 +545,9 @@ size_t CallBuilder::ready() {
     posted_.erase(posted_.begin(), posted_.begin() + static_cast<std::ptrdiff_t>(first_posted_));
     first_posted_ = 0;
   }
-  const size_t closed = pending_.calls.size() - (open_ ? 1 : 0) - polls_;
+  // What a join lost may be told by the call behind it.
+  const size_t joins = !finished_ && ends_with_join() ? 1 : 0;
+  const size_t closed = pending_.calls.size() - (open_ ? 1 : 0) - std::max(polls_, joins);
   return posted_.empty() ? closed : std::min(closed, posted_[first_posted_].call - call_base_);
 }
 

@@ -215,6 +215,10 @@ class CallBuilder {
   void close_finalize();
   /// The open call gets what it lost (kLost).
   void add_lost(Call& call);
+  /// True where the last call, which is closed, is a join.
+  bool ends_with_join() const;
+  /// That call lost so much more.
+  void lose_in_join(double ticks);
   /// A call that named what it tested in vain was closed.
   void settle_tests(Call& call);
   /// The last call was closed: counts it as a poll, or ends the run of polls before it.

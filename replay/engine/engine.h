@@ -489,12 +489,14 @@ RUBATO_HOT void Replay<Rules>::tell(TimelineState<K>& state, const Call& call, T
   const int timeline = state.number;
   const bool counted =
       profile_ && profile_->template call<kOnlyStarts>(timeline, call, traffic, state.enter, leave);
-  if (coverage_ && (!counted || (!kOnlyStarts && call.is_kept())))
-    coverage_->call(timeline, call, counted);
+  Lost lost;
   if constexpr (!kOnlyStarts) {
+    if (call.spinning & kLoses) lost = lost_in(state.block.actions_of(call));
     if (call.spinning & kLoses && profile_)
-      profile_->lose(timeline, call, lost_in(state.block.actions_of(call)), state.enter, leave);
+      profile_->lose(timeline, call, lost, state.enter, leave);
   }
+  if (coverage_ && (!counted || (!kOnlyStarts && (call.is_kept() || call.spinning & kLoses))))
+    coverage_->call(timeline, call, counted, lost.flushing + lost.stolen);
   for (Observer<K>* observer : observers_) {
     observer->call(timeline, call, state.block, state.clock, recorded_before, state.enter, leave);
   }

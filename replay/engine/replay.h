@@ -197,6 +197,8 @@ class Replay {
                                const Call& call);
   /// When a call of role kThread leaves.
   const Lanes<K>& leave_thread(TimelineState<K>& state, const Call& call);
+  /// What the scenario does without of what the call lost.
+  Lanes<K> dropped_losses(const TimelineState<K>& state, const Call& call) const;
 
   // --- One call ---
 

@@ -6,7 +6,7 @@
 //
 //   a begin    leaves at W' + (begin - W), W being the creation
 //   a join     leaves at max(enter', W') + (leave - max(enter, W)), W being the end of the thread:
-//              what the join itself takes, stays
+//              what the join itself takes, stays, but for lost cores that the scenario does without
 //
 // on `measured` and on every model. Where the records are out of order, so that a join ends before
 // the thread does, W counts as the leave of the join.
@@ -63,6 +63,7 @@ RUBATO_RARE const Lanes<Replay<Rules>::K>& Replay<Rules>::leave_thread(TimelineS
   if (state.awaited.empty()) {
     const double recorded = call.leave - call.enter;
     state.busy = state.enter + compute(state.number, 0, recorded, false, 0);
+    state.busy = (state.busy - dropped_losses(state, call)).max(state.enter);
     return state.busy;
   }
   double last = call.enter;
@@ -73,8 +74,18 @@ RUBATO_RARE const Lanes<Replay<Rules>::K>& Replay<Rules>::leave_thread(TimelineS
     last = std::max(
         last, awaited.action->flags & kBegins ? call.leave : std::min(step.recorded, call.leave));
   }
-  state.busy += call.leave - last;
+  // (While it waits for the thread nobody takes its core.)
+  state.busy += (call.leave - last - dropped_losses(state, call)).max(0.0);
   return state.busy;
+}
+
+template <class Rules>
+RUBATO_RARE Lanes<Replay<Rules>::K> Replay<Rules>::dropped_losses(const TimelineState<K>& state,
+                                                                  const Call& call) const {
+  if constexpr (requires { rules_->dropped(Lost()); }) {
+    if (call.spinning & kLoses) return rules_->dropped(lost_in(state.block.actions_of(call)));
+  }
+  return Lanes<K>::Zero();
 }
 
 }  // namespace rubato

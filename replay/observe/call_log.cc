@@ -33,9 +33,10 @@ uint64_t hash_of(const Communicator& comm) {
 
 }  // namespace
 
-CallLog::CallLog(const TraceDefinitions& trace, Placement placement)
+CallLog::CallLog(const TraceDefinitions& trace, Placement placement, KeptLosses kept)
     : trace_(&trace),
       placement_(std::move(placement)),
+      kept_(kept),
       ticks_per_second_(trace.ticks_per_second),
       timelines_(trace.timelines()),
       targets_(trace.ranks()),
@@ -65,20 +66,51 @@ void CallLog::call(int timeline, const Call& call, const Block& block, const Lan
                    double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) {
   Timeline& log = timelines_[timeline];
   if (call.role == CallRole::kInit) log.window_begin = log.chunks.size() * kChunk + log.open.size();
+  const bool may_lose = call.role == CallRole::kMpi || call.role == CallRole::kThread;
+  if (may_lose && call.spinning & kLoses) {
+    // What it lost is no part of it, and stands before it, wherever it was.
+    const Lost lost = lost_in(block.actions_of(call));
+    LoggedCall before;
+    before.event = call.event;
+    before.name = call.name;
+    before.recorded_gap = (call.enter - recorded_before) / ticks_per_second_;
+    double now = enter[0];
+    const auto lose = [&](CallRole role, double ticks) {
+      const double part = std::clamp(ticks, 0.0, leave[0] - now);
+      if (!(part > 0)) return;
+      before.role = role;
+      before.enter = now / ticks_per_second_;
+      before.leave = (now += part) / ticks_per_second_;
+      note(log, before);
+      before.recorded_gap = 0;
+    };
+    lose(CallRole::kFlush, kept_.flushes ? lost.flushing : 0);
+    lose(CallRole::kStolen, kept_.stolen ? lost.stolen : 0);
+    if (now > enter[0]) return note(log, logged(timeline, call, block, 0, now, leave[0]));
+  }
+  note(log, logged(timeline, call, block, call.enter - recorded_before, enter[0], leave[0]));
+}
+
+void CallLog::note(Timeline& log, const LoggedCall& call) {
+  log.open.push_back(call);
+  if (log.open.size() < kChunk) return;
+  log.chunks.push_back(file_.append(std::as_bytes(std::span(log.open))));
+  log.open.clear();
+}
+
+LoggedCall CallLog::logged(int timeline, const Call& call, const Block& block, double recorded_gap,
+                           double enter, double leave) {
   LoggedCall logged;
-  logged.enter = enter[0] / ticks_per_second_;
-  logged.leave = leave[0] / ticks_per_second_;
-  logged.recorded_gap = (call.enter - recorded_before) / ticks_per_second_;
+  logged.enter = enter / ticks_per_second_;
+  logged.leave = leave / ticks_per_second_;
+  logged.recorded_gap = recorded_gap / ticks_per_second_;
   logged.event = call.event;
   logged.name = call.name;
   logged.role = call.role;
   const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
                       call.role == CallRole::kFinalize;
   if (is_mpi) describe(logged, trace_->rank_of(timeline), call, block.actions_of(call));
-  log.open.push_back(logged);
-  if (log.open.size() < kChunk) return;
-  log.chunks.push_back(file_.append(std::as_bytes(std::span(log.open))));
-  log.open.clear();
+  return logged;
 }
 
 void CallLog::describe(LoggedCall& logged, int rank, const Call& call,
@@ -144,7 +176,7 @@ void CallLog::describe_message(LoggedCall& logged, int rank, const Action& actio
     logged.tag = message.tag;
     logged.peer_kind = kind;
   }
-  logged.bytes += message.bytes;
+  logged.bytes = std::max(logged.bytes, message.bytes);
   const bool any_peer = receives && (action.flags & kAnySource) != 0;
   const bool any_tag = receives && (action.flags & kAnyTag) != 0;
   logged.what = mix(logged.what, static_cast<uint64_t>(action.kind));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/network/placement.h"
+#include "replay/observe/kept_losses.h"
 #include "replay/observe/observer.h"
 #include "replay/store/call_file.h"
 #include "replay/trace/trace.h"
@@ -31,7 +32,7 @@ struct LoggedCall {
   /// Hash of name, peers, tags, sizes and members of communicators: equal in two archives when the
   /// calls do the same. It excludes the results of completions and wildcards.
   uint64_t what = 0;
-  uint64_t bytes = 0;  ///< of all its messages
+  uint64_t bytes = 0;  ///< of its largest message, or what it sends to a collective
   int32_t peer = 0;    ///< of the first one: a world rank; of a collective the root's rank
   uint32_t tag = 0;
   uint16_t name = 0;  ///< index into TraceDefinitions::calls
@@ -44,8 +45,9 @@ static_assert(sizeof(LoggedCall) == 64);
 /// Logs every call of one scenario.
 class CallLog : public Observer<1> {
  public:
-  /// The ranks of the scenario are at `placement`. Errors, here and below: as CallFile's.
-  CallLog(const TraceDefinitions& trace, Placement placement);
+  /// The ranks of the scenario are at `placement`, and its calls keep those losses. Errors, here
+  /// and below: as CallFile's.
+  CallLog(const TraceDefinitions& trace, Placement placement, KeptLosses kept = {});
 
   void begin() override;
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
@@ -87,6 +89,10 @@ class CallLog : public Observer<1> {
     PeerKind kind;
   };
 
+  /// A call, or what is left of it; times in ticks.
+  LoggedCall logged(int timeline, const Call& call, const Block& block, double recorded_gap,
+                    double enter, double leave);
+  void note(Timeline& log, const LoggedCall& call);
   void describe(LoggedCall& logged, int rank, const Call& call, std::span<const Action> actions);
   /// `message`: what `action` sends or receives.
   void describe_message(LoggedCall& logged, int rank, const Action& action,
@@ -95,6 +101,7 @@ class CallLog : public Observer<1> {
 
   const TraceDefinitions* trace_;
   Placement placement_;
+  KeptLosses kept_;
   double ticks_per_second_;
   std::vector<uint64_t> name_hashes_;  ///< by Call::name
   std::vector<uint64_t> comm_hashes_;

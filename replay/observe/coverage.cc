@@ -16,7 +16,7 @@ Coverage::Coverage(const TraceDefinitions& trace, bool spinning_waits, const std
   windows_.make(only);
 }
 
-void Coverage::call(int timeline, const Call& call, bool counted) {
+void Coverage::call(int timeline, const Call& call, bool counted, double lost) {
   const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
                       call.role == CallRole::kFinalize;
   Window& window = windows_[timeline];
@@ -27,16 +27,19 @@ void Coverage::call(int timeline, const Call& call, bool counted) {
     if (!window.over) window.end = call.enter;
   }
   if (!is_mpi) return;
-  const double ticks = call.leave - call.enter;
+  const double all = call.leave - call.enter;
+  const double ticks = all - std::clamp(lost, 0.0, std::max(0.0, all));
   PerCall& totals = calls_[call.name];
-  if (!counted) {
+  if (counted) {
+    totals.ticks += ticks - all;
+  } else {
     ++mpi_calls_;
     ++totals.calls;
     totals.ticks += ticks;
   }
   if (call.role == CallRole::kFinalize) window.over = true;
   if (call.role != CallRole::kMpi || window.over) return;
-  if (!counted) mpi_ticks_ += ticks;
+  mpi_ticks_ += counted ? ticks - all : ticks;
   if (!call.is_kept() || trace_->calls[call.name].without_records == CallClass::kLocal) return;
   if (spinning_waits_ && call.spinning & kSpinning) {
     ++spinning_calls_;

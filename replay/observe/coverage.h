@@ -24,8 +24,9 @@ class Coverage {
            const std::vector<int>* only = nullptr);
 
   /// `call` of a timeline left. `counted`: the Profile has counted it and will add() it; such calls
-  /// need to come here only if they are kept.
-  void call(int timeline, const Call& call, bool counted);
+  /// need to come here only if they are kept, or `lost` some ticks to flushes or others on their
+  /// core, which are no part of their time.
+  void call(int timeline, const Call& call, bool counted, double lost);
 
   /// The counts of the Profile of the same pass for the `name`-th call: all its calls, and the
   /// ticks of its `counted` calls.

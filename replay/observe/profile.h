@@ -49,14 +49,15 @@ class Profile {
   /// `call`, already passed to call(), lost this much.
   [[gnu::noinline]] void lose(int number, const Call& call, const Lost& lost, const Lanes<K>& enter,
                               const Lanes<K>& leave) {
-    if (call.role != CallRole::kMpi || is_over(number)) return;
+    const bool is_join = call.role == CallRole::kThread;
+    if ((call.role != CallRole::kMpi && !is_join) || is_over(number)) return;
     Timeline& timeline = timelines_[number];
     Lanes<K> left = (leave - enter).max(0.0);
     const auto take = [&](Other other, double ticks) {
       const Lanes<K> part = left.min(ticks * keeps_[other]);
       left -= part;
       timeline.others[other] += part;
-      calls_[number * names_ + call.name].time -= part;
+      if (!is_join) calls_[number * names_ + call.name].time -= part;
     };
     take(kFlushing, lost.flushing);
     take(kStolen, lost.stolen);

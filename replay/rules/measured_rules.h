@@ -148,6 +148,10 @@ class MeasuredRules {
   Lanes<K> held(const Lost& lost) const {
     return lost.flushing * keep_flush_ + lost.stolen * keep_stolen_;
   }
+  /// And what it does without.
+  Lanes<K> dropped(const Lost& lost) const {
+    return lost.flushing * (1 - keep_flush_) + lost.stolen * (1 - keep_stolen_);
+  }
   /// True where lost_in() changes anything.
   bool drops_losses() const { return (keep_flush_ < 1).any() || (keep_stolen_ < 1).any(); }
   /// When the notification of a post or complete goes out.
@@ -342,11 +346,6 @@ class MeasuredRules {
   double price() const {
     if (!price_ || own_.members > 0) return 0;
     return price_(static_cast<Level>(own_.level), own_.bytes);
-  }
-
-  /// The part of a loss that each lane drops.
-  Lanes<K> dropped(const Lost& lost) const {
-    return lost.flushing * (1 - keep_flush_) + lost.stolen * (1 - keep_stolen_);
   }
 
   /// By transfer. Transfer numbers are used again: the enter identifies the message.

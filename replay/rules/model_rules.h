@@ -406,6 +406,11 @@ class ModelRules {
 
   const Outcomes<K>& outcomes() const { return outcomes_; }
 
+  /// What calls that keep their time do without of what they lost.
+  Lanes<K> dropped(const Lost& lost) const {
+    return Lanes<K>::Constant(lost.flushing + (machines_->keep_stolen ? 0 : lost.stolen));
+  }
+
   /// A message, or its receive where that is a transfer of its own, arrived so much later than
   /// alone, since others took its links.
   void held_up(TransferId id, double ticks) {
@@ -502,8 +507,7 @@ class ModelRules {
   /// What a call that keeps its time does without.
   double lost(const TimelineState<K>& timeline, const Call& call) const {
     if (!(call.spinning & kLoses)) return 0;
-    const Lost all = lost_in(timeline.block.actions_of(call));
-    return all.flushing + (machines_->keep_stolen ? 0 : all.stolen);
+    return dropped(lost_in(timeline.block.actions_of(call)))[0];
   }
 
   [[gnu::noinline]] void look_at_outcome(const TimelineState<K>& timeline, const Call& call,

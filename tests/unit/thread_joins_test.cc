@@ -302,3 +302,34 @@ TEST_CASE("a thread that ends while its rank is in MPI_Finalize does not make th
   const Results results = replay(text, {"measured"});
   CHECK(results.scenarios[0].elapsed == Approx(500e-9));
 }
+
+// The thread ends at 1000, and the main thread gets a core at 8000 only, which the next call tells,
+// or the join itself. With a core it leaves at 1000 and computes 500: 1500, less the 10 of
+// MPI_Init.
+TEST_CASE("a join does without the core that it lost") {
+  for (const auto& [in_join, in_barrier] :
+       {std::pair<std::string, std::string>{"", " stolen 7000"}, {" lost 7000", ""}}) {
+    const std::string text = R"(
+      nodes 0 0
+      one_clock
+      0: 0..10 init
+      1: 0..10 init
+      0: 100 create 7
+      0.1: 110 begin 7
+      0.1: 300..310 local MPI_Comm_rank
+      0.1: 1000 end 7
+      0: 150..8000 join 7)" + in_join +
+                             R"(
+      0: 8500..8600 barrier)" +
+                             in_barrier + R"(
+      1: 200..8600 barrier
+      0: 8600..8610 finalize
+      1: 8600..8610 finalize
+    )";
+    const Results results = replay(text, {"measured", "perfect"});
+    CHECK(results.scenarios[0].elapsed * 1e9 == Approx(8590));
+    CHECK(results.scenarios[0].ranks[0].lost_core * 1e9 == Approx(7000));
+    CHECK(results.scenarios[1].elapsed * 1e9 == Approx(1490));
+    CHECK(results.scenarios[1].ranks[0].lost_core == 0);
+  }
+}

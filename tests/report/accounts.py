@@ -1,0 +1,151 @@
+#!/usr/bin/python3
+"""One account of one run: replay, profile, info and diff say the same of an archive. Time by call and rank, number of
+calls, lost cores, waits by kind, call and cause; a run compared with itself differs nowhere.
+
+    accounts.py RUBATO
+
+The archives: text traces below, in which each kind of call loses its core, and those of ../shared, if they are there.
+"""
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+rubato = pathlib.Path(sys.argv[1]).resolve()
+shared = pathlib.Path(__file__).resolve().parents[3] / "shared"
+
+# Blocking and nonblocking messages, collectives, a probe and polls, a join, a flush, a time without recording.
+LOSSES = """
+nodes 0 0 1
+one_clock
+0: 0..10 init
+1: 0..10 init
+2: 0..10 init
+0: 20..120 send 1 1000B lost 30
+1: 30..130 recv 0 1000B lost 20 flushed 10
+1: 140..150 isend 2 8B req 1
+2: 100..400 probe 1 tag 0 any_source lost 40
+2: 410..420 recv 1 8B
+1: 300..500 wait 1 lost 50
+0: 600..700 barrier stolen 60
+1: 650..700 barrier lost 5
+2: 690..700 barrier
+0: 710..720 irecv 2 8B req 1
+0: 730..735 local MPI_Test
+0: 740..745 local MPI_Test
+0: 750..755 local MPI_Test
+0: 760..766 test 1
+2: 752..753 send 0 8B
+0: 800 create 7
+0.1: 810 begin 7
+0.1: 820..830 local MPI_Comm_rank
+0.1: 1000 end 7
+0: 850..1500 join 7 lost 300
+0: 1600..1700 sendrecv 2 8B 2 16B lost 20
+2: 1550..1700 sendrecv 0 16B 0 8B
+0: 2000..2010 finalize
+1: 2000..2010 finalize
+2: 2000..2010 finalize
+"""
+
+
+def run(*words):
+    done = subprocess.run([rubato, *words], capture_output=True, text=True)
+    assert done.returncode == 0, (words, done.stderr)
+    return json.loads(done.stdout)
+
+
+def same(what, one, other):
+    assert abs(one - other) <= 1e-6 * max(abs(one), abs(other)) + 1e-12, (what, one, other)
+
+
+OUTSIDE = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize"}
+
+
+def check(archive):
+    only = ("--only", "--on", "measured", "--json", "-")
+    info = run("info", archive, "--json")["trace"]
+    replay = run("replay", archive, *only)
+    profile = run("profile", archive, "--json", "-")["scenarios"][0]
+    diff = run("diff", archive, archive, "--json", "-")
+    [scenario] = replay["scenarios"]
+
+    same("elapsed of info", scenario["elapsed"], info["elapsed"])
+    same("elapsed of profile", scenario["elapsed"], profile["elapsed"])
+    same("elapsed of diff", scenario["elapsed"], diff["measured"]["elapsed"])
+    ranks = list(zip(scenario["ranks"], profile["ranks"]))
+    assert len(scenario["ranks"]) == len(profile["ranks"]) == info["ranks"]
+    for mine, theirs in ranks:
+        for key in ("compute", "mpi", "flushing", "not_recorded", "lost_core", "before", "after"):
+            same(f"{key} of profile", mine[key], theirs[key])
+    total = collections.Counter()
+    for mine, _ in ranks:
+        for key in ("compute", "mpi", "flushing", "not_recorded", "lost_core"):
+            total[key] += mine[key]
+    # (MPI_Initialized and others may be called before MPI_Init.)
+    before = sum(call.get("outside", 0) for _, theirs in ranks for name, call in theirs["calls"].items()
+                 if name not in OUTSIDE)
+    same("MPI of info", total["mpi"] + before, info["mpi_time"])
+
+    times, counts = collections.Counter(), collections.Counter()
+    for mine, _ in ranks:
+        for name, call in mine["calls"].items():
+            times[name] += call["time"]
+            counts[name] += call["calls"]
+    for name in set(times) - OUTSIDE:
+        call = profile["calls"][name]
+        outside = sum(rank["calls"].get(name, {}).get("outside", 0) for _, rank in ranks)
+        same(f"{name} of profile", times[name], call["time"] + outside)
+        assert counts[name] == call["calls"], name
+    assert set(profile["calls"]) <= set(times)
+
+    waits = sum(sum(mine["waits"].values()) for mine, _ in ranks if mine["waits"])
+    same("waits of profile by call", waits, sum(sum((c["waits"] or {}).values()) for c in profile["calls"].values()))
+    if profile["causes"]:
+        same("waits of profile by cause", waits, sum(wait["time"] for wait in profile["causes"]["waits"]))
+    if profile["places"]:
+        same("waits of profile by place", waits, sum(wait["time"] for wait in profile["places"]["waits"]))
+
+    names = {"compute": "compute", "lost core": "lost_core", "tracer's flushes": "flushing",
+             "switched off": "not_recorded"}
+    for name, pair in diff["by_call"].items():
+        same(f"{name} of diff, twice", pair["predicted"], pair["measured"])
+        if name in names:
+            same(f"{name} of diff", total[names[name]], pair["measured"])
+        else:
+            outside = sum(rank["calls"].get(name, {}).get("outside", 0) for _, rank in ranks)
+            same(f"{name} of diff", times[name], pair["measured"] + outside)
+            assert counts[name] >= pair["measured_calls"], name
+    assert all(names[name] not in total or total[names[name]] < 1e-9 or name in diff["by_call"] for name in names)
+    # Levels of messages are those of the machine, in both.
+    used = {level for level, traffic in scenario["traffic"].items() if traffic["messages"]}
+    assert used <= set(diff["by_level"]), (used, set(diff["by_level"]))
+    # And so are sizes: those of messages, whatever else their call does.
+    sizes = collections.defaultdict(set)
+    for _, rank in ranks:
+        for name, call in rank["calls"].items():
+            sizes[name] |= {1 << size["size"].bit_length() >> 1 for size in call["sizes"]}
+    for row in diff["by_size"]:
+        if row["call"] in ("MPI_Send", "MPI_Recv", "MPI_Sendrecv", "MPI_Isend", "MPI_Irecv") and row["bytes"]:
+            assert row["bytes"] in sizes[row["call"]], (row, sizes[row["call"]])
+
+
+checked = 0
+with tempfile.TemporaryDirectory() as directory:
+    trace = pathlib.Path(directory) / "losses.txt"
+    trace.write_text(LOSSES)
+    check(trace)
+    checked += 1
+# What no reader understands (README.md there).
+REFUSED = {"otf2-integrity"}
+for archive in sorted([*shared.glob("traces/*/*.otf2"), *shared.glob("cases/*/*.txt")]):
+    if archive.parent.name in REFUSED:
+        continue
+    try:
+        check(archive)
+    except AssertionError as error:
+        raise AssertionError(archive) from error
+    checked += 1
+print(f"{checked} archives: all commands agree")
