@@ -36,10 +36,19 @@ double most_overhead(const ScenarioResult& result, const RecordingOverhead& over
   return most;
 }
 
-double mean_mpi(const ScenarioResult& result) {
+/// Of the rank results.
+double mean(const ScenarioResult& result, double RankResult::*seconds) {
   double sum = 0;
-  for (const RankResult& rank : result.ranks) sum += rank.mpi;
+  for (const RankResult& rank : result.ranks) sum += rank.*seconds;
   return result.ranks.empty() ? 0 : sum / static_cast<double>(result.ranks.size());
+}
+
+/// What the mean rank had no core for where that time is kept.
+double mean_lost(const Results& results) {
+  double most = 0;
+  for (const ScenarioResult& result : results.scenarios)
+    most = std::max(most, mean(result, &RankResult::lost_core));
+  return most;
 }
 
 /// The mean rank's seconds in collectives whose algorithm is a guess.
@@ -86,6 +95,7 @@ IntervalPlan::IntervalPlan(const std::vector<Scenario>& asked)
 
 Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhead) const {
   Intervals intervals(variants_.size());
+  const double lost = mean_lost(results);
   for (size_t i = 0; i < variants_.size(); ++i) {
     const Variants& variants = variants_[i];
     const ScenarioResult& result = results.scenarios[i];
@@ -100,12 +110,15 @@ Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhe
     if (variants.compensated && variants.recording == 0)
       recording = kErrors * kOverheadError * most_overhead(result, overhead);
     const double of_mpi = scenarios_[i].platform.model_error.value_or(kModelError);
-    const double model = variants.models ? kErrors * of_mpi * mean_mpi(result) : 0;
+    const double model = variants.models ? kErrors * of_mpi * mean(result, &RankResult::mpi) : 0;
     const double guesses =
         variants.models ? kErrors * kGuessedAlgorithmError * mean_guessed(result, results.calls)
                         : 0;
+    const bool recorded = scenarios_[i].basis != Basis::kModel;
+    const double losses = kErrors * (recorded ? kLossErrorRecorded : kLossErrorModel) *
+                          (lost - mean(result, &RankResult::lost_core));
     const double half =
-        std::hypot(std::hypot(network, compute), std::hypot(recording, model), guesses);
+        std::hypot(std::hypot(network, compute, losses), std::hypot(recording, model, guesses));
     intervals[i] = {std::max(0.0, result.elapsed - half), result.elapsed + half,
                     scenarios_[i].platform_file};
   }

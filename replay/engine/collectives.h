@@ -23,6 +23,15 @@ template <class Rules>
     awaited.waits_for = synchronisation_of(action, awaited.local);
     const auto [number, instance] = arrive(timeline, call, action, awaited.local);
     awaited.instance = number;
+    if constexpr (kKnowsLostThere<Rules>) {
+      if (call.spinning & kLoses) [[unlikely]] {
+        if constexpr (kDivided<Rules>) {
+          if (boundary_->members_away()[action.comm] > 0) refuse_losses(call);
+        }
+        const Lost lost = lost_in(timelines_[timeline].block.actions_of(call));
+        instance.losses.push_back({awaited.local, call.enter, call.leave, lost});
+      }
+    }
     if (action.flags & kNoPart) return depart(action.comm, number, instance);
   }
   timelines_[timeline].awaited.push_back(awaited);

@@ -65,12 +65,6 @@ RUBATO_HOT void Replay<Rules>::start_message(TimelineState<K>& state, const Call
 
 // --- Both sides of a message ---
 
-/// True for rules to which it matters what one side lost while the other may have waited.
-template <class Rules>
-inline constexpr bool kKnowsLostThere = requires {
-  &Rules::lost_in;
-};
-
 template <class Rules>
 RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
                                     const Action& action) {

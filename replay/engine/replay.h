@@ -71,6 +71,12 @@ struct QueueOf<Rules> {
   using Type = typename Rules::Queue;
 };
 
+/// True for rules to which it matters what a call lost while others may have waited for it.
+template <class Rules>
+inline constexpr bool kKnowsLostThere = requires {
+  &Rules::lost_in;
+};
+
 template <class Rules>
 class Replay {
  public:

@@ -161,6 +161,13 @@ struct CollectiveInstance {
   bool window = false;                ///< on a window
   /// In the order of time: what is aimed at members, by local rank, and may be under way.
   std::vector<std::vector<std::shared_ptr<Landing>>> landings;
+  /// Of members whose call lost time: as recorded, and what.
+  struct LostInCall {
+    int local;
+    double enter, leave;
+    Lost lost;
+  };
+  std::vector<LostInCall> losses;
   int32_t play = -1;  ///< its number among those whose messages are played (collective_plays.h)
 
   /// True when a member was recorded to leave the fence before all had come (windows.h).

@@ -16,7 +16,9 @@
 //
 // If the other side of a message lost its core, or flushed, in the call that sends or posts it, a
 // scenario without that loss lets the waiting call leave as much earlier: the message may have left
-// only after the loss. b stays at least the least time.
+// only after the loss. So do losses of those whom a member of a collective waits for, as far as
+// they lie behind W, each spread evenly over its call: the largest counts. b stays at least the
+// least time.
 //
 // A call with several causes waited at most for one of them: the one whose least time ends last.
 // The others get their least time.
@@ -313,6 +315,7 @@ class MeasuredRules {
         minima_->collective.find(RecordedMinima::collective_key(action.op, comm.size()));
     cause.least = table == minima_->collective.end() ? std::numeric_limits<double>::infinity()
                                                      : table->second.at(bytes);
+    cause.lost = lost_there(instance, awaited.local, cause.recorded);
     causes_.push_back(cause);
     own_.add_collective(bytes, comm.size(), cause.recorded);
   }
@@ -359,6 +362,21 @@ class MeasuredRules {
     const auto found = calls.find(transfer);
     if (found == calls.end() || found->second.enter != enter) return Lanes<K>::Constant(0);
     return found->second.ticks;
+  }
+
+  /// The largest loss behind `since` of the members that `local` waits for. (Where some wait for
+  /// nobody, others may not have come yet.)
+  Lanes<K> lost_there(const CollectiveInstance<K>& instance, int local, double since) const {
+    Lanes<K> most = Lanes<K>::Constant(0);
+    if (!instance.parts.empty()) return most;
+    for (const auto& [member, enter, leave, lost] : instance.losses) {
+      const bool is_awaited = instance.how == Synchronisation::kOneToAll ? member == instance.root
+                              : instance.how == Synchronisation::kPrefix ? member < local
+                                                                         : member != local;
+      if (!is_awaited || !(leave > std::max(enter, since))) continue;
+      most = most.max(dropped(lost) * ((leave - std::max(enter, since)) / (leave - enter)));
+    }
+    return most;
   }
 
   /// The `recorded` ticks of a call less its overhead.

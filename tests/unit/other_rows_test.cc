@@ -193,6 +193,30 @@ TEST_CASE("a call never loses more than it took, nor a gap") {
   check_ends(results.scenarios[1], {10});
 }
 
+// Both enter a barrier at 100. Rank 1 loses its core for 500 of its 520 in there, and rank 0 has to
+// wait for its messages: 515. Without that it leaves 515 - 500 = 15 later, and rank 1 520 - 500 =
+// 20 later. They compute for 385 and 380, meet at 500, and leave 10 later, as recorded.
+TEST_CASE("who waits for a member of a collective makes up for what that lost in it") {
+  const std::string text = R"(
+    one_clock
+    0: 0..0 init
+    1: 0..0 init
+    0: 100..615 barrier
+    1: 100..620 barrier lost 500
+    0: 1000..1010 barrier
+    1: 1000..1010 barrier
+    0: 1100..1100 finalize
+    1: 1100..1100 finalize
+  )";
+  const auto source = parse_text_trace(text);
+  const Results results =
+      run_replay(*source, {parse_scenario("measured"), parse_scenario("undisturbed")}, {});
+  CHECK(results.scenarios[0].elapsed * 1e9 == Approx(1100));
+  CHECK(results.scenarios[1].elapsed * 1e9 == Approx(600));
+  CHECK(results.scenarios[1].ranks[0].mpi * 1e9 == Approx(15 + 10));
+  CHECK(results.scenarios[1].ranks[1].mpi * 1e9 == Approx(20 + 10));
+}
+
 TEST_CASE("cores are lost on both sides of a flush between two calls") {
   // 60 of the 100 before the flush, 15 of the 40 behind it.
   const char* text = R"(
