@@ -19,7 +19,7 @@
 //              where `measured` is replayed beside the prediction.
 //   model      Effects that the model leaves out: of the time in MPI what the platform file states
 //              (model_error), else kModelError (models/cost/uncertainty.h); of the time in
-//              collectives of which it says nothing kGuessedAlgorithmError.
+//              blocking collectives of which it says nothing kGuessedAlgorithmError.
 //
 // The additional scenarios are lanes of the same passes, so they add little; in the order of time
 // each is a pass. The interval is symmetric: shorter times are assumed to change the result as much

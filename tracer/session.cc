@@ -435,7 +435,7 @@ void end_session(CallId finalize, const void* call_site) {
   session->task.offsets = session->clocks.model().records(session->task.info.start_ticks);
   session->task.info.ticks_per_second = clock_rate();
   session->task.info.locations_reused = any_rank(session->comm, Recorder::logs_reused());
-  if (FunctionProbe::wanted()) {
+  if (any_rank(session->comm, FunctionProbe::wanted())) {
     session->task.info.unrecorded_functions =
         take_probes(session->comm, session->task.info.overhead);
   }

@@ -466,7 +466,10 @@ void CallBuilder::stolen_inside(uint64_t, double, double ticks) {
 bool CallBuilder::ends_with_join() const {
   if (open_ || pending_.calls.empty() || pending_.calls.back().role != CallRole::kThread)
     return false;
-  const Action& action = pending_.actions[pending_.calls.back().first_action];
+  const Call& last = pending_.calls.back();
+  // Of a thread that is no timeline it has no action.
+  if (last.actions == 0) return trace_->calls[last.name].joins;
+  const Action& action = pending_.actions[last.first_action];
   return action.kind == ActionKind::kAwaitThread && !(action.flags & kBegins);
 }
 

@@ -23,8 +23,9 @@ template <class Rules>
     awaited.waits_for = synchronisation_of(action, awaited.local);
     const auto [number, instance] = arrive(timeline, call, action, awaited.local);
     awaited.instance = number;
+    if (action.flags & kNoPart) return depart(action.comm, number, instance);
     if constexpr (kKnowsLostThere<Rules>) {
-      if (call.spinning & kLoses) [[unlikely]] {
+      if (call.spinning & kLoses && rules_->drops_losses()) [[unlikely]] {
         if constexpr (kDivided<Rules>) {
           if (boundary_->members_away()[action.comm] > 0) refuse_losses(call);
         }
@@ -32,7 +33,6 @@ template <class Rules>
         instance.losses.push_back({awaited.local, call.enter, call.leave, lost});
       }
     }
-    if (action.flags & kNoPart) return depart(action.comm, number, instance);
   }
   timelines_[timeline].awaited.push_back(awaited);
 }

@@ -34,7 +34,7 @@ RUBATO_RARE void Replay<Rules>::note_wait(const TimelineState<K>& state, const C
   }
   if (state.awaited.empty()) {
     // Local calls may stand between a poll and what it found.
-    if (!loops_.empty() && call.actions > 0) loops_.erase(state.number);
+    if (!loops_.empty() && !call.is_kept()) loops_.erase(state.number);
     return;
   }
   typename WaitStates<K>::Causes causes;

@@ -50,7 +50,7 @@ void TimelineSlices::call(int timeline, const Call& call, const Block& block,
       tell(SliceKind::kCall, enter[0], leave[0]);
       if (!(waited.wait > 0)) return;
       slice.waited = waited;
-      return tell(SliceKind::kWait, enter[0], enter[0] + waited.wait);
+      return tell(SliceKind::kWait, enter[0], enter[0] + waited.kept * waited.wait);
     case CallRole::kOff:
       return tell(SliceKind::kNotRecorded, enter[0], leave[0]);
     case CallRole::kFlush:

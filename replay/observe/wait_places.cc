@@ -98,6 +98,7 @@ void WaitPlaces::forget_past(Timeline& timeline) {
   for (const Timeline& each : timelines_) {
     if (!each.ended) least = std::min(least, each.until);
   }
+  if (timeline.in_loop) least = std::min(least, timeline.loop_begin);
   std::vector<Part>& past = timeline.past;
   const auto needed = std::partition_point(past.begin(), past.end(),
                                            [&](const Part& part) { return part.begin <= least; });
@@ -157,11 +158,26 @@ void WaitPlaces::add_gap(Timeline& timeline, int rank, const Call& call, double 
   timeline.here = number_of(here);
 }
 
+void WaitPlaces::add_gap_or_loop(Timeline& timeline, int rank, const Call& call,
+                                 double clock_before, double recorded_before, double enter) {
+  if (timeline.in_loop && call.spinning & kSpinningBefore)
+    add_part(timeline, enter, rank, timeline.loop);
+  add_gap(timeline, rank, call, clock_before, recorded_before, enter);
+  if (!(call.spinning & kSpinning)) return;
+  if (!timeline.in_loop) {
+    timeline.in_loop = true;
+    timeline.loop_begin = enter;
+    timeline.loop = timeline.here;
+  }
+  timeline.here = timeline.loop;
+}
+
 void WaitPlaces::entered(int number, const Call& call, const Lanes<1>& clock_before,
                          double recorded_before, const Lanes<1>& enter) {
   if (call.role == CallRole::kBegin) return;
   Timeline& timeline = timelines_[number];
-  add_gap(timeline, trace_->rank_of(number), call, clock_before[0], recorded_before, enter[0]);
+  add_gap_or_loop(timeline, trace_->rank_of(number), call, clock_before[0], recorded_before,
+                  enter[0]);
   timeline.in_call = true;
 }
 
@@ -215,7 +231,7 @@ void WaitPlaces::call(int number, const Call& call, const Block& block,
   Timeline& timeline = timelines_[number];
   const int rank = trace_->rank_of(number);
   if (!std::exchange(timeline.in_call, false))
-    add_gap(timeline, rank, call, clock_before[0], recorded_before, enter[0]);
+    add_gap_or_loop(timeline, rank, call, clock_before[0], recorded_before, enter[0]);
   const double wait = std::exchange(timeline.wait, 0);
   add_part(timeline, enter[0], rank, timeline.here);  // where it was held up before it began
   if (call.role == CallRole::kFinalize) timeline.over = true;
@@ -240,6 +256,7 @@ void WaitPlaces::call(int number, const Call& call, const Block& block,
   if (call.role == CallRole::kThread && !timeline.over && !same_function_.empty())
     sum_of(timeline, places_[timeline.here].function).compute += leave[0] - enter[0];
   add_part(timeline, leave[0], rank, timeline.here);
+  if (call.role == CallRole::kMpi && !call.is_kept()) timeline.in_loop = false;
   if (call.role == CallRole::kInit) {
     ranks_[rank].waits.clear();
     recent_waits_.assign(kRecent, {});

@@ -112,9 +112,13 @@ class WaitPlaces : public Observer<1> {
     double ticks;
   };
   struct Timeline {
-    bool over = false;       ///< MPI_Finalize was entered
-    bool ended = false;      ///< it has no more calls
-    bool in_call = false;    ///< what was before its current call is known
+    bool over = false;     ///< MPI_Finalize was entered
+    bool ended = false;    ///< it has no more calls
+    bool in_call = false;  ///< what was before its current call is known
+    // A loop of polls is one part of the past, until the call behind it tells what it waited for.
+    bool in_loop = false;
+    double loop_begin = 0;
+    uint32_t loop = 0;       ///< the place of its first poll
     double until = 0;        ///< the past ends here
     std::vector<Part> past;  ///< what it did, in the order of time, without gaps
     size_t most_past = kFewParts;
@@ -145,6 +149,9 @@ class WaitPlaces : public Observer<1> {
   /// What was between the call before and this one.
   void add_gap(Timeline& timeline, int rank, const Call& call, double clock_before,
                double recorded_before, double enter);
+  /// The same; between polls nothing was done.
+  void add_gap_or_loop(Timeline& timeline, int rank, const Call& call, double clock_before,
+                       double recorded_before, double enter);
   void add_part(Timeline& timeline, double end, int32_t root, uint32_t place);
   /// The wait of the current call, of which `part` counts, and who is at its root.
   void add_wait(Timeline& timeline, int rank, double part);

@@ -17,8 +17,8 @@
 // If the other side of a message lost its core, or flushed, in the call that sends or posts it, a
 // scenario without that loss lets the waiting call leave as much earlier: the message may have left
 // only after the loss. So do losses of those whom a member of a collective waits for, as far as
-// they lie behind W, each spread evenly over its call: the largest counts. b stays at least the
-// least time.
+// they lie behind W, each spread evenly over its call: the largest of theirs counts, beside the own
+// one. b stays at least the least time.
 //
 // A call with several causes waited at most for one of them: the one whose least time ends last.
 // The others get their least time.
@@ -365,10 +365,10 @@ class MeasuredRules {
   }
 
   /// The largest loss behind `since` of the members that `local` waits for. (Where some wait for
-  /// nobody, others may not have come yet.)
+  /// nobody, others may not have come yet. Between two groups nothing is known.)
   Lanes<K> lost_there(const CollectiveInstance<K>& instance, int local, double since) const {
     Lanes<K> most = Lanes<K>::Constant(0);
-    if (!instance.parts.empty()) return most;
+    if (instance.losses.empty() || !instance.parts.empty() || !instance.groups.empty()) return most;
     for (const auto& [member, enter, leave, lost] : instance.losses) {
       const bool is_awaited = instance.how == Synchronisation::kOneToAll ? member == instance.root
                               : instance.how == Synchronisation::kPrefix ? member < local

@@ -303,6 +303,22 @@ TEST_CASE("a thread that ends while its rank is in MPI_Finalize does not make th
   CHECK(results.scenarios[0].elapsed == Approx(500e-9));
 }
 
+// A thread without calls of MPI is no timeline, and its join computation: 7850, of which 7000 were
+// lost, 350 behind it. What is left: 850 and 150 before it, less the 10 of MPI_Init; 0 behind it.
+TEST_CASE("a join of a thread that nobody knows does without the core that it lost") {
+  const Results results = replay(R"(
+    one_clock
+    0: 0..10 init
+    0: 150..8000 join 9
+    0: 8350..8360 local MPI_Comm_rank stolen 7350
+    0: 8360..8370 finalize
+  )",
+                                 {"measured", "perfect"});
+  CHECK(results.scenarios[0].elapsed * 1e9 == Approx(8350));
+  CHECK(results.scenarios[0].ranks[0].lost_core * 1e9 == Approx(7350));
+  CHECK(results.scenarios[1].ranks[0].compute * 1e9 == Approx(140 + 850));
+}
+
 // The thread ends at 1000, and the main thread gets a core at 8000 only, which the next call tells,
 // or the join itself. With a core it leaves at 1000 and computes 500: 1500, less the 10 of
 // MPI_Init.

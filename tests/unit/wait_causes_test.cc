@@ -107,6 +107,22 @@ TEST_CASE("polls wait for whoever sends what their loop finds") {
   }
 }
 
+// A local call that lost its core is not what a probe looked for.
+TEST_CASE("a local call behind a probe leaves its wait alone") {
+  const Watched watched = watch(R"(
+    0: 0..10 init
+    1: 0..10 init
+    0: 1000..1005 send 1 8B tag 7
+    1: 100..1010 probe 0 tag 7 any_source
+    1: 1010..1020 local MPI_Get_count lost 5
+    1: 1021..1025 recv 0 8B tag 7
+    0: 1300..1310 finalize
+    1: 1300..1310 finalize
+  )",
+                                parse_scenario("measured"));
+  CHECK(watched.wait(1, "MPI_Probe", "late sender") == Approx(900));
+}
+
 // The receive takes 1000, of which 99 are lost, wherever that was: of the 900 that its send is late
 // 900 x 901 / 1000 count.
 TEST_CASE("what a call lost is spread over its wait and the rest") {
