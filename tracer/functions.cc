@@ -80,7 +80,7 @@ void put(ThreadLog& log, unsigned mark, uint64_t address, int depth) {
   if (log.muted) return;
   Recorder::note_code(log, address);
   uint64_t now = Clock::now();
-  if (now - log.last >= Recorder::stretch()) [[unlikely]]
+  if (Recorder::is_to_ask(log, log.last, now)) [[unlikely]]
     now = Recorder::long_gap(log, now);
   log.at[1] = function_word(address, depth);
   log.at[0] = record::head(now - Recorder::zero(), mark);

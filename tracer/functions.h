@@ -15,8 +15,8 @@ inline namespace tracing {
 namespace functions {
 
 /// Starts to record functions, except those that the rules exclude (function_filter.h). Once, when
-/// the call of MPI_Init is on record. Now and then some pass
-/// unrecorded, unless rules exclude any (function_probe.h).
+/// the call of MPI_Init is on record. Now and then some pass unrecorded, unless rules exclude any
+/// (function_probe.h).
 void start(const std::string& filter);
 
 /// Whether a function of this process has called a hook, and ours.

@@ -15,10 +15,10 @@ LateStart leave_barrier(MPI_Comm comm, MPI_Comm sharers, ThreadLog* log, double 
   int64_t most = 0;
   PMPI(Allreduce)(&lost, &most, 1, handles.int64, handles.max, sharers);
   PMPI(Barrier)(comm);
+  const uint64_t stolen = log != nullptr ? log->stolen.take() : 0;
   if (static_cast<double>(most) < Recorder::kStretchNanoseconds) return {};
   LateStart late;
   late.left = Clock::now();
-  const uint64_t stolen = log != nullptr ? log->stolen.take() : 0;
   int64_t own = static_cast<int64_t>(late.left), first = 0;
   PMPI(Allreduce)(&own, &first, 1, handles.int64, handles.min, sharers);
   late.stolen = std::min(late.left - static_cast<uint64_t>(first),

@@ -92,7 +92,7 @@ bool Recorder::extend(ThreadLog& log, size_t words) {
     return false;
   }
   uint64_t begin = Clock::now();
-  if (log.at != nullptr && begin - log.last >= stretch_) begin = long_gap(log, begin);
+  if (log.at != nullptr && begin - log.last >= log.stretch) begin = long_gap(log, begin);
   // Room for the mark of this refill, those of switches, and of the end.
   const size_t spare = 4 * kHeadWords;
   const auto result = next_segment(log, (words + spare) * sizeof(uint64_t));
@@ -121,24 +121,37 @@ bool Recorder::extend(ThreadLog& log, size_t words) {
   return true;
 }
 
-uint64_t Recorder::ask_stolen(ThreadLog& log, uint64_t since, uint64_t& stolen) {
-  stolen = log.stolen.take();
-  uint64_t end = Clock::now();
-  if (end - since < stretch_) [[likely]]
-    return end;
-  // The core was lost while this asked: all of that is in what asking took. What came behind the
-  // first answer is not to be in the next one, and the rest not in this one.
-  uint64_t behind = 0;
-  for (uint64_t begin = 0; end - begin >= stretch_;) {
-    begin = end;
-    behind += log.stolen.take();
-    end = Clock::now();
-  }
-  const auto took = static_cast<uint64_t>(static_cast<double>(end - since) /
-                                          static_cast<double>(stretch_) * kStretchNanoseconds);
-  const uint64_t before = took - std::min(took, behind);
-  stolen -= std::min(stolen, before);
-  return end;
+void Recorder::record_stolen(double ticks_per_second) {
+  short_stretch_ = static_cast<uint64_t>(kShortStretchNanoseconds * 1e-9 * ticks_per_second);
+  stretch_ = static_cast<uint64_t>(kStretchNanoseconds * 1e-9 * ticks_per_second);
+}
+
+uint64_t Recorder::nanoseconds(uint64_t ticks) {
+  return static_cast<uint64_t>(static_cast<double>(ticks) / static_cast<double>(stretch_) *
+                               kStretchNanoseconds);
+}
+
+void Recorder::note_asked(ThreadLog& log, uint64_t now, uint64_t stolen) {
+  constexpr uint64_t kShortStretches = 2000;  // as long as a scheduler may leave a thread alone
+  if (static_cast<double>(stolen) >= kShortStretchNanoseconds) log.lost = now;
+  log.asked = now;
+  log.stretch = now - log.lost < kShortStretches * short_stretch_ ? short_stretch_ : stretch_;
+}
+
+uint64_t Recorder::ask_stolen(ThreadLog& log, uint64_t begin, uint64_t end, uint64_t& stolen) {
+  uint64_t all = 0;
+  uint64_t asked = end;
+  uint64_t now = end;
+  // The core may be lost while this asks, and that is in the time of asking.
+  do {
+    all += log.stolen.take();
+    asked = std::exchange(now, Clock::now());
+  } while (now - asked >= short_stretch_);
+  all -= std::min(all, nanoseconds(asked - end));
+  note_asked(log, now, all);
+  stolen = std::min(all, nanoseconds(end - begin));
+  log.stolen.put_back(all - stolen);
+  return now;
 }
 
 void Recorder::put_stolen(ThreadLog& log, uint64_t time, uint64_t nanoseconds, uint64_t told) {
@@ -151,24 +164,25 @@ void Recorder::put_stolen(ThreadLog& log, uint64_t time, uint64_t nanoseconds, u
 }
 
 uint64_t Recorder::long_gap(ThreadLog& log, uint64_t now) {
-  if (log.last == 0) log.stolen.take();  // what the thread's first record took to prepare
-  if (log.last == 0 || log.muted || !log.stolen.known() || !has_room_for_stolen(log)) return now;
+  if (log.last == 0) {
+    log.stolen.take();  // what the thread's first record took to prepare
+    note_asked(log, now, 0);
+    return now;
+  }
+  if (log.muted || !log.stolen.known() || !has_room_for_stolen(log)) return now;
   uint64_t stolen;
-  const uint64_t end = ask_stolen(log, now, stolen);
+  const uint64_t end = ask_stolen(log, log.last, now, stolen);
   put_stolen(log, now, stolen, end);
   return end;
 }
 
 void Call::leave_long(uint64_t end) {
-  uint64_t now = end;
-  if (log_.stolen.known()) {
-    uint64_t stolen;
-    now = Recorder::ask_stolen(log_, end, stolen);
-    if (stolen != 0) item(Item::kStolen, stolen);
-  }
+  uint64_t stolen;
+  const uint64_t now = Recorder::ask_stolen(log_, enter_, end, stolen);
+  if (stolen != 0) item(Item::kStolen, stolen);
   put_last_items();
   put(end);
-  if (now == end) return;
+  if (!log_.stolen.known()) return;
   Recorder::tracer_time(log_, end, now);
   at_ = log_.at;  // behind what is complete
 }
@@ -176,7 +190,9 @@ void Call::leave_long(uint64_t end) {
 void Recorder::tracer_time(ThreadLog& log, uint64_t begin, uint64_t end) {
   if (log.muted || log.limit - log.at < static_cast<ptrdiff_t>(kHeadWords)) return;
   put_mark(log, kMarkTracerTime, begin, end - begin);
-  if (end - begin >= stretch_) log.stolen.take();  // it is in that time
+  if (end - begin < short_stretch_) return;
+  const uint64_t stolen = log.stolen.take();  // it is in that time
+  log.stolen.put_back(stolen - std::min(stolen, nanoseconds(end - begin)));
 }
 
 void Recorder::toggle(uint64_t now, bool off) {

@@ -42,6 +42,9 @@ struct ThreadLog {
   modules::Range code;      ///< addresses in here need no looking at (modules.h)
   modules::Range bindings;  ///< those in here are MPI's own calls
   StolenTime stolen;        ///< of the thread
+  uint64_t asked = 0;       ///< when the kernel was last asked for that
+  uint64_t lost = 0;        ///< when it last said that the core had been lost
+  uint64_t stretch = 0;     ///< ticks of a call or a gap behind which it is asked
   SegmentFile segments;
   ThreadLog* next = nullptr;       ///< of all
   ThreadLog* next_idle = nullptr;  ///< of those whose thread has ended
@@ -104,16 +107,20 @@ class Recorder {
   /// Makes room for `words` more in the log; false when there is none (recording then stops).
   static bool refill(ThreadLog& log, size_t words, bool in_function = false);
 
-  /// From now on what is stolen from threads goes on record, behind each call and each gap between
-  /// records that is long enough to have lost its core: asking takes some thousandth of it.
+  /// From now on what is stolen from threads goes on record. The kernel is asked every
+  /// kStretchNanoseconds, of which asking takes some thousandth. While a thread loses its core, it
+  /// is asked behind each call and each gap of kShortStretchNanoseconds, so that what one of them
+  /// lost does not count for another.
   static constexpr double kStretchNanoseconds = 500e3;
-  static void record_stolen(double ticks_per_second) {
-    stretch_ = static_cast<uint64_t>(kStretchNanoseconds * 1e-9 * ticks_per_second);
+  static constexpr double kShortStretchNanoseconds = 50e3;
+  static void record_stolen(double ticks_per_second);
+  /// Whether the kernel is to be asked behind a stretch from `begin` to `now`.
+  static bool is_to_ask(const ThreadLog& log, uint64_t begin, uint64_t now) {
+    return now - begin >= log.stretch || now - log.asked >= stretch_;
   }
-  static uint64_t stretch() { return stretch_; }
-  /// What was stolen until the tick `since`, which was right before, in nanoseconds. Returns when
-  /// that was known.
-  static uint64_t ask_stolen(ThreadLog& log, uint64_t since, uint64_t& stolen);
+  /// Nanoseconds stolen in the stretch from `begin` to `end`, which was right before: no more than
+  /// all of it, the rest counts for the next stretch. Returns when that was known.
+  static uint64_t ask_stolen(ThreadLog& log, uint64_t begin, uint64_t end, uint64_t& stolen);
   /// A gap of that length ends at `now`: puts on record what was stolen in it, and returns when
   /// that was done.
   static uint64_t long_gap(ThreadLog& log, uint64_t now);
@@ -163,6 +170,8 @@ class Recorder {
   static void put_end(ThreadLog& log);
   static void toggle(uint64_t now, bool off);
   static bool extend(ThreadLog& log, size_t words);
+  static uint64_t nanoseconds(uint64_t ticks);
+  static void note_asked(ThreadLog& log, uint64_t now, uint64_t stolen);
   static SegmentFile::Result next_segment(ThreadLog& log, size_t bytes);
 
   static inline std::atomic<bool> on_{false};
@@ -170,6 +179,7 @@ class Recorder {
   static inline std::atomic<uint64_t> next_switch_{UINT64_MAX};
   static inline uint64_t zero_ = 0;
   static inline uint64_t stretch_ = UINT64_MAX;
+  static inline uint64_t short_stretch_ = UINT64_MAX;
   static inline bool call_sites_ = false;
   static inline SegmentSpace space_;
   static inline std::atomic<Ended> ended_{Ended::kNot};
@@ -280,7 +290,7 @@ class Call {
   uint64_t leave() { return leave_at(Clock::now()); }
   uint64_t leave_at(uint64_t end) {
     if (!log_.muted) {
-      if (end - enter_ >= Recorder::stretch()) [[unlikely]] {
+      if (Recorder::is_to_ask(log_, enter_, end)) [[unlikely]] {
         leave_long(end);
       } else {
         put_last_items();
@@ -340,7 +350,7 @@ class Call {
   /// Memory is zero, so this leaves a head without the done bit.
   void open() {
     uint64_t delta = enter_ - log_.last;
-    if (delta >= Recorder::stretch()) [[unlikely]] {
+    if (delta >= log_.stretch) [[unlikely]] {
       Recorder::long_gap(log_, enter_);
       delta = enter_ - log_.last;
     }

@@ -3,8 +3,9 @@
 #include <cstdint>
 
 /// Stolen time of a thread: it could run but had no core. The kernel counts it (second field of
-/// /proc/thread-self/schedstat). Reading it takes a microsecond or more, so it is read only behind
-/// stretches long enough to have lost their core (Recorder::stretch()).
+/// /proc/thread-self/schedstat). Reading it takes a microsecond or more, so it is read now and
+/// then, and behind each stretch that may have lost its core while the thread loses cores
+/// (Recorder::record_stolen()).
 namespace rubato {
 inline namespace tracing {
 
@@ -17,6 +18,9 @@ class StolenTime {
 
   /// Nanoseconds stolen since the last time this was asked, or open(). By the same thread.
   uint64_t take();
+
+  /// The next answer has so many nanoseconds more.
+  void put_back(uint64_t stolen) { last_ -= stolen; }
 
   bool known() const { return file_ >= 0; }
 

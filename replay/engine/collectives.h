@@ -27,7 +27,7 @@ template <class Rules>
     if constexpr (kKnowsLostThere<Rules>) {
       if (call.spinning & kLoses && rules_->drops_losses()) [[unlikely]] {
         if constexpr (kDivided<Rules>) {
-          if (boundary_->members_away()[action.comm] > 0) refuse_losses(call);
+          if (boundary_->members_away()[action.comm] > 0) refuse_losses();
         }
         const Lost lost = lost_in(timelines_[timeline].block.actions_of(call));
         instance.losses.push_back({awaited.local, call.enter, call.leave, lost});

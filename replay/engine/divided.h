@@ -90,9 +90,9 @@ typename Presence<Replay<Rules>::K>::Served Replay<Rules>::serve_earliest_of_all
 }
 
 template <class Rules>
-void Replay<Rules>::refuse_losses(const Call& call) requires kDivided<Rules> {
+void Replay<Rules>::refuse_losses() requires kDivided<Rules> {
   if constexpr (kKnowsLostThere<Rules>) {
-    if (!(call.spinning & kLoses) || !rules_->drops_losses()) return;
+    if (!rules_->drops_losses()) return;
     outcome_.needs_one_process = OneProcess::kLosses;
     throw InputError("what a message's other side lost is known in another process");
   }
@@ -121,7 +121,7 @@ void Replay<Rules>::send_away(TimelineState<K>& state, const Call& call,
   ++pair_traffic_[pair.number()].messages;
   pair_traffic_[pair.number()].bytes += action.message.bytes;
   rules_->send(state, call, action, transfer);
-  refuse_losses(call);
+  refuse_losses();
   const bool watched = action.flags & kBlocking || action.message.slot != kNoSlot;
   const bool waits = transfer.sender_waits && watched;
   bool answers = waits;

@@ -99,8 +99,8 @@ RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
   rules_->send(state, call, action, transfer);
   if constexpr (kKnowsOrigins<Rules>) rules_->note_send(state, id, transfer);
   if constexpr (kKnowsLostThere<Rules>) {
-    if (call.spinning & kLoses) [[unlikely]]
-      rules_->lost_in(call, state, id, true);
+    if (rules_->drops_losses()) [[unlikely]]
+      rules_->note_side(state, id, true);
   }
   if (kFindsReceivers<Rules> || received_) number_send(timeline, id);
   if (may_agree(transfer.bytes)) [[unlikely]]
@@ -158,8 +158,8 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
   rules_->post(state, action, transfer);
   if constexpr (kFindsReceivers<Rules>) rules_->number_receive(timeline, number, transfer);
   if constexpr (kKnowsLostThere<Rules>) {
-    if (call.spinning & kLoses) [[unlikely]]
-      rules_->lost_in(call, state, id, false);
+    if (rules_->drops_losses()) [[unlikely]]
+      rules_->note_side(state, id, false);
   }
   if ((may_agree(transfer.bytes) || (sender_knows_length(action) && may_agree(UINT64_MAX))) &&
       !transfer.abandoned) [[unlikely]] {
@@ -172,7 +172,7 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
     wake(transfer.waiting_sender);
   }
   if constexpr (kDivided<Rules>) {
-    if (!is_here(action.message.peer)) refuse_losses(call);
+    if (!is_here(action.message.peer)) refuse_losses();
   }
   if (action.flags & kBlocking) {
     await(state, Awaited::Kind::kReceive, id);

@@ -74,7 +74,7 @@ struct QueueOf<Rules> {
 /// True for rules to which it matters what a call lost while others may have waited for it.
 template <class Rules>
 inline constexpr bool kKnowsLostThere = requires {
-  &Rules::lost_in;
+  &Rules::note_side;
 };
 
 template <class Rules>
@@ -434,7 +434,7 @@ class Replay {
     return true;
   }
   /// One process cannot know what the other side of a message lost in `call`.
-  void refuse_losses(const Call& call) requires kDivided<Rules>;
+  void refuse_losses() requires kDivided<Rules>;
   /// send() to a rank elsewhere.
   void send_away(TimelineState<K>& state, const Call& call,
                  const Action& action) requires kDivided<Rules>;

@@ -14,11 +14,11 @@
 // If clocks put every such call before its cause, the archive does not bound its own time: then a
 // is the receiver's overhead on the platform asked for, or 0 without one, and a warning says so.
 //
-// If the other side of a message lost its core, or flushed, in the call that sends or posts it, a
-// scenario without that loss lets the waiting call leave as much earlier: the message may have left
-// only after the loss. So do losses of those whom a member of a collective waits for, as far as
-// they lie behind W, each spread evenly over its call: the largest of theirs counts, beside the own
-// one. b stays at least the least time.
+// If the other side of a message lost its core, or flushed, between W and the leave of the call, a
+// scenario without that loss lets the call leave as much earlier: the other side could not go on
+// with the message. So do losses in a collective of those whom a member waits for, as far as they
+// can lie behind W; and both where the cause was there at the enter. The largest of all these
+// counts, beside the own one. b stays at least the least time, and a the own time.
 //
 // A call with several causes waited at most for one of them: the one whose least time ends last.
 // The others get their least time.
@@ -140,11 +140,10 @@ class MeasuredRules {
     transfer.posted = timeline.enter;
   }
   void matched(Transfer<K>&) {}
-  /// One side of a message lost time in the call that sends or posts it.
-  void lost_in(const Call& call, const TimelineState<K>& timeline, TransferId transfer,
-               bool sends) {
-    const Lost lost = rubato::lost_in(timeline.block.actions_of(call));
-    (sends ? lost_in_send_ : lost_in_post_)[transfer] = {call.enter, dropped(lost)};
+  /// To be told of both sides of each message, where drops_losses().
+  void note_side(const TimelineState<K>& timeline, TransferId transfer, bool sends) {
+    if (sides_.size() <= transfer) sides_.resize(transfer + 1);
+    (sends ? sides_[transfer].sender : sides_[transfer].receiver) = timeline.number;
   }
   /// What a call keeps of what it lost.
   Lanes<K> held(const Lost& lost) const {
@@ -154,8 +153,10 @@ class MeasuredRules {
   Lanes<K> dropped(const Lost& lost) const {
     return lost.flushing * (1 - keep_flush_) + lost.stolen * (1 - keep_stolen_);
   }
-  /// True where lost_in() changes anything.
-  bool drops_losses() const { return (keep_flush_ < 1).any() || (keep_stolen_ < 1).any(); }
+  /// True where it matters what others lost.
+  bool drops_losses() const {
+    return !minima_->losses.empty() && ((keep_flush_ < 1).any() || (keep_stolen_ < 1).any());
+  }
   /// When the notification of a post or complete goes out.
   Lanes<K> tell(TimelineState<K>& timeline, PairClass) { return timeline.enter; }
 
@@ -196,10 +197,13 @@ class MeasuredRules {
 
  protected:
   struct CauseOf {
-    double recorded;                        ///< W
-    Lanes<K> replayed;                      ///< W'
-    double least;                           ///< the least leave - W of its kind and size
-    Lanes<K> lost = Lanes<K>::Constant(0);  ///< by the other side, in the call that W is of
+    double recorded;                                  ///< W
+    Lanes<K> replayed;                                ///< W'
+    double least;                                     ///< the least leave - W of its kind and size
+    TransferId transfer = kNoTransfer;                ///< of a message
+    bool is_send = false;                             ///< W is that of its sender
+    const CollectiveInstance<K>* instance = nullptr;  ///< of a collective
+    int local = 0;                                    ///< rank in there
   };
 
   /// A polling loop under way.
@@ -244,17 +248,20 @@ class MeasuredRules {
 
     if (local_)
       return timeline.enter + left_of(recorded, lost + (waited ? after : before_ + after));
-    Lanes<K> leave = timeline.enter;
-    leave += waited ? (own - (before_ + after)).max(std::min(own, 0.0))
-                    : left_of(recorded, before_ + after + lost_since(enter));
+    const Lanes<K> there = lost_there(waited ? critical->recorded : enter, call.leave);
+    Lanes<K> a = (own - (before_ + after)).max(std::min(own, 0.0));
+    if (!waited) {
+      const Lanes<K> left = left_of(recorded, before_ + after + lost_since(enter));
+      a = (left - there).max(left.min(a));
+    }
+    Lanes<K> leave = timeline.enter + a;
     for (const CauseOf& cause : causes_) {
       const double residual = call.leave - cause.recorded;
       const double least = std::min(residual, cause.least);
       // A loss before the cause is part of the wait, and made up for by it.
-      const Lanes<K> b =
-          waited && &cause == critical
-              ? Lanes<K>((residual - lost_since(cause.recorded) - cause.lost).max(least))
-              : Lanes<K>::Constant(least);
+      const Lanes<K> b = waited && &cause == critical
+                             ? Lanes<K>((residual - lost_since(cause.recorded) - there).max(least))
+                             : Lanes<K>::Constant(least);
       leave = leave.max(cause.replayed + (b - (before_ + after)).max(b.min(0.0)));
     }
     return leave;
@@ -287,12 +294,11 @@ class MeasuredRules {
       const int level = surveyed_level(transfer.pair);
       if (awaited.kind == Awaited::Kind::kReceive) {
         causes_.push_back({transfer.recorded_send, transfer.sent, minima_->receive[level].at(bytes),
-                           lost_there(lost_in_send_, awaited.transfer, transfer.recorded_send)});
+                           awaited.transfer, true});
         own_.add(bytes, level, transfer.recorded_send);
       } else if (transfer.sender_waits) {
         causes_.push_back({transfer.recorded_post, transfer.posted,
-                           minima_->synchronous[level].at(bytes),
-                           lost_there(lost_in_post_, awaited.transfer, transfer.recorded_post)});
+                           minima_->synchronous[level].at(bytes), awaited.transfer, false});
         own_.add(bytes, level, transfer.recorded_post);
       }
     }
@@ -315,7 +321,8 @@ class MeasuredRules {
         minima_->collective.find(RecordedMinima::collective_key(action.op, comm.size()));
     cause.least = table == minima_->collective.end() ? std::numeric_limits<double>::infinity()
                                                      : table->second.at(bytes);
-    cause.lost = lost_there(instance, awaited.local, cause.recorded);
+    cause.instance = &instance;
+    cause.local = awaited.local;
     causes_.push_back(cause);
     own_.add_collective(bytes, comm.size(), cause.recorded);
   }
@@ -351,22 +358,25 @@ class MeasuredRules {
     return price_(static_cast<Level>(own_.level), own_.bytes);
   }
 
-  /// By transfer. Transfer numbers are used again: the enter identifies the message.
-  struct LostInCall {
-    double enter;
-    Lanes<K> ticks;
-  };
-  using LostInCalls = std::unordered_map<TransferId, LostInCall>;
-  static Lanes<K> lost_there(const LostInCalls& calls, TransferId transfer, double enter) {
-    if (calls.empty()) return Lanes<K>::Constant(0);
-    const auto found = calls.find(transfer);
-    if (found == calls.end() || found->second.enter != enter) return Lanes<K>::Constant(0);
-    return found->second.ticks;
+  /// What those lost from `since` to `leave` whom the causes of a call are of: the largest of them.
+  Lanes<K> lost_there(double since, double leave) const {
+    Lanes<K> most = Lanes<K>::Zero();
+    if (!drops_losses()) return most;
+    for (const CauseOf& cause : causes_) {
+      const double from = std::max(since, cause.recorded);
+      if (cause.instance != nullptr)
+        most = most.max(lost_in(*cause.instance, cause.local, from));
+      else if (cause.transfer < sides_.size())
+        most = most.max(dropped(minima_->losses.between(
+            cause.is_send ? sides_[cause.transfer].sender : sides_[cause.transfer].receiver, from,
+            leave)));
+    }
+    return most;
   }
 
   /// The largest loss behind `since` of the members that `local` waits for. (Where some wait for
   /// nobody, others may not have come yet. Between two groups nothing is known.)
-  Lanes<K> lost_there(const CollectiveInstance<K>& instance, int local, double since) const {
+  Lanes<K> lost_in(const CollectiveInstance<K>& instance, int local, double since) const {
     Lanes<K> most = Lanes<K>::Constant(0);
     if (instance.losses.empty() || !instance.parts.empty() || !instance.groups.empty()) return most;
     for (const auto& [member, enter, leave, lost] : instance.losses) {
@@ -374,7 +384,7 @@ class MeasuredRules {
                               : instance.how == Synchronisation::kPrefix ? member < local
                                                                          : member != local;
       if (!is_awaited || !(leave > std::max(enter, since))) continue;
-      most = most.max(dropped(lost) * ((leave - std::max(enter, since)) / (leave - enter)));
+      most = most.max(dropped(lost).min(leave - std::max(enter, since)));
     }
     return most;
   }
@@ -397,7 +407,10 @@ class MeasuredRules {
   std::array<Lanes<K>, kRecordedActions> per_action_;
   Eigen::Array<bool, K, 1> elastic_;
   std::unordered_map<int, Loop> loops_;  ///< by timeline that is in one
-  LostInCalls lost_in_send_, lost_in_post_;
+  struct Sides {
+    int sender = 0, receiver = 0;  ///< timelines
+  };
+  std::vector<Sides> sides_;  ///< by TransferId; those of a message while it is under way
   bool local_;
   ClippedOverhead clipped_;
   OwnPrice price_;

@@ -51,8 +51,25 @@ void RecordedMinima::take(ByteReader& from) {
     waiting_evidence[level] = std::min(waiting_evidence[level], evidence[level]);
 }
 
+void MinimaRules::note_losses(const TimelineState<1>& timeline, const Call& call) {
+  RecordedLosses& losses = minima_->losses;
+  losses.next_call(timeline.number, call.enter);
+  const double length = call.leave - call.enter;
+  if (call.role == CallRole::kStolen) {
+    losses.add_gap(timeline.number, call.enter, call.leave, {0, length});
+    return;
+  }
+  Lost lost;
+  if (call.role == CallRole::kFlush) lost.flushing = length;
+  if (call.spinning & kLoses) lost = lost_in(timeline.block.actions_of(call));
+  if (lost.flushing < least_flush_) lost.flushing = 0;
+  if (lost.flushing + lost.stolen > 0)
+    losses.add_call(timeline.number, call.enter, call.leave, lost);
+}
+
 Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,
                             const RuleContext<1>& context) {
+  note_losses(timeline, call);
   OwnCost own;
   bool depends = false;
   for (const Awaited& awaited : timeline.awaited) {

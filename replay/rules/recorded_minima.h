@@ -2,9 +2,9 @@
 
 // The facts that `measured` needs before it can replay: the own time of each kind of call, the
 // least time from a send to the end of its receive per size and level, and the largest message that
-// was sent without waiting for its receiver; and the smallest that did wait, which tells the eager
-// limit where the archive does not. One pass over the archive, in which every call leaves as
-// recorded.
+// was sent without waiting for its receiver; the smallest that did wait, which tells the eager
+// limit where the archive does not; and what threads lost. One pass over the archive, in which
+// every call leaves as recorded.
 //
 // The own time of a call is its time without waiting: leave - max(enter, cause), with the last
 // cause. For a call that did not wait it is leave - enter. For a call that waited, leave - cause
@@ -21,6 +21,7 @@
 
 #include "replay/matching/timeline_state.h"
 #include "replay/rules/lower_envelope.h"
+#include "replay/rules/recorded_losses.h"
 
 namespace rubato {
 
@@ -100,6 +101,7 @@ struct RecordedMinima {
   /// Bytes of the smallest blocking send that was in its call long before its receive was posted,
   /// and left soon after; infinite: none.
   std::array<double, kLevels> waiting_evidence;
+  RecordedLosses losses;  ///< of the timelines of this process
 
   RecordedMinima() { waiting_evidence.fill(std::numeric_limits<double>::infinity()); }
 
@@ -190,7 +192,8 @@ class MinimaRules {
       : minima_(&minima),
         placement_(&placement),
         limits_(&limits),
-        long_before_(kLongBefore * trace.ticks_per_second) {
+        long_before_(kLongBefore * trace.ticks_per_second),
+        least_flush_(kLeastFlush * trace.ticks_per_second) {
     minima.floor.resize(trace.calls.size());
   }
 
@@ -232,6 +235,7 @@ class MinimaRules {
 
  private:
   static constexpr double kLongBefore = 10e-6;  ///< seconds: more than clocks are apart
+  static constexpr double kLeastFlush = 5e-6;   ///< more than it takes to ask the kernel for losses
 
   bool waits(const Action& action, const Transfer<1>& transfer) const {
     if (action.flags & kSynchronous) return true;
@@ -247,7 +251,10 @@ class MinimaRules {
   RecordedMinima* minima_;
   const Placement* placement_;
   const EagerLimits* limits_;
+  void note_losses(const TimelineState<1>& timeline, const Call& call);
+
   double long_before_;  ///< ticks
+  double least_flush_;  ///< ticks
 };
 
 }  // namespace rubato

@@ -130,6 +130,14 @@ expect() {
   [ "$found" = "$1" ] || fail "expected $1 lines of '$2', found $found"
 }
 
+# long_flushes MICROSECONDS: stretches of tracer time of that length or more. To ask the scheduler takes a few.
+long_flushes() {
+  [ -e print.txt ] || otf2-print run.otf2dir/traces.otf2 >print.txt
+  rate=$(otf2-print -G run.otf2dir/traces.otf2 | sed -n 's/.*Ticks per Seconds: \([0-9]*\).*/\1/p')
+  awk -v least="$1" -v rate="$rate" '/^BUFFER_FLUSH/ { t = $3; sub(/.*Stop Time: /, ""); n += ($1 - t) * 1e6 >= least * rate }
+    END { print n + 0 }' print.txt
+}
+
 # check_readable [WHAT [ARCHIVE]]: OTF2's own tools have nothing to say against run.otf2dir, or ARCHIVE. WHAT goes
 # before the message where a test makes several.
 check_readable() {

@@ -162,6 +162,29 @@ TEST_CASE("who waits for a message makes up for what its sender lost in the call
   }
 }
 
+// The message was sent at 200 and is there at 250, as its sender cannot go on with it: 20 of the
+// time from its Isend on it has no core, in the next call or in the gap before. Or 40 in a gap of
+// 80, of which 49 are before 250: 40 * 49 / 80 = 24.5.
+TEST_CASE("who waits for a message makes up for what its sender lost behind the send") {
+  for (const auto& [next, lost, end] :
+       {std::tuple{"205..240 local MPI_Comm_rank lost 20", 20., 230.},
+        std::tuple{"241..242 local MPI_Comm_rank stolen 20", 20., 230.},
+        std::tuple{"281..282 local MPI_Comm_rank stolen 40", 40., 225.5},
+        std::tuple{"150..151 local MPI_Comm_rank stolen 30", 30., 250.}}) {
+    INFO(next);
+    const bool is_behind = std::string(next) > "200";
+    const std::string local = std::string("\n 1: ") + next;
+    const std::string text = "0: 40..44 recv 1 8B\n 0: 150..250 recv 1 8B\n 0: 250 end\n" +
+                             std::string("1: 0 local MPI_Comm_rank\n 1: 20..22 send 0 8B") +
+                             (is_behind ? "" : local) + "\n 1: 200..201 send 0 8B" +
+                             (is_behind ? local : "") + "\n 1: 290 end\n";
+    const Results results = replay(text, {"measured", "undisturbed"});
+    check_ends(results.scenarios[0], {250, 290});
+    // Before the send it delays that by itself: from 200 to 170, and the end from 250 to 220.
+    check_ends(results.scenarios[1], {is_behind ? end : end - lost, 290 - lost});
+  }
+}
+
 TEST_CASE("who waits for a receiver makes up for what that lost in the call that receives") {
   // The first send ends 12 after its receive was posted, the least. The second one ends 60 after
   // it, 35 of which the receiver had no core: 25 are left. That one did not wait: 61 - 35 after its
@@ -215,6 +238,30 @@ TEST_CASE("who waits for a member of a collective makes up for what that lost in
   CHECK(results.scenarios[1].elapsed * 1e9 == Approx(600));
   CHECK(results.scenarios[1].ranks[0].mpi * 1e9 == Approx(15 + 10));
   CHECK(results.scenarios[1].ranks[1].mpi * 1e9 == Approx(20 + 10));
+}
+
+// Rank 1 enters at 100, rank 0 at 600. As rank 0 leaves at 1115, rank 1 lost its core for 500
+// behind 600, and not half of it, as if spread over its 1020: rank 0 leaves 515 - 500 = 15 later,
+// at 615; rank 1 is done 520 - 500 = 20 later. Compute is as above.
+TEST_CASE("what a member of a collective lost was behind the last one's enter where it fits") {
+  const std::string text = R"(
+    one_clock
+    0: 0..0 init
+    1: 0..0 init
+    0: 600..1115 barrier
+    1: 100..1120 barrier lost 500
+    0: 1500..1510 barrier
+    1: 1500..1510 barrier
+    0: 1600..1600 finalize
+    1: 1600..1600 finalize
+  )";
+  const auto source = parse_text_trace(text);
+  const Results results =
+      run_replay(*source, {parse_scenario("measured"), parse_scenario("undisturbed")}, {});
+  CHECK(results.scenarios[0].elapsed * 1e9 == Approx(1600));
+  CHECK(results.scenarios[1].elapsed * 1e9 == Approx(1100));
+  CHECK(results.scenarios[1].ranks[0].mpi * 1e9 == Approx(15 + 10));
+  CHECK(results.scenarios[1].ranks[1].mpi * 1e9 == Approx(520 + 10));
 }
 
 TEST_CASE("cores are lost on both sides of a flush between two calls") {

@@ -1,0 +1,48 @@
+#include "replay/rules/recorded_losses.h"
+
+#include <algorithm>
+
+namespace rubato {
+
+void RecordedLosses::add(int timeline, const Loss& loss) {
+  if (of_.size() <= static_cast<size_t>(timeline)) of_.resize(timeline + 1);
+  of_[timeline].push_back(loss);
+}
+
+void RecordedLosses::add_call(int timeline, double begin, double end, const Lost& lost) {
+  add(timeline, {end, static_cast<float>(end - begin), static_cast<float>(lost.flushing),
+                 static_cast<float>(lost.stolen), false});
+}
+
+void RecordedLosses::add_gap(int timeline, double begin, double end, const Lost& lost) {
+  add(timeline, {end, static_cast<float>(end - begin), static_cast<float>(lost.flushing),
+                 static_cast<float>(lost.stolen), true});
+}
+
+void RecordedLosses::next_call(int timeline, double enter) {
+  if (of_.size() <= static_cast<size_t>(timeline) || of_[timeline].empty()) return;
+  Loss& last = of_[timeline].back();
+  if (!last.is_gap || enter <= last.end) return;
+  last.length += static_cast<float>(enter - last.end);
+  last.end = enter;
+}
+
+Lost RecordedLosses::between(int timeline, double from, double to) const {
+  Lost sum;
+  if (of_.size() <= static_cast<size_t>(timeline)) return sum;
+  const std::vector<Loss>& losses = of_[timeline];
+  auto loss = std::upper_bound(losses.begin(), losses.end(), from,
+                               [](double time, const Loss& each) { return time < each.end; });
+  for (; loss != losses.end(); ++loss) {
+    const double begin = std::max(from, loss->end - loss->length);
+    const double there = std::min(to, loss->end) - begin;
+    if (there <= 0) break;
+    const double all = loss->flushing + loss->stolen;
+    const double most = loss->is_gap ? all * there / loss->length : std::min(all, there);
+    sum.flushing += loss->flushing * most / all;
+    sum.stolen += loss->stolen * most / all;
+  }
+  return sum;
+}
+
+}  // namespace rubato
