@@ -48,8 +48,8 @@ inline constexpr double kComputeError = 0.01;
 inline constexpr double kOverheadError = 0.25;
 /// Relative standard errors of the time without lost cores, on `undisturbed` and on models. Quantum
 /// ESPRESSO, CP2K, NWChem and OpenFOAM on two cores beside two busy programs were off from their
-/// quiet runs by 16 to 43 %, and 1 to 22 %, of what they lost, in two runs each: chosen on these.
-inline constexpr double kLossErrorRecorded = 0.25, kLossErrorModel = 0.12;
+/// quiet runs by 1 to 8 %, and 1 to 4 %, of what they lost, in two runs each: chosen on these.
+inline constexpr double kLossErrorRecorded = 0.08, kLossErrorModel = 0.04;
 struct ElapsedInterval {
   double low = 0;  ///< seconds
   double high = 0;

@@ -124,7 +124,8 @@ void Replay<Rules>::send_away(TimelineState<K>& state, const Call& call,
   refuse_losses();
   const bool watched = action.flags & kBlocking || action.message.slot != kNoSlot;
   const bool waits = transfer.sender_waits && watched;
-  bool answers = waits;
+  const bool is_kept = waits || is_watched(transfer, action);
+  bool answers = is_kept;
   if constexpr (kMayNeedPresence<Rules>) {
     if (may_agree(transfer.bytes)) [[unlikely]] {
       const Protocol protocol = rules_->protocol(pair, transfer.bytes);
@@ -157,11 +158,11 @@ void Replay<Rules>::send_away(TimelineState<K>& state, const Call& call,
 
   if (answers) boundary_->peer(id) = {boundary_->owner(action.message.peer), kNoTransfer, true};
   if (!answers) transfer.receiver_done = true;
-  if (!waits) matcher_.sender_done(id, transfer);
+  if (!is_kept) matcher_.sender_done(id, transfer);
   if (action.flags & kBlocking) {
     if (waits) await(state, Awaited::Kind::kSend, id);
   } else if (action.message.slot != kNoSlot) {
-    put_slot(state, action.message.slot, waits ? id : kNoTransfer);
+    put_slot(state, action.message.slot, is_kept ? id : kNoTransfer);
   }
 }
 
@@ -235,7 +236,7 @@ void Replay<Rules>::take_answer(const SendAnswer<K>& answer) requires kDivided<R
   } else {
     transfer.has_post = true;
     transfer.recorded_post = answer.recorded;
-    transfer.posted = answer.posted;
+    if constexpr (!kWatchesSends<Rules>) transfer.posted = answer.posted;
     if (waits_) waits_->post(answer.id, answer.timeline, 0);
     if (transfer.agrees) return;  // its receiver's process tells when it arrives
     match(answer.id, transfer);

@@ -113,15 +113,23 @@ RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
   // An eager send is over for its sender; so is one whose completion the archive does not show.
   const bool watched = action.flags & kBlocking || action.message.slot != kNoSlot;
   const bool waits = transfer.sender_waits && watched;
-  if (!waits) matcher_.sender_done(id, transfer);
+  const bool is_kept = waits || is_watched(transfer, action);
+  if (!is_kept) matcher_.sender_done(id, transfer);
   if (action.flags & kBlocking) {
     if (waits) await(state, Awaited::Kind::kSend, id);
   } else if (action.message.slot != kNoSlot) {
-    put_slot(state, action.message.slot, waits ? id : kNoTransfer);
+    put_slot(state, action.message.slot, is_kept ? id : kNoTransfer);
   }
   if constexpr (kTimeOrdered<Rules>) {
     if (matches_by_arrival()) offer(id);
   }
+}
+
+template <class Rules>
+[[gnu::always_inline]] inline bool Replay<Rules>::is_watched(const Transfer<K>& transfer,
+                                                             const Action& action) const {
+  if constexpr (kWatchesSends<Rules>) return rules_->watches(transfer, action);
+  return false;
 }
 
 template <class Rules>

@@ -77,6 +77,12 @@ inline constexpr bool kKnowsLostThere = requires {
   &Rules::note_side;
 };
 
+/// True for rules that watch when sends are over which need not wait for their receivers.
+template <class Rules>
+inline constexpr bool kWatchesSends = requires {
+  &Rules::watches;
+};
+
 template <class Rules>
 class Replay {
  public:
@@ -230,6 +236,8 @@ class Replay {
   void enter_after_compute(TimelineState<K>& state, const Call& call, bool is_mpi);
   void perform(TimelineState<K>& state, const Call& call, const Action& action);
   void send(TimelineState<K>& state, const Call& call, const Action& action);
+  /// Its completion is awaited, though it waits for nobody.
+  bool is_watched(const Transfer<K>& transfer, const Action& action) const;
   void post(TimelineState<K>& state, const Call& call, const Action& action);
   /// The next send of `timeline`: tells rules that ask for it which one it is, and drops one that
   /// nobody receives.

@@ -75,7 +75,9 @@ struct alignas(kCacheLine) Transfer : TransferFacts {
   /// finds the minima, when the sender is known to have been done; minus that where it had no core
   /// for a while in its call.
   Lanes<K> sent;
-  Lanes<K> posted;  ///< when the receive was posted
+  /// When the receive was posted. In the pass that finds the minima, since when the sender has done
+  /// nothing but wait for a nonblocking send.
+  Lanes<K> posted;
 
   /// Model: when it is at the receiver; takes the place of `sent` as soon as it is known.
   Lanes<K>& arrival() { return sent; }

@@ -116,7 +116,10 @@ Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,
     if (awaited.transfer == kNoTransfer) continue;
     Transfer<1>& transfer = (*context.matcher)[awaited.transfer];
     if (awaited.kind == Awaited::Kind::kSend && transfer.handshake) {
-      transfer.arrival()[0] = std::min(transfer.arrival()[0], call.leave);
+      transfer.sent[0] = std::min(transfer.sent[0], call.leave);
+      // A call that waits for something else as well, or had no core, may have been in it for that.
+      const bool tells = timeline.awaited.size() == 1 && !(call.spinning & kLoses);
+      transfer.posted[0] = tells ? call.enter : call.leave;
       if (transfer.has_post) matched(transfer);
     }
     if (transfer.abandoned) continue;

@@ -98,8 +98,8 @@ struct RecordedMinima {
   std::array<LowerEnvelope, kLevels> epoch;  ///< leave - enter of the post, complete or unlock
   std::unordered_map<uint64_t, LeastDelay> collective;  ///< by collective_key()
   std::array<double, kLevels> eager_evidence{};  ///< bytes of the largest send that did not wait
-  /// Bytes of the smallest blocking send that was in its call long before its receive was posted,
-  /// and left soon after; infinite: none.
+  /// Bytes of the smallest send whose call (MPI_Send, or MPI_Wait for this one alone) began long
+  /// before its receive was posted, and left soon after; infinite: none.
   std::array<double, kLevels> waiting_evidence;
   RecordedLosses losses;  ///< of the timelines of this process
 
@@ -209,9 +209,15 @@ class MinimaRules {
                        : lost_core ? -call.leave
                                    : call.leave;
     transfer.sender_waits = waits(action, transfer);
-    transfer.handshake = transfer.sender_waits && !(action.flags & kSynchronous);
+    transfer.handshake =
+        (transfer.sender_waits && !(action.flags & kSynchronous)) || watches(transfer, action);
   }
   void post(TimelineState<1>&, const Action&, Transfer<1>&) {}
+  /// True for nonblocking sends that may show the eager limit.
+  bool watches(const Transfer<1>& transfer, const Action& action) const {
+    return !(action.flags & (kBlocking | kSynchronous | kBuffered)) &&
+           action.message.slot != kNoSlot && std::isinf(limits_->bytes[transfer.pair.number()]);
+  }
 
   void matched(Transfer<1>& transfer) {
     // A send that was done before its receive was posted did not wait for it.
@@ -222,9 +228,11 @@ class MinimaRules {
       evidence = std::max(evidence, static_cast<double>(transfer.bytes));
       return;
     }
-    const double before = transfer.recorded_post - transfer.recorded_send;
+    if (lost_core || std::isinf(done)) return;
+    const double since = transfer.handshake ? transfer.posted[0] : transfer.recorded_send;
+    const double before = transfer.recorded_post - since;
     const double behind = done - transfer.recorded_post;
-    if (lost_core || before < long_before_ || behind > before) return;
+    if (before < long_before_ || behind > before) return;
     double& evidence = minima_->waiting_evidence[transfer.pair.number()];
     evidence = std::min(evidence, static_cast<double>(transfer.bytes));
   }

@@ -188,6 +188,10 @@ TEST_CASE("processes learn the same eager limit") {
     const std::string text = "nodes 0 1\none_clock\n0: 0..30000 send 1 8000B" + lost +
                              "\n1: 25000..30000 recv 0 8000B\n0: 200000 end\n1: 200000 end\n";
     CHECK(check_divided(text, {parse_scenario("measured")}, options) > 0);
+    const std::string isend =
+        "nodes 0 1\none_clock\n0: 0..500 isend 1 8000B req 1\n0: 1000..30000 wait 1" + lost +
+        "\n1: 25000..30000 recv 0 8000B\n0: 200000 end\n1: 200000 end\n";
+    CHECK(check_divided(isend, {parse_scenario("measured")}, options) > 0);
   }
 }
 

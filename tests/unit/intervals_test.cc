@@ -124,8 +124,8 @@ TEST_CASE("what records of functions cost may be wrong as well") {
   CHECK(half_width(intervals[0]) == Approx(std::hypot(196.0, 11.76)));
 }
 
-// Rank 0 had no core for 400 of its 1000, rank 1 for none: 200 in the mean. Of these 1.96 x 25 %
-// may be wrong in 600 of compute (1.96 x 1 %: 11.76), or 1.96 x 12 % on `perfect`.
+// Rank 0 had no core for 400 of its 1000, rank 1 for none: 200 in the mean. Of these 1.96 x 8 %
+// may be wrong in 600 of compute (1.96 x 1 %: 11.76), or 1.96 x 4 % on `perfect`.
 TEST_CASE("what was lost to others may have cost more than that") {
   const auto source = parse_text_trace(R"(
     nodes 0 1
@@ -138,8 +138,8 @@ TEST_CASE("what was lost to others may have cost more than that") {
       {parse_scenario("measured"), parse_scenario("undisturbed"), parse_scenario("perfect")});
   Results results = run_replay(*source, plan.scenarios(), {});
   const Intervals intervals = plan.settle(results, {});
-  CHECK(half_width(intervals[1]) == Approx(std::hypot(11.76, 98.0)));
-  CHECK(half_width(intervals[2]) == Approx(std::hypot(11.76, 47.04)));
+  CHECK(half_width(intervals[1]) == Approx(std::hypot(11.76, 31.36)));
+  CHECK(half_width(intervals[2]) == Approx(std::hypot(11.76, 15.68)));
 }
 
 TEST_CASE("there is no interval where nobody can say") {

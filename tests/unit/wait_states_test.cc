@@ -138,6 +138,39 @@ TEST_CASE("a send that ends with its late receive tells an eager limit that nobo
   nothing_learned("0: 0..30000 send 1 8000B lost 20000\n1: 25000..30000 recv 0 8000B\n");
 }
 
+TEST_CASE("so does a nonblocking send that a call waits for alone") {
+  ReplayOptions options;
+  options.wait_states = true;
+  const auto replayed = [&](const std::string& text) {
+    return replay(text + "0: 200000 end\n1: 200000 end\n", {kMeasured}, options);
+  };
+  // In MPI_Wait from 1 us on, the receive is posted at 25 us, and 5 us later it leaves.
+  const std::string isend = "0: 0..500 isend 1 8000B req 1\n";
+  const std::string late = isend + "0: 1000..30000 wait 1\n1: 25000..30000 recv 0 8000B\n";
+  const Results results = replayed(late);
+  check(results.scenarios[0], {late_receiver(24000), kNone});
+  CHECK(results.trace.eager.node.bytes == 7999);
+  const auto nothing_learned = [&](const std::string& text) {
+    INFO(text);
+    const Results known = replayed(text);
+    check(known.scenarios[0], {kNone, kNone});
+    CHECK_FALSE(known.trace.eager.node.bytes);
+  };
+  // It lost its core. It computed until the receive was posted. As much was sent without a
+  // receiver.
+  nothing_learned(isend + "0: 1000..30000 wait 1 lost 20000\n1: 25000..30000 recv 0 8000B\n");
+  nothing_learned(isend + "0: 24000..30000 wait 1\n1: 25000..30000 recv 0 8000B\n");
+  nothing_learned(late + "0: 50000..51000 isend 1 8000B req 1\n0: 51000..52000 wait 1\n" +
+                  "1: 90000..91000 recv 0 8000B\n");
+  // It waited for a message of rank 1, which that sent right behind the receive.
+  const Results halo = replayed("0: 0..500 irecv 1 8B req 2\n0: 500..1000 isend 1 8000B req 1\n" +
+                                std::string("0: 1000..30000 waitall 1 2\n") +
+                                "1: 25000..26000 irecv 0 8000B req 3\n1: 26000..27000 send 0 8B\n" +
+                                "1: 27000..28000 wait 3\n");
+  check(halo.scenarios[0], {late_sender(25000), kNone});
+  CHECK_FALSE(halo.trace.eager.node.bytes);
+}
+
 TEST_CASE("rendezvous: who comes late is named at the other end") {
   // 2000 B: T = 2100 holds the handshake, L = 100.
   const char* late_receive = R"(
