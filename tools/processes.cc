@@ -135,7 +135,7 @@ const char* reason(OneProcess why) {
     case OneProcess::kRepair:
       return "clocks disagree: some calls end before their cause";
     case OneProcess::kLosses:
-      return "a scenario takes lost time out of calls that others wait for";
+      return "a scenario takes out what ranks lost while others waited for them";
     case OneProcess::kOutcomes:
       return "a scenario contradicts recorded outcomes of MPI_Test or MPI_Waitany";
     case OneProcess::kHoles:

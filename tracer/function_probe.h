@@ -27,6 +27,8 @@ class FunctionProbe {
   static void want() { wanted_ = true; }
   static bool wanted() { return wanted_; }
 
+  /// A sample is under way.
+  bool is_sampling() const { return state_ != State::kIdle; }
   /// `log` has a new segment.
   void begin_segment(ThreadLog& log);
   /// ThreadLog::limit is reached by a function or an MPI call. False: the segment is full.

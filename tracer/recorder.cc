@@ -92,7 +92,7 @@ bool Recorder::extend(ThreadLog& log, size_t words) {
     return false;
   }
   uint64_t begin = Clock::now();
-  if (log.at != nullptr && begin - log.last >= log.stretch) begin = long_gap(log, begin);
+  if (log.at != nullptr && is_to_ask(log, log.last, begin)) begin = long_gap(log, begin);
   // Room for the mark of this refill, those of switches, and of the end.
   const size_t spare = 4 * kHeadWords;
   const auto result = next_segment(log, (words + spare) * sizeof(uint64_t));
@@ -126,13 +126,14 @@ void Recorder::record_stolen(double ticks_per_second) {
   stretch_ = static_cast<uint64_t>(kStretchNanoseconds * 1e-9 * ticks_per_second);
 }
 
-uint64_t Recorder::nanoseconds(uint64_t ticks) {
-  return static_cast<uint64_t>(static_cast<double>(ticks) / static_cast<double>(stretch_) *
+uint64_t Recorder::nanoseconds(uint64_t begin, uint64_t end) {
+  if (end <= begin) return 0;
+  return static_cast<uint64_t>(static_cast<double>(end - begin) / static_cast<double>(stretch_) *
                                kStretchNanoseconds);
 }
 
 void Recorder::note_asked(ThreadLog& log, uint64_t now, uint64_t stolen) {
-  constexpr uint64_t kShortStretches = 2000;  // as long as a scheduler may leave a thread alone
+  constexpr uint64_t kShortStretches = 2000;  // 100 ms: so long another loss is likely
   if (static_cast<double>(stolen) >= kShortStretchNanoseconds) log.lost = now;
   log.asked = now;
   log.stretch = now - log.lost < kShortStretches * short_stretch_ ? short_stretch_ : stretch_;
@@ -142,14 +143,16 @@ uint64_t Recorder::ask_stolen(ThreadLog& log, uint64_t begin, uint64_t end, uint
   uint64_t all = 0;
   uint64_t asked = end;
   uint64_t now = end;
-  // The core may be lost while this asks, and that is in the time of asking.
-  do {
+  // The core may be lost while this asks, and that is in the time of asking. (Where asking takes
+  // that long by itself, a sandbox looks on.)
+  constexpr int kMostTimes = 4;
+  for (int i = 0; i < kMostTimes && (i == 0 || now - asked >= short_stretch_); ++i) {
     all += log.stolen.take();
     asked = std::exchange(now, Clock::now());
-  } while (now - asked >= short_stretch_);
-  all -= std::min(all, nanoseconds(asked - end));
+  }
+  all -= std::min(all, nanoseconds(end, asked));
   note_asked(log, now, all);
-  stolen = std::min(all, nanoseconds(end - begin));
+  stolen = std::min(all, nanoseconds(begin, end));
   log.stolen.put_back(all - stolen);
   return now;
 }
@@ -169,7 +172,10 @@ uint64_t Recorder::long_gap(ThreadLog& log, uint64_t now) {
     note_asked(log, now, 0);
     return now;
   }
-  if (log.muted || !log.stolen.known() || !has_room_for_stolen(log)) return now;
+  if (log.muted || !log.stolen.known() || !has_room_for_stolen(log)) {
+    note_asked(log, now, 0);
+    return now;
+  }
   uint64_t stolen;
   const uint64_t end = ask_stolen(log, log.last, now, stolen);
   put_stolen(log, now, stolen, end);
@@ -183,16 +189,20 @@ void Call::leave_long(uint64_t end) {
   put_last_items();
   put(end);
   if (!log_.stolen.known()) return;
-  Recorder::tracer_time(log_, end, now);
+  Recorder::put_tracer_time(log_, end, now);
   at_ = log_.at;  // behind what is complete
 }
 
-void Recorder::tracer_time(ThreadLog& log, uint64_t begin, uint64_t end) {
+void Recorder::put_tracer_time(ThreadLog& log, uint64_t begin, uint64_t end) {
   if (log.muted || log.limit - log.at < static_cast<ptrdiff_t>(kHeadWords)) return;
   put_mark(log, kMarkTracerTime, begin, end - begin);
+}
+
+void Recorder::tracer_time(ThreadLog& log, uint64_t begin, uint64_t end) {
+  put_tracer_time(log, begin, end);
   if (end - begin < short_stretch_) return;
   const uint64_t stolen = log.stolen.take();  // it is in that time
-  log.stolen.put_back(stolen - std::min(stolen, nanoseconds(end - begin)));
+  log.stolen.put_back(stolen - std::min(stolen, nanoseconds(begin, end)));
 }
 
 void Recorder::toggle(uint64_t now, bool off) {

@@ -114,6 +114,7 @@ class Recorder {
   static constexpr double kStretchNanoseconds = 500e3;
   static constexpr double kShortStretchNanoseconds = 50e3;
   static void record_stolen(double ticks_per_second);
+  static uint64_t stretch() { return stretch_; }
   /// Whether the kernel is to be asked behind a stretch from `begin` to `now`.
   static bool is_to_ask(const ThreadLog& log, uint64_t begin, uint64_t now) {
     return now - begin >= log.stretch || now - log.asked >= stretch_;
@@ -133,8 +134,10 @@ class Recorder {
     return log.limit - log.at >= kStolenWords;
   }
 
-  /// Puts a stretch of time on this thread's record that is the tracer's, not the program's.
+  /// Puts a stretch of time on this thread's record that is the tracer's, not the program's; what
+  /// was stolen in it is forgotten, or not.
   static void tracer_time(ThreadLog& log, uint64_t begin, uint64_t end);
+  static void put_tracer_time(ThreadLog& log, uint64_t begin, uint64_t end);
 
   /// A log has gone from one thread to another.
   static bool logs_reused() { return logs_reused_; }
@@ -170,7 +173,7 @@ class Recorder {
   static void put_end(ThreadLog& log);
   static void toggle(uint64_t now, bool off);
   static bool extend(ThreadLog& log, size_t words);
-  static uint64_t nanoseconds(uint64_t ticks);
+  static uint64_t nanoseconds(uint64_t begin, uint64_t end);
   static void note_asked(ThreadLog& log, uint64_t now, uint64_t stolen);
   static SegmentFile::Result next_segment(ThreadLog& log, size_t bytes);
 
@@ -350,7 +353,7 @@ class Call {
   /// Memory is zero, so this leaves a head without the done bit.
   void open() {
     uint64_t delta = enter_ - log_.last;
-    if (delta >= log_.stretch) [[unlikely]] {
+    if (Recorder::is_to_ask(log_, log_.last, enter_)) [[unlikely]] {
       Recorder::long_gap(log_, enter_);
       delta = enter_ - log_.last;
     }

@@ -76,7 +76,7 @@ struct alignas(kCacheLine) Transfer : TransferFacts {
   /// for a while in its call.
   Lanes<K> sent;
   /// When the receive was posted. In the pass that finds the minima, since when the sender has done
-  /// nothing but wait for a nonblocking send.
+  /// nothing but wait for its send; the leave of a call that waited for something else as well.
   Lanes<K> posted;
 
   /// Model: when it is at the receiver; takes the place of `sent` as soon as it is known.

@@ -155,7 +155,8 @@ class MeasuredRules {
   }
   /// True where it matters what others lost.
   bool drops_losses() const {
-    return !minima_->losses.empty() && ((keep_flush_ < 1).any() || (keep_stolen_ < 1).any());
+    return !local_ && !minima_->losses.empty() &&
+           ((keep_flush_ < 1).any() || (keep_stolen_ < 1).any());
   }
   /// When the notification of a post or complete goes out.
   Lanes<K> tell(TimelineState<K>& timeline, PairClass) { return timeline.enter; }

@@ -11,18 +11,20 @@ void RecordedLosses::add(int timeline, const Loss& loss) {
 
 void RecordedLosses::add_call(int timeline, double begin, double end, const Lost& lost) {
   add(timeline, {end, static_cast<float>(end - begin), static_cast<float>(lost.flushing),
-                 static_cast<float>(lost.stolen), false});
+                 static_cast<float>(lost.stolen), false, false});
 }
 
 void RecordedLosses::add_gap(int timeline, double begin, double end, const Lost& lost) {
   add(timeline, {end, static_cast<float>(end - begin), static_cast<float>(lost.flushing),
-                 static_cast<float>(lost.stolen), true});
+                 static_cast<float>(lost.stolen), true, true});
 }
 
 void RecordedLosses::next_call(int timeline, double enter) {
   if (of_.size() <= static_cast<size_t>(timeline) || of_[timeline].empty()) return;
   Loss& last = of_[timeline].back();
-  if (!last.is_gap || enter <= last.end) return;
+  if (!last.is_open) return;
+  last.is_open = false;
+  if (enter <= last.end) return;
   last.length += static_cast<float>(enter - last.end);
   last.end = enter;
 }
@@ -34,13 +36,13 @@ Lost RecordedLosses::between(int timeline, double from, double to) const {
   auto loss = std::upper_bound(losses.begin(), losses.end(), from,
                                [](double time, const Loss& each) { return time < each.end; });
   for (; loss != losses.end(); ++loss) {
-    const double begin = std::max(from, loss->end - loss->length);
-    const double there = std::min(to, loss->end) - begin;
-    if (there <= 0) break;
+    if (loss->end - loss->length >= to) break;
     const double all = loss->flushing + loss->stolen;
-    const double most = loss->is_gap ? all * there / loss->length : std::min(all, there);
-    sum.flushing += loss->flushing * most / all;
-    sum.stolen += loss->stolen * most / all;
+    const double length = loss->is_gap ? loss->length : all;
+    const double there = std::min(to, loss->end) - std::max(from, loss->end - length);
+    if (there <= 0) continue;
+    sum.flushing += loss->flushing * (there / length);
+    sum.stolen += loss->stolen * (there / length);
   }
   return sum;
 }

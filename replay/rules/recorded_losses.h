@@ -15,15 +15,15 @@ class RecordedLosses {
   /// A call of a timeline from `begin` to `end`, ticks as recorded, that lost so much. Calls come
   /// in their order, here and below.
   void add_call(int timeline, double begin, double end, const Lost& lost);
-  /// A gap between two calls began then. It ends with the next call.
+  /// A gap behind a call, of which that was lost. It ends with the next call.
   void add_gap(int timeline, double begin, double end, const Lost& lost);
   void next_call(int timeline, double enter);
 
   bool empty() const { return of_.empty(); }
 
-  /// What the timeline lost between two times. Of what a call lost, as much as there is time for:
-  /// whoever waits for the thread leaves soon after it has its core again. What a gap lost may have
-  /// been anywhere in it, and is spread evenly.
+  /// What the timeline lost between two times. The loss of a call is placed at its end: a call that
+  /// waits ends soon after its thread has the core again. That of a gap may have been anywhere in
+  /// it, and is spread evenly.
   Lost between(int timeline, double from, double to) const;
 
  private:
@@ -31,6 +31,7 @@ class RecordedLosses {
     double end;
     float length, flushing, stolen;
     bool is_gap;
+    bool is_open;  ///< the call behind the gap has not come
   };
   void add(int timeline, const Loss& loss);
 

@@ -208,6 +208,7 @@ class MinimaRules {
     transfer.sent[0] = !tells      ? std::numeric_limits<double>::infinity()
                        : lost_core ? -call.leave
                                    : call.leave;
+    transfer.posted[0] = call.enter;
     transfer.sender_waits = waits(action, transfer);
     transfer.handshake =
         (transfer.sender_waits && !(action.flags & kSynchronous)) || watches(transfer, action);

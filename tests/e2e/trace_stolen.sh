@@ -145,7 +145,7 @@ assert sum(r["lost_core"] for r in ranks) > 0.5 * sum(known.values()), "nobody l
 assert all(abs(r["compute"] / known[r["rank"]] - 1) < 0.05 for r in ranks)
 P
 
-# Calls and gaps far shorter than a time slice: the kernel says how long each rank had no core, the rank's own clock
+# A first gap of 100 ms, then calls and gaps far shorter than a time slice: the kernel says how long each rank had no core, the rank's own clock
 # how long it computed.
 build_program short <<'C'
 #include <mpi.h>
@@ -170,8 +170,10 @@ int main(int argc, char** argv) {
   double computed = 0;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const double lost = without_core(), first = own_time();
+  while (own_time() < first + 0.1) continue;
+  computed += own_time() - first;
   MPI_Barrier(MPI_COMM_WORLD);
-  const double lost = without_core();
   for (int i = 0; i < atoi(argv[1]); ++i) {
     const double begin = own_time();
     while (own_time() < begin + 100e-6) continue;
