@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cassert>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -12,20 +11,6 @@
 #include "models/error.h"
 
 namespace rubato {
-namespace {
-
-thread_local InputFiles* watching = nullptr;
-
-}  // namespace
-
-InputFiles::InputFiles() {
-  assert(!watching);
-  watching = this;
-}
-
-InputFiles::~InputFiles() {
-  watching = nullptr;
-}
 
 std::string text_of_file(const std::string& path, const std::string& what, size_t most) {
   const auto fail = [&](int error) {
@@ -37,7 +22,6 @@ std::string text_of_file(const std::string& path, const std::string& what, size_
   }
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) fail(errno);
-  if (watching) watching->add(path);
   std::string text;
   std::array<char, 1 << 16> part;
   ssize_t count = 0;

@@ -18,7 +18,6 @@
 #include "replay/observe/profile.h"
 #include "replay/other_jobs.h"
 #include "replay/passes.h"
-#include "replay/resumed_run.h"
 #include "replay/rules/clock_repair.h"
 #include "replay/rules/logical_clock.h"
 #include "replay/rules/measured_rules.h"
@@ -73,9 +72,8 @@ class Driver {
     if (!functions_.empty()) passes_.source().time_functions(functions_);
     if (options_->total_functions && !names.empty()) passes_.source().total_functions();
     // What stands in the archive is told by a pass that matches as recorded.
-    // (What a checkpoint holds is counted by the same pass whether the rest is replayed or not.)
     const bool needs_minima =
-        options_->verify || !options_->checkpoint.empty() || groups.empty() || by_arrival_ ||
+        options_->verify || groups.empty() || by_arrival_ ||
         std::any_of(groups.begin(), groups.end(),
                     [](const ScenarioGroup& group) { return group.measured; });
     passes_.expect(1 + (needs_minima ? 1 : 0) + (options_->verify ? 1 : 0));
@@ -107,8 +105,6 @@ class Driver {
     if (needs_minima && options_->repair && !trace_->one_clock &&
         passes_.first()->clock_violations.total() > 0)
       repair();
-    resumed_.open(*options_, *scenarios_, trace_->ranks(),
-                  passes_.coverage().calls_by_time().size());
     if (options_->spread) {
       spread_.emplace(*options_->spread);
       spread_->run(results_.scenarios, [&] { replay_groups(groups); });
@@ -130,13 +126,8 @@ class Driver {
         const size_t lanes = std::min(group.lanes(), group.scenarios.size() - first);
         const std::vector<size_t> chosen(group.scenarios.begin() + first,
                                          group.scenarios.begin() + first + lanes);
-        if (resumed_.take(chosen, results_)) {
-          passes_.count_one();
-          continue;
-        }
         if (spread_ && !spread_->takes(group.measured, chosen)) continue;
         replay_together(group, chosen);
-        if (!group.measured) resumed_.keep(chosen, results_);
       }
     }
   }
@@ -525,7 +516,6 @@ class Driver {
   const FunctionTimes* function_times_ = nullptr;
   Results results_;
   std::optional<SpreadRun> spread_;
-  ResumedRun resumed_;
 };
 
 }  // namespace

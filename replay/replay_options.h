@@ -57,10 +57,6 @@ struct ReplayOptions {
   /// Or the processes that divide the scenarios among themselves, each with all of the archive:
   /// those that need the order of time, one by one. Not beside `team`.
   Team* spread = nullptr;
-  /// Scenarios on platforms that are done are written to this file, and taken from it where a run
-  /// with the same key left them (checkpoint.h); "": none. Not beside `jobs` or `fit_degradation`.
-  std::string checkpoint{};
-  std::string checkpoint_key{};
   /// Jobs beside it (other_jobs.h); not beside `team`, `spread`, `wildcards_by_arrival`, or
   /// `fit_degradation`. Results are of the archive's own job, but for ScenarioResult::jobs.
   std::vector<OtherJob> jobs{};

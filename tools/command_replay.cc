@@ -7,10 +7,8 @@
 
 #include "models/cost/scenario.h"
 #include "models/error.h"
-#include "models/input_file.h"
 #include "models/source_date.h"
 #include "replay/archive/input_format.h"
-#include "replay/checkpoint.h"
 #include "replay/contention_cost.h"
 #include "replay/driver.h"
 #include "replay/intervals.h"
@@ -18,7 +16,6 @@
 #include "replay/sweep.h"
 #include "tools/archive_guard.h"
 #include "tools/caveats.h"
-#include "tools/checkpoint_key.h"
 #include "tools/commands.h"
 #include "tools/efficiency.h"
 #include "tools/job_options.h"
@@ -96,9 +93,6 @@ po::options_description replay_options() {
       "also replay each platform of --on with a number times factors from LOW to HIGH, as in "
       "latency=0.1..100, or with two as a map: from where on does it matter? /N behind a range: N "
       "points");
-  add("checkpoint", po::value<std::string>()->value_name("FILE"),
-      "write each platform that is replayed to FILE, and go on from there if the command is given "
-      "again; FILE goes with the end of the run");
   add("no-wait-states",
       "do not sum up how long ranks wait for others that come late, which takes some time of its "
       "own");
@@ -118,29 +112,6 @@ ReplayOptions replay_options_of(const po::variables_map& values) {
   options.fit_degradation = values.count("fit-dr") > 0;
   options.progress = progress_line("replaying");
   return options;
-}
-
-/// Where --checkpoint is to be and, in the process that leads, what its contents depend on: each
-/// file of the archive, and the `inputs` of the scenarios (null in others).
-void set_checkpoint(const po::variables_map& values, const std::string& archive,
-                    const std::vector<Scenario>& scenarios, const InputFiles* inputs,
-                    ReplayOptions& options) {
-  if (!values.count("checkpoint")) return;
-  for (const char* other : {"with", "fit-dr", "sweep"}) {
-    if (values.count(other))
-      throw UsageError(fmt::format("--checkpoint and --{} do not go together", other));
-  }
-  options.checkpoint = text_of(values, "checkpoint");
-  if (options.checkpoint.empty()) throw UsageError("--checkpoint: the name of the file is empty");
-  refuse_archive_part(options.checkpoint, archive);
-  for (const char* output : {"json", "csv", "html", "perfetto", "otf2"}) {
-    if (values.count(output) && target_of(text_of(values, output)) == target_of(options.checkpoint))
-      throw UsageError(fmt::format("--checkpoint and --{} cannot be one file", output));
-  }
-  if (!inputs) return;
-  options.checkpoint_key =
-      checkpoint_key(archive, scenarios, inputs->opened(),
-                     engine_words(values) + (options.wait_states ? "" : " --no-wait-states"));
 }
 
 bool has(const std::vector<Scenario>& scenarios, const std::string& name) {
@@ -303,7 +274,6 @@ int help_replay(Processes& processes, const Arguments& arguments) {
     const std::vector<Scenario> scenarios = parse_scenarios(values);
     const std::string archive = one_archive(values, kReplayHelp);
     const Plan plan(scenarios, values);
-    set_checkpoint(values, archive, plan.scenarios(), nullptr, options);
     std::unique_ptr<EventSource> source;
     replay_together(processes, archive, plan.scenarios(), options, values, source);
   } catch (const std::exception&) {
@@ -322,7 +292,6 @@ int command_replay(const Arguments& arguments) {
   const std::string archive = one_archive(values, kReplayHelp);
   ReplayOptions options = replay_options_of(values);
   options.jobs = other_jobs(values, options);
-  const InputFiles inputs;
   const std::vector<Scenario> scenarios = parse_scenarios(values);
   const bool degrades = std::any_of(
       scenarios.begin(), scenarios.end(),
@@ -343,13 +312,9 @@ int command_replay(const Arguments& arguments) {
 
   const Plan plan(scenarios, values);
   const std::vector<Scenario>& planned = plan.scenarios();
-  ReplayOptions resumed = options;
-  set_checkpoint(values, archive, planned, &inputs, resumed);
-  // What is wrong with it is told before hours are spent on the archive.
-  if (!resumed.checkpoint.empty()) Checkpoint::check(resumed.checkpoint, resumed.checkpoint_key);
   std::unique_ptr<EventSource> source;
   std::optional<Results> together =
-      replay_together(processes, archive, planned, resumed, values, source);
+      replay_together(processes, archive, planned, options, values, source);
   const bool is_loaded_again = together && needs_whole_archive(*together, options, values);
   if (is_loaded_again) source.reset();
   if (!source) source = open_trace(archive, {options.ignore_offsets, options.threads});
@@ -364,11 +329,7 @@ int command_replay(const Arguments& arguments) {
       if (progress) progress(1);
     }
   }
-  Results results = together ? std::move(*together) : run_replay(*source, planned, resumed);
-  if (results.from_checkpoint > 0) {
-    fmt::print(stderr, "rubato: {} of {} replays were in {}\n", results.from_checkpoint,
-               planned.size(), resumed.checkpoint);
-  }
+  Results results = together ? std::move(*together) : run_replay(*source, planned, options);
   if (plan.contention) plan.contention->settle(results);
   if (!options.jobs.empty()) notice_unfelt_jobs(results);
   results.asked_with = engine_words(values);
@@ -418,7 +379,6 @@ int command_replay(const Arguments& arguments) {
     copies->commit();
   }
   files.commit();
-  if (!resumed.checkpoint.empty()) Checkpoint::remove(resumed.checkpoint);
   if (results.identity && results.identity->differing > 0) {
     throw InputError(fmt::format("{}: {}", archive, identity_line(*results.identity)));
   }

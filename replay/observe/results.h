@@ -290,7 +290,6 @@ struct Results {
   /// "undisturbed", where ranks lost cores and it was not asked for (tools/lost_cores.h).
   std::optional<ScenarioResult> undisturbed;
   std::optional<IdentityResult> identity;  ///< where it was asked for
-  uint64_t from_checkpoint = 0;  ///< scenarios that an earlier run had replayed (checkpoint.h)
   /// Words of the command that say how the archive was replayed, for those that ask more; set by
   /// whoever parsed them.
   std::string asked_with;
