@@ -39,12 +39,12 @@ struct ThreadLog {
   TimeSums* sums = nullptr;  ///< of the records that were not kept, see Recorder::keep_sums_only()
   bool busy = false;   ///< inside a recorded call: what MPI calls from there is its own affair
   bool muted = false;  ///< recording is switched off: requests and so on are kept up, calls dropped
-  modules::Range code;      ///< addresses in here need no looking at (modules.h)
-  modules::Range bindings;  ///< those in here are MPI's own calls
-  StolenTime stolen;        ///< of the thread
-  uint64_t asked = 0;       ///< when the kernel was last asked for that
-  uint64_t lost = 0;        ///< when it last said that the core had been lost
-  uint64_t stretch = 0;     ///< ticks of a call or a gap behind which it is asked
+  modules::Range code;            ///< addresses in here need no looking at (modules.h)
+  modules::Range bindings;        ///< those in here are MPI's own calls
+  StolenTime stolen;              ///< of the thread
+  uint64_t asked = 0;             ///< when the kernel was last asked for that; 0: not yet
+  uint64_t lost = 0;              ///< when it last said that the core had been lost
+  uint64_t stretch = UINT64_MAX;  ///< ticks of a call or a gap behind which it is asked
   SegmentFile segments;
   ThreadLog* next = nullptr;       ///< of all
   ThreadLog* next_idle = nullptr;  ///< of those whose thread has ended
