@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <set>
 
 #include "models/error.h"
 #include "replay/archive/input_format.h"
@@ -186,11 +187,13 @@ class Driver {
     return {};
   }
 
-  /// Takes the limit of a level from the smallest send that waited, if nobody says it, and none as
-  /// large was done before its receive was posted. True where that is so.
-  bool learn(EagerLimit& limit, Level level, double waited, double done) {
-    if (limit.bytes || !std::isfinite(waited) || waited <= done) return false;
-    limit = {waited - 1, EagerLimit::From::kRecording};
+  /// Takes the limit of a level, if neither option nor archive says it, from the smallest of the
+  /// sizes that waited which is larger than all that was `done` before its receive was posted. True
+  /// where there is one.
+  bool learn(EagerLimit& limit, Level level, const std::set<double>& waited, double done) {
+    const auto smallest = waited.upper_bound(done);
+    if (limit.bytes || smallest == waited.end()) return false;
+    limit = {*smallest - 1, EagerLimit::From::kRecording};
     limits_.bytes[static_cast<int>(level)] = *limit.bytes;
     return true;
   }

@@ -70,8 +70,8 @@ class Excluded {
 /// Null: none is left out. Never freed, since functions are called until the very end.
 Excluded* excluded = nullptr;
 
-/// A sample of what records cost would not count with another record in it.
-bool is_sample(const ThreadLog& log, uint64_t now) {
+/// A sample of what records cost would not count with another record in it; a long gap is none.
+bool asking_can_wait(const ThreadLog& log, uint64_t now) {
   return log.probe != nullptr && log.probe->is_sampling() && now - log.last < Recorder::stretch();
 }
 
@@ -85,7 +85,7 @@ void put(ThreadLog& log, unsigned mark, uint64_t address, int depth) {
   if (log.muted) return;
   Recorder::note_code(log, address);
   uint64_t now = Clock::now();
-  if (Recorder::is_to_ask(log, log.last, now) && !is_sample(log, now)) [[unlikely]]
+  if (Recorder::is_to_ask(log, log.last, now) && !asking_can_wait(log, now)) [[unlikely]]
     now = Recorder::long_gap(log, now);
   log.at[1] = function_word(address, depth);
   log.at[0] = record::head(now - Recorder::zero(), mark);

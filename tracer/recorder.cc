@@ -140,20 +140,23 @@ void Recorder::note_asked(ThreadLog& log, uint64_t now, uint64_t stolen) {
 }
 
 uint64_t Recorder::ask_stolen(ThreadLog& log, uint64_t begin, uint64_t end, uint64_t& stolen) {
+  const uint64_t asked_before = log.asked;
   uint64_t all = 0;
   uint64_t asked = end;
   uint64_t now = end;
-  // The core may be lost while this asks, and that is in the time of asking. (Where asking takes
-  // that long by itself, a sandbox looks on.)
+  // The core may be lost while this asks, and that is in the time of asking. Where asking always
+  // takes that long (in a sandbox), nothing can be said of it.
   constexpr int kMostTimes = 4;
   for (int i = 0; i < kMostTimes && (i == 0 || now - asked >= short_stretch_); ++i) {
     all += log.stolen.take();
     asked = std::exchange(now, Clock::now());
   }
-  all -= std::min(all, nanoseconds(end, asked));
+  if (now - asked < short_stretch_) all -= std::min(all, nanoseconds(end, asked));
   note_asked(log, now, all);
   stolen = std::min(all, nanoseconds(begin, end));
-  log.stolen.put_back(all - stolen);
+  // The rest is of the shorter stretches since the answer before.
+  const uint64_t shorter = asked_before == 0 ? 0 : nanoseconds(asked_before, begin);
+  log.stolen.put_back(std::min(all - stolen, shorter));
   return now;
 }
 
@@ -167,12 +170,9 @@ void Recorder::put_stolen(ThreadLog& log, uint64_t time, uint64_t nanoseconds, u
 }
 
 uint64_t Recorder::long_gap(ThreadLog& log, uint64_t now) {
-  if (log.last == 0) {
-    log.stolen.take();  // what the thread's first record took to prepare
-    note_asked(log, now, 0);
-    return now;
-  }
-  if (log.muted || !log.stolen.known() || !has_room_for_stolen(log)) {
+  const bool is_first = log.last == 0;
+  if (is_first) log.stolen.take();  // what the thread's first record took to prepare
+  if (is_first || log.muted || !log.stolen.known() || !has_room_for_stolen(log)) {
     note_asked(log, now, 0);
     return now;
   }
@@ -255,7 +255,7 @@ void Recorder::catch_up(ThreadLog& log) {
                              : log.switches;
   if (!log.muted) put_mark(log, kMarkOff, switch_time(first), 0);
   if (!now_off) put_mark(log, kMarkOn, switch_time(count - 1), 0);
-  if (log.muted && !now_off) log.stolen.take();  // what was stolen while recording was off
+  if (!now_off) log.stolen.take();  // what was stolen while recording was off
   log.switches = count;
   log.muted = now_off;
 }

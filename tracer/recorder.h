@@ -108,7 +108,7 @@ class Recorder {
   static bool refill(ThreadLog& log, size_t words, bool in_function = false);
 
   /// From now on what is stolen from threads goes on record. The kernel is asked every
-  /// kStretchNanoseconds, of which asking takes some thousandth. While a thread loses its core, it
+  /// kStretchNanoseconds, of which asking takes some thousandths. While a thread loses its core, it
   /// is asked behind each call and each gap of kShortStretchNanoseconds, so that what one of them
   /// lost does not count for another.
   static constexpr double kStretchNanoseconds = 500e3;
@@ -134,9 +134,10 @@ class Recorder {
     return log.limit - log.at >= kStolenWords;
   }
 
-  /// Puts a stretch of time on this thread's record that is the tracer's, not the program's; what
-  /// was stolen in it is forgotten, or not.
+  /// Puts a stretch of time on this thread's record that is the tracer's, not the program's, and
+  /// leaves out of the next answer what was stolen in it.
   static void tracer_time(ThreadLog& log, uint64_t begin, uint64_t end);
+  /// The same where the kernel was asked in it.
   static void put_tracer_time(ThreadLog& log, uint64_t begin, uint64_t end);
 
   /// A log has gone from one thread to another.

@@ -131,9 +131,9 @@ inline constexpr char kCallSite[] = "RUBATO_CALL_SITE";
 
 /// uint64, nanoseconds: how long the thread was runnable but had no core, as the kernel keeps it.
 /// On an Enter: since the Leave of the thread's call before; on a Leave: inside the call. The
-/// tracer asks the kernel every 500 us, and behind each call and each gap from 50 us on within
-/// 100 ms after such a loss; what shorter ones lost counts for the next one that is asked after,
-/// and no more than all of its time. Absent: nothing, or not known.
+/// tracer asks the kernel every 500 us, and for 100 ms after a loss of 50 us behind each call and
+/// each gap of 50 us; what shorter ones lost counts for the next one that is asked after, and no
+/// more than all of its time. Absent: nothing, or not known.
 inline constexpr char kStolen[] = "RUBATO_STOLEN";
 
 // Parameters (uint64, number of such a request) in the call that starts a persistent one, and in

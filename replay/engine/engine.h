@@ -455,6 +455,7 @@ RUBATO_HOT bool Replay<Rules>::others_are_there(int timeline, const Awaited& awa
 template <class Rules>
 RUBATO_HOT void Replay<Rules>::leave(TimelineState<K>& state, const Call& call) {
   const int timeline = state.number;
+  if constexpr (requires { rules_->note_losses(state, call); }) rules_->note_losses(state, call);
   const Lanes<K>& leave = call.role == CallRole::kBegin || call.role == CallRole::kEnd
                               ? std::as_const(state.enter)
                           : call.role == CallRole::kThread ? leave_thread(state, call)

@@ -17,8 +17,9 @@
 // If the other side of a message lost its core, or flushed, between W and the leave of the call, a
 // scenario without that loss lets the call leave as much earlier: the other side could not go on
 // with the message. So do losses in a collective of those whom a member waits for, as far as they
-// can lie behind W; and both where the cause was there at the enter. The largest of all these
-// counts, beside the own one. b stays at least the least time, and a the own time.
+// can lie behind W: of these the largest. Where no cause came late, the largest loss of all other
+// sides since the enter counts. All this is beside the own loss. b stays at least the least time,
+// and a the own time.
 //
 // A call with several causes waited at most for one of them: the one whose least time ends last.
 // The others get their least time.
@@ -249,7 +250,8 @@ class MeasuredRules {
 
     if (local_)
       return timeline.enter + left_of(recorded, lost + (waited ? after : before_ + after));
-    const Lanes<K> there = lost_there(waited ? critical->recorded : enter, call.leave);
+    const Lanes<K> there = lost_there(timeline, waited ? critical : nullptr,
+                                      waited ? critical->recorded : enter, call.leave);
     Lanes<K> a = (own - (before_ + after)).max(std::min(own, 0.0));
     if (!waited) {
       const Lanes<K> left = left_of(recorded, before_ + after + lost_since(enter));
@@ -359,25 +361,30 @@ class MeasuredRules {
     return price_(static_cast<Level>(own_.level), own_.bytes);
   }
 
-  /// What those lost from `since` to `leave` whom the causes of a call are of: the largest of them.
-  Lanes<K> lost_there(double since, double leave) const {
+  /// What the other sides of the causes of a call lost from `since` to its leave: the largest. Of
+  /// the cause `only`, or of all (null).
+  Lanes<K> lost_there(const TimelineState<K>& timeline, const CauseOf* only, double since,
+                      double leave) const {
     Lanes<K> most = Lanes<K>::Zero();
     if (!drops_losses()) return most;
     for (const CauseOf& cause : causes_) {
+      if (only != nullptr && &cause != only) continue;
       const double from = std::max(since, cause.recorded);
-      if (cause.instance != nullptr)
-        most = most.max(lost_in(*cause.instance, cause.local, from));
-      else if (cause.transfer < sides_.size())
-        most = most.max(dropped(minima_->losses.between(
-            cause.is_send ? sides_[cause.transfer].sender : sides_[cause.transfer].receiver, from,
-            leave)));
+      if (cause.instance != nullptr) {
+        most = most.max(lost_by_members(*cause.instance, cause.local, from));
+      } else if (cause.transfer < sides_.size()) {
+        const Sides& sides = sides_[cause.transfer];
+        const int other = cause.is_send ? sides.sender : sides.receiver;
+        if (other != timeline.number)
+          most = most.max(dropped(minima_->losses.between(other, from, leave)));
+      }
     }
     return most;
   }
 
   /// The largest loss behind `since` of the members that `local` waits for. (Where some wait for
   /// nobody, others may not have come yet. Between two groups nothing is known.)
-  Lanes<K> lost_in(const CollectiveInstance<K>& instance, int local, double since) const {
+  Lanes<K> lost_by_members(const CollectiveInstance<K>& instance, int local, double since) const {
     Lanes<K> most = Lanes<K>::Constant(0);
     if (instance.losses.empty() || !instance.parts.empty() || !instance.groups.empty()) return most;
     for (const auto& [member, enter, leave, lost] : instance.losses) {

@@ -9,14 +9,14 @@ void RecordedLosses::add(int timeline, const Loss& loss) {
   of_[timeline].push_back(loss);
 }
 
-void RecordedLosses::add_call(int timeline, double begin, double end, const Lost& lost) {
-  add(timeline, {end, static_cast<float>(end - begin), static_cast<float>(lost.flushing),
-                 static_cast<float>(lost.stolen), false, false});
+void RecordedLosses::add_call(int timeline, double end, const Lost& lost) {
+  add(timeline, {end, static_cast<float>(lost.flushing + lost.stolen),
+                 static_cast<float>(lost.flushing), static_cast<float>(lost.stolen), false});
 }
 
-void RecordedLosses::add_gap(int timeline, double begin, double end, const Lost& lost) {
-  add(timeline, {end, static_cast<float>(end - begin), static_cast<float>(lost.flushing),
-                 static_cast<float>(lost.stolen), true, true});
+void RecordedLosses::add_gap(int timeline, double begin, double end) {
+  const auto length = static_cast<float>(end - begin);
+  add(timeline, {end, length, 0, length, true});
 }
 
 void RecordedLosses::next_call(int timeline, double enter) {
@@ -36,13 +36,10 @@ Lost RecordedLosses::between(int timeline, double from, double to) const {
   auto loss = std::upper_bound(losses.begin(), losses.end(), from,
                                [](double time, const Loss& each) { return time < each.end; });
   for (; loss != losses.end(); ++loss) {
-    if (loss->end - loss->length >= to) break;
-    const double all = loss->flushing + loss->stolen;
-    const double length = loss->is_gap ? loss->length : all;
-    const double there = std::min(to, loss->end) - std::max(from, loss->end - length);
-    if (there <= 0) continue;
-    sum.flushing += loss->flushing * (there / length);
-    sum.stolen += loss->stolen * (there / length);
+    const double there = std::min(to, loss->end) - std::max(from, loss->end - loss->length);
+    if (there <= 0) break;
+    sum.flushing += loss->flushing * (there / loss->length);
+    sum.stolen += loss->stolen * (there / loss->length);
   }
   return sum;
 }

@@ -10,27 +10,28 @@
 
 namespace rubato {
 
+/// Times are ticks as recorded. Calls and gaps of a timeline are added in their order.
 class RecordedLosses {
  public:
-  /// A call of a timeline from `begin` to `end`, ticks as recorded, that lost so much. Calls come
-  /// in their order, here and below.
-  void add_call(int timeline, double begin, double end, const Lost& lost);
-  /// A gap behind a call, of which that was lost. It ends with the next call.
-  void add_gap(int timeline, double begin, double end, const Lost& lost);
+  /// A call that ended then lost so much. That is placed at its end: a call that waits ends soon
+  /// after its thread has the core again.
+  void add_call(int timeline, double end, const Lost& lost);
+  /// The thread had no core from `begin` to `end`, or as long somewhere from `begin` to the next
+  /// call: it is spread over this gap.
+  void add_gap(int timeline, double begin, double end);
+  /// To be told of each call, before its own loss.
   void next_call(int timeline, double enter);
 
   bool empty() const { return of_.empty(); }
 
-  /// What the timeline lost between two times. The loss of a call is placed at its end: a call that
-  /// waits ends soon after its thread has the core again. That of a gap may have been anywhere in
-  /// it, and is spread evenly.
+  /// What the timeline lost between two times.
   Lost between(int timeline, double from, double to) const;
 
  private:
   struct Loss {
     double end;
-    float length, flushing, stolen;
-    bool is_gap;
+    float length;  ///< of the time over which it is spread
+    float flushing, stolen;
     bool is_open;  ///< the call behind the gap has not come
   };
   void add(int timeline, const Loss& loss);

@@ -26,7 +26,10 @@ void RecordedMinima::put(ByteWriter& to) const {
   to.number(collective.size());
   for (const auto& [key, delay] : collective) to.number(key), delay.put(to);
   to.value(eager_evidence);
-  to.value(waiting_evidence);
+  for (const auto& sizes : waiting_evidence) {
+    to.number(sizes.size());
+    for (const double size : sizes) to.value(size);
+  }
 }
 
 void RecordedMinima::take(ByteReader& from) {
@@ -46,30 +49,31 @@ void RecordedMinima::take(ByteReader& from) {
   from.value(evidence);
   for (int level = 0; level < kLevels; ++level)
     eager_evidence[level] = std::max(eager_evidence[level], evidence[level]);
-  from.value(evidence);
-  for (int level = 0; level < kLevels; ++level)
-    waiting_evidence[level] = std::min(waiting_evidence[level], evidence[level]);
+  for (auto& sizes : waiting_evidence) {
+    for (uint64_t left = from.number(); left > 0; --left) {
+      double size = 0;
+      from.value(size);
+      sizes.insert(size);
+    }
+  }
 }
 
 void MinimaRules::note_losses(const TimelineState<1>& timeline, const Call& call) {
   RecordedLosses& losses = minima_->losses;
   losses.next_call(timeline.number, call.enter);
-  const double length = call.leave - call.enter;
   if (call.role == CallRole::kStolen) {
-    losses.add_gap(timeline.number, call.enter, call.leave, {0, length});
+    losses.add_gap(timeline.number, call.enter, call.leave);
     return;
   }
   Lost lost;
-  if (call.role == CallRole::kFlush) lost.flushing = length;
+  if (call.role == CallRole::kFlush) lost.flushing = call.leave - call.enter;
   if (call.spinning & kLoses) lost = lost_in(timeline.block.actions_of(call));
   if (lost.flushing < least_flush_) lost.flushing = 0;
-  if (lost.flushing + lost.stolen > 0)
-    losses.add_call(timeline.number, call.enter, call.leave, lost);
+  if (lost.flushing + lost.stolen > 0) losses.add_call(timeline.number, call.leave, lost);
 }
 
 Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,
                             const RuleContext<1>& context) {
-  note_losses(timeline, call);
   OwnCost own;
   bool depends = false;
   for (const Awaited& awaited : timeline.awaited) {

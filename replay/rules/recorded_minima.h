@@ -16,6 +16,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -98,12 +99,10 @@ struct RecordedMinima {
   std::array<LowerEnvelope, kLevels> epoch;  ///< leave - enter of the post, complete or unlock
   std::unordered_map<uint64_t, LeastDelay> collective;  ///< by collective_key()
   std::array<double, kLevels> eager_evidence{};  ///< bytes of the largest send that did not wait
-  /// Bytes of the smallest send whose call (MPI_Send, or MPI_Wait for this one alone) began long
-  /// before its receive was posted, and left soon after; infinite: none.
-  std::array<double, kLevels> waiting_evidence;
+  /// Bytes of sends whose call (MPI_Send, or MPI_Wait for this one alone) began long before their
+  /// receive was posted, and left soon after.
+  std::array<std::set<double>, kLevels> waiting_evidence;
   RecordedLosses losses;  ///< of the timelines of this process
-
-  RecordedMinima() { waiting_evidence.fill(std::numeric_limits<double>::infinity()); }
 
   /// Times were repaired: a call that ends exactly at its cause was moved there, and shows nothing
   /// about its own time.
@@ -234,10 +233,11 @@ class MinimaRules {
     const double before = transfer.recorded_post - since;
     const double behind = done - transfer.recorded_post;
     if (before < long_before_ || behind > before) return;
-    double& evidence = minima_->waiting_evidence[transfer.pair.number()];
-    evidence = std::min(evidence, static_cast<double>(transfer.bytes));
+    minima_->waiting_evidence[transfer.pair.number()].insert(static_cast<double>(transfer.bytes));
   }
 
+  /// To be told of each call of any role, in front of its leave.
+  void note_losses(const TimelineState<1>& timeline, const Call& call);
   Lanes<1> leave(TimelineState<1>& timeline, const Call& call, const RuleContext<1>& context);
 
   Level level(int a, int b) const { return placement_->level(a, b); }
@@ -260,8 +260,6 @@ class MinimaRules {
   RecordedMinima* minima_;
   const Placement* placement_;
   const EagerLimits* limits_;
-  void note_losses(const TimelineState<1>& timeline, const Call& call);
-
   double long_before_;  ///< ticks
   double least_flush_;  ///< ticks
 };

@@ -134,6 +134,7 @@ expect() {
 long_flushes() {
   [ -e print.txt ] || otf2-print run.otf2dir/traces.otf2 >print.txt
   rate=$(otf2-print -G run.otf2dir/traces.otf2 | sed -n 's/.*Ticks per Seconds: \([0-9]*\).*/\1/p')
+  [ "${rate:-0}" -gt 0 ] || fail "otf2-print tells no clock rate"
   awk -v least="$1" -v rate="$rate" '/^BUFFER_FLUSH/ { t = $3; sub(/.*Stop Time: /, ""); n += ($1 - t) * 1e6 >= least * rate }
     END { print n + 0 }' print.txt
 }

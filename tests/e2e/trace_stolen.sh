@@ -145,8 +145,8 @@ assert sum(r["lost_core"] for r in ranks) > 0.5 * sum(known.values()), "nobody l
 assert all(abs(r["compute"] / known[r["rank"]] - 1) < 0.05 for r in ranks)
 P
 
-# A first gap of 100 ms, then calls and gaps far shorter than a time slice: the kernel says how long each rank had no core, the rank's own clock
-# how long it computed.
+# A first gap of 100 ms, then calls and gaps far shorter than a time slice: the kernel says how long each rank had no
+# core, the rank's own clock how long it computed.
 build_program short <<'C'
 #include <mpi.h>
 #include <stdio.h>
@@ -195,17 +195,24 @@ times=2000
 rm -rf run.otf2dir
 taskset -c "$cores" "mpirun.$flavour" -n 4 "$rubato" trace -o run.otf2dir ./short $times >out.txt 2>err.txt ||
   fail "$(cat err.txt)"
-"$rubato" replay run.otf2dir --on measured --json results.json >replay.txt 2>&1 || fail "$(cat replay.txt)"
+"$rubato" replay run.otf2dir --on measured --on undisturbed --json results.json >replay.txt 2>&1 ||
+  fail "$(cat replay.txt)"
 "$python" - <<'P' >short.txt 2>&1 || fail "short calls: $(cat short.txt)"
 import json
 known = {int(w[1]): (float(w[2]), float(w[3])) for w in map(str.split, open("out.txt")) if w[:1] == ["known"]}
-scenario = json.load(open("results.json"))["scenarios"][0]
-print(known, *({k: r[k] for k in ("rank", "compute", "lost_core", "mpi")} for r in scenario["ranks"]), sep="\n")
+scenarios = json.load(open("results.json"))["scenarios"]
+scenario = scenarios[0]
+undisturbed = next(s["elapsed"] for s in scenarios if s["name"] == "undisturbed")
+rows = ({k: r[k] for k in ("rank", "compute", "lost_core", "mpi")} for r in scenario["ranks"])
+print(known, undisturbed, *rows, sep="\n")
 assert len(known) == 4
 assert sum(lost for _, lost in known.values()) > 0.2 * 4 * scenario["elapsed"], "nobody lost a core?"
 for rank in scenario["ranks"]:
     computed, lost = known[rank["rank"]]
     assert abs(rank["lost_core"] - lost) < 0.03 * scenario["elapsed"], "lost cores"
     assert abs(rank["compute"] - computed) < 0.03 * scenario["elapsed"], "compute"
+# With a core each: what the slowest computed, and the messages, which take less than half as long.
+slowest = max(computed for computed, _ in known.values())
+assert 0.95 * slowest < undisturbed < 1.5 * slowest, "undisturbed"
 P
 pass

@@ -195,14 +195,16 @@ TEST_CASE("processes learn the same eager limit") {
   }
 }
 
-// What rank 1 lost behind its send is known in its process alone.
+// What rank 1 lost behind its send, or behind its receive, is known in its process alone.
 TEST_CASE("one process takes out what the other side of a message lost") {
-  const std::string text =
-      "nodes 0 1\none_clock\n0: 0..30000 recv 1 8B\n0: 30000 end\n" +
-      std::string("1: 0..100 send 0 8B\n1: 200..40000 local MPI_Comm_rank lost 20000\n") +
-      "1: 40000 end\n";
-  CHECK(check_divided(text, {parse_scenario("undisturbed")}, {}) == 1);
-  CHECK(check_divided(text, {parse_scenario("measured")}, {}) == 4);
+  for (const auto& [mine, its] :
+       {std::pair{"recv 1 8B", "send 0 8B"}, {"ssend 1 8B", "recv 0 8B"}}) {
+    const std::string text = std::string("nodes 0 1\none_clock\n0: 0..30000 ") + mine +
+                             "\n0: 30000 end\n1: 0..100 " + its +
+                             "\n1: 200..40000 local MPI_Comm_rank lost 20000\n1: 40000 end\n";
+    CHECK(check_divided(text, {parse_scenario("undisturbed")}, {}) == 1);
+    CHECK(check_divided(text, {parse_scenario("measured")}, {}) == 4);
+  }
 }
 
 TEST_CASE("a divided replay of random programs with one scenario") {

@@ -216,52 +216,76 @@ TEST_CASE("a call never loses more than it took, nor a gap") {
   check_ends(results.scenarios[1], {10});
 }
 
-// Both enter a barrier at 100. Rank 1 loses its core for 500 of its 520 in there, and rank 0 has to
-// wait for its messages: 515. Without that it leaves 515 - 500 = 15 later, and rank 1 520 - 500 =
-// 20 later. They compute for 385 and 380, meet at 500, and leave 10 later, as recorded.
+// Rank 1 enters a barrier at 100 and leaves at 1120 (or 620), 500 of which it had no core, and rank
+// 0, which enters at 600 (or 100), has to wait for its messages: it leaves 515 later. The loss was
+// behind rank 0's enter, where there is time for it, and not half of it, as if spread over 1020.
+// Without it rank 0 leaves 515 - 500 = 15 later, and rank 1 520 - 500 = 20 behind the last enter.
+// They compute for 385 and 380, meet 400 behind it, and leave 10 later, as recorded; 90 later it is
+// over.
 TEST_CASE("who waits for a member of a collective makes up for what that lost in it") {
-  const std::string text = R"(
-    one_clock
-    0: 0..0 init
-    1: 0..0 init
-    0: 100..615 barrier
-    1: 100..620 barrier lost 500
-    0: 1000..1010 barrier
-    1: 1000..1010 barrier
-    0: 1100..1100 finalize
-    1: 1100..1100 finalize
-  )";
-  const auto source = parse_text_trace(text);
-  const Results results =
-      run_replay(*source, {parse_scenario("measured"), parse_scenario("undisturbed")}, {});
-  CHECK(results.scenarios[0].elapsed * 1e9 == Approx(1100));
-  CHECK(results.scenarios[1].elapsed * 1e9 == Approx(600));
-  CHECK(results.scenarios[1].ranks[0].mpi * 1e9 == Approx(15 + 10));
-  CHECK(results.scenarios[1].ranks[1].mpi * 1e9 == Approx(20 + 10));
+  for (const int last : {100, 600}) {
+    INFO(last);
+    const auto at = [&](int behind) { return std::to_string(last + behind); };
+    const std::string meet = at(900) + ".." + at(910) + " barrier\n";
+    const std::string over = at(1000) + ".." + at(1000) + " finalize\n";
+    const std::string text = "one_clock\n0: 0..0 init\n1: 0..0 init\n0: " + at(0) + ".." + at(515) +
+                             " barrier\n1: 100.." + at(520) + " barrier lost 500\n" + "0: " + meet +
+                             "1: " + meet + "0: " + over + "1: " + over;
+    const auto source = parse_text_trace(text);
+    const Results results =
+        run_replay(*source, {parse_scenario("measured"), parse_scenario("undisturbed")}, {});
+    CHECK(results.scenarios[0].elapsed * 1e9 == Approx(last + 1000));
+    CHECK(results.scenarios[1].elapsed * 1e9 == Approx(last + 400 + 10 + 90));
+    CHECK(results.scenarios[1].ranks[0].mpi * 1e9 == Approx(15 + 10));
+    CHECK(results.scenarios[1].ranks[1].mpi * 1e9 == Approx(last - 100 + 20 + 10));
+  }
 }
 
-// Rank 1 enters at 100, rank 0 at 600. As rank 0 leaves at 1115, rank 1 lost its core for 500
-// behind 600, and not half of it, as if spread over its 1020: rank 0 leaves 515 - 500 = 15 later,
-// at 615; rank 1 is done 520 - 500 = 20 later. Compute is as above.
-TEST_CASE("what a member of a collective lost was behind the last one's enter where it fits") {
-  const std::string text = R"(
+// 50 of the 100 in the second call are without a core: it leaves at 170, and not 50 earlier for
+// being the other side as well.
+TEST_CASE("a message to oneself takes out what its rank lost once") {
+  for (const char* text : {"0: 0..5 sendrecv 0 8B 0 8B\n0: 120..220 sendrecv 0 8B 0 8B lost 50\n",
+                           "0: 0..10 isend 0 8B req 1\n0: 20..25 recv 0 8B\n0: 30..31 wait 1\n"
+                           "0: 100..110 isend 0 8B req 1\n0: 120..220 recv 0 8B lost 50\n"
+                           "0: 230..231 wait 1\n"}) {
+    const Results results =
+        replay(std::string("one_clock\n") + text + "0: 300 end\n", {"measured", "undisturbed"});
+    check_ends(results.scenarios[1], {250});
+  }
+}
+
+// The second Waitall ends 40 after the send of rank 2. Rank 1 sent long before: what it loses then
+// is no part of that. Where both were there before, it is: 80 of 128 from 202 to 330, so 80 * 90 /
+// 128 = 56.25 of the 90 from 240 to 330, and 100 - 56.25 are left.
+TEST_CASE("a call with several causes makes up for those that it waited for") {
+  for (const auto& [second_send, end] :
+       {std::pair{"300..302", 400.}, std::pair{"210..212", 343.75}}) {
+    const std::string text =
+        std::string("one_clock\n0: 0..1 irecv 1 8B req 1\n0: 2..3 irecv 2 8B req 2\n") +
+        "1: 0..2 send 0 8B\n2: 100..102 send 0 8B\n0: 105..110 waitall 1 2\n" +
+        "0: 200..201 irecv 1 8B req 1\n0: 202..203 irecv 2 8B req 2\n1: 200..202 send 0 8B\n" +
+        "1: 330..340 local MPI_Comm_rank stolen 80\n2: " + second_send +
+        " send 0 8B\n0: 240..340 waitall 1 2\n0: 400 end\n1: 400 end\n2: 400 end\n";
+    const Results results = replay(text, {"measured", "undisturbed"});
+    check_ends(results.scenarios[1], {end, 320, 400});
+  }
+}
+
+// Rank 1 has no core for the last 600 of its join, from 400 to 1000, and rank 0, which waits for
+// its message from 200 on, leaves 10 later: 1010 - 600.
+TEST_CASE("who waits for a message makes up for what its sender lost in a join") {
+  const char* text = R"(
     one_clock
-    0: 0..0 init
-    1: 0..0 init
-    0: 600..1115 barrier
-    1: 100..1120 barrier lost 500
-    0: 1500..1510 barrier
-    1: 1500..1510 barrier
-    0: 1600..1600 finalize
-    1: 1600..1600 finalize
+    0: 0..4 recv 1 8B
+    1: 0..2 send 0 8B
+    1: 200..201 send 0 8B
+    1: 205..1000 join 7 lost 600
+    0: 150..1010 recv 1 8B
+    0: 1100 end
+    1: 1100 end
   )";
-  const auto source = parse_text_trace(text);
-  const Results results =
-      run_replay(*source, {parse_scenario("measured"), parse_scenario("undisturbed")}, {});
-  CHECK(results.scenarios[0].elapsed * 1e9 == Approx(1600));
-  CHECK(results.scenarios[1].elapsed * 1e9 == Approx(1100));
-  CHECK(results.scenarios[1].ranks[0].mpi * 1e9 == Approx(15 + 10));
-  CHECK(results.scenarios[1].ranks[1].mpi * 1e9 == Approx(520 + 10));
+  const Results results = replay(text, {"measured", "undisturbed"});
+  check_ends(results.scenarios[1], {500, 500});
 }
 
 TEST_CASE("cores are lost on both sides of a flush between two calls") {

@@ -162,6 +162,12 @@ TEST_CASE("so does a nonblocking send that a call waits for alone") {
   nothing_learned(isend + "0: 24000..30000 wait 1\n1: 25000..30000 recv 0 8000B\n");
   nothing_learned(late + "0: 50000..51000 isend 1 8000B req 1\n0: 51000..52000 wait 1\n" +
                   "1: 90000..91000 recv 0 8000B\n");
+  // An MPI_Wait that took as long for something else does not undo it: 8 B were sent without.
+  const Results outlier =
+      replayed(late + "0: 40000..40500 send 1 8B\n1: 60000..60500 recv 0 8B\n" +
+               "0: 100000..100500 isend 1 8B req 1\n0: 101000..125000 wait 1\n" +
+               "1: 120000..121000 recv 0 8B\n");
+  CHECK(outlier.trace.eager.node.bytes == 7999);
   // It waited for a message of rank 1, which that sent right behind the receive.
   const Results halo = replayed("0: 0..500 irecv 1 8B req 2\n0: 500..1000 isend 1 8000B req 1\n" +
                                 std::string("0: 1000..30000 waitall 1 2\n") +
