@@ -14,8 +14,8 @@
 #include <map>
 #include <set>
 
-#include "models/cost/interconnect.h"
-#include "models/fit/statistics.h"
+#include "models/platform/interconnect.h"
+#include "models/statistics/statistics.h"
 
 namespace rubato {
 namespace {

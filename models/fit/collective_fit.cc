@@ -15,9 +15,9 @@
 #include <limits>
 #include <set>
 
-#include "models/error.h"
+#include "models/base/error.h"
 #include "models/fit/algorithm_fit.h"
-#include "models/fit/statistics.h"
+#include "models/statistics/statistics.h"
 
 namespace rubato {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "models/cost/platform.h"
-#include "models/fit/formula_fit.h"
+#include "models/platform/platform.h"
+#include "models/statistics/formula_fit.h"
 
 namespace rubato {
 

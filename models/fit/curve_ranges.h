@@ -3,7 +3,7 @@
 #include <string>
 
 #include "models/fit/level_fit.h"
-#include "models/units.h"
+#include "models/base/units.h"
 
 namespace rubato {
 

@@ -46,8 +46,8 @@
 #include <cmath>
 #include <limits>
 
-#include "models/error.h"
-#include "models/fit/least_squares.h"
+#include "models/base/error.h"
+#include "models/statistics/least_squares.h"
 
 namespace rubato {
 namespace {

@@ -3,8 +3,8 @@
 #include <optional>
 #include <vector>
 
-#include "models/cost/transfer_curve.h"
-#include "models/fit/statistics.h"
+#include "models/platform/transfer_curve.h"
+#include "models/statistics/statistics.h"
 
 namespace rubato {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "models/cost/uncertainty.h"
+#include "models/platform/uncertainty.h"
 #include "models/fit/timed_length.h"
 
 namespace rubato {

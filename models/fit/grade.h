@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "models/cost/platform.h"
+#include "models/platform/platform.h"
 
 namespace rubato {
 

@@ -39,7 +39,7 @@
 #include <map>
 #include <set>
 
-#include "models/units.h"
+#include "models/base/units.h"
 
 namespace rubato {
 namespace {

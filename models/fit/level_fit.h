@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/cost/platform.h"
+#include "models/platform/platform.h"
 #include "models/fit/fit.h"
 #include "models/fit/overheads.h"
 #include "models/fit/protocol_fit.h"

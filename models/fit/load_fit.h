@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/cost/platform.h"
+#include "models/platform/platform.h"
 
 namespace rubato {
 

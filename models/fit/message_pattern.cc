@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "models/error.h"
+#include "models/base/error.h"
 
 namespace rubato {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/cost/platform.h"
+#include "models/platform/platform.h"
 #include "models/fit/timed_length.h"
 
 namespace rubato {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "models/error.h"
+#include "models/base/error.h"
 
 namespace rubato {
 namespace {

@@ -38,7 +38,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/lanes.h"
+#include "models/base/lanes.h"
 
 namespace rubato {
 

@@ -6,8 +6,8 @@
 #include <limits>
 #include <sstream>
 
-#include "models/error.h"
-#include "models/units.h"
+#include "models/base/error.h"
+#include "models/base/units.h"
 
 namespace rubato {
 

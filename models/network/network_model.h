@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "models/network/distances.h"
+#include "models/placement/distances.h"
 #include "models/network/network.h"
-#include "models/network/placement.h"
+#include "models/placement/placement.h"
 
 namespace rubato {
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <unordered_set>
 
-#include "models/error.h"
-#include "models/network/splitmix64.h"
+#include "models/base/error.h"
+#include "models/placement/splitmix64.h"
 
 namespace rubato {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "models/network/distances.h"
+#include "models/placement/distances.h"
 #include "models/network/fair_share.h"
 #include "models/network/network_model.h"
 #include "models/network/topology_drawing.h"

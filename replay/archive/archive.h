@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "replay/archive/input_format.h"
+#include "replay/trace/input_options.h"
 #include "replay/calls/reference_tables.h"
 #include "replay/trace/trace.h"
 
@@ -62,7 +62,7 @@ struct ArchiveIndex {
   std::vector<std::pair<uint32_t, std::string>> joins;       ///< those that wait for a thread
   ReferenceTable<uint64_t> chosen_functions;                 ///< of those to be timed: their bits
   bool has_attributes = false;                               ///< any of those below
-  // Our attributes and parameters (tracer/schema.h).
+  // Our attributes and parameters (tracer/archive/schema.h).
   uint32_t posted_source = UINT32_MAX, posted_tag = UINT32_MAX, send_mode = UINT32_MAX;
   uint32_t comm = UINT32_MAX, bytes_sent = UINT32_MAX, bytes_received = UINT32_MAX,
            request = UINT32_MAX;

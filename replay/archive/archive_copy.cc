@@ -10,15 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "models/error.h"
-#include "models/source_date.h"
+#include "models/base/error.h"
+#include "models/base/source_date.h"
 #include "replay/archive/archive.h"
 #include "replay/archive/archive_number.h"
 #include "replay/archive/event_copy.h"
 #include "replay/archive/event_files.h"
 #include "replay/archive/file_ends.h"
 #include "replay/archive/main_thread.h"
-#include "tracer/utf8.h"
+#include "tracer/archive/utf8.h"
 
 namespace rubato {
 namespace {

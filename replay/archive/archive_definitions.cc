@@ -11,8 +11,8 @@
 #include <memory>
 #include <sstream>
 
-#include "models/error.h"
-#include "models/shell_quoted.h"
+#include "models/base/error.h"
+#include "models/base/shell_quoted.h"
 #include "replay/archive/archive.h"
 #include "replay/archive/collected_definitions.h"
 #include "replay/archive/file_ends.h"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <thread>
 
-#include "models/error.h"
+#include "models/base/error.h"
 #include "replay/archive/archive.h"
 #include "replay/archive/event_files.h"
 #include "replay/archive/host_definitions.h"
@@ -18,7 +18,7 @@
 #include "replay/cluster/try_all.h"
 #include "replay/store/call_places.h"
 #include "replay/store/call_store.h"
-#include "tracer/schema.h"
+#include "tracer/archive/schema.h"
 
 namespace rubato {
 namespace {

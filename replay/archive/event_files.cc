@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/error.h"
+#include "models/base/error.h"
 #include "replay/archive/archive.h"
 #include "replay/archive/event_callbacks.h"
 #include "replay/archive/file_ends.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "models/error.h"
+#include "models/base/error.h"
 #include "replay/archive/archive.h"
 #include "replay/calls/loop_cache.h"
 #include "replay/calls/rank_calls.h"

@@ -10,10 +10,10 @@
 #include <sstream>
 #include <unordered_set>
 
-#include "models/error.h"
+#include "models/base/error.h"
 #include "replay/archive/collected_definitions.h"
 #include "replay/trace/oversubscription.h"
-#include "tracer/schema.h"
+#include "tracer/archive/schema.h"
 
 namespace rubato {
 namespace {
@@ -421,7 +421,7 @@ double eager_limit(const TraceDefinitions& trace, const char* property) {
   return number(trace, property, 0, 1152921504606846976.0);
 }
 
-/// What our own tracer says in properties (tracer/schema.h), and what the creator's habits are.
+/// What our own tracer says in properties (tracer/archive/schema.h), and what the creator's habits are.
 void apply_properties(TraceDefinitions& trace) {
   trace.overhead.outside = overhead(trace, schema::kOverheadOutside, 0);
   trace.overhead.inside_before = overhead(trace, schema::kOverheadInsideBefore, 0);
@@ -466,7 +466,7 @@ void resolve_call_sites(const Collected& data, ArchiveIndex& index) {
   }
 }
 
-/// Keeps the reference of an attribute of ours (tracer/schema.h).
+/// Keeps the reference of an attribute of ours (tracer/archive/schema.h).
 void note_attribute(uint32_t ref, const std::string& name, Archive& archive) {
   static constexpr std::pair<const char*, uint32_t ArchiveIndex::*> kAttributes[] = {
       {schema::kPostedSource, &ArchiveIndex::posted_source},

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "models/fixed_list.h"
+#include "models/base/fixed_list.h"
 #include "replay/cluster/transport.h"
 
 namespace rubato {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "models/lanes.h"
+#include "models/base/lanes.h"
 #include "replay/cluster/byte_stream.h"
 
 namespace rubato {

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/fixed_list.h"
+#include "models/base/fixed_list.h"
 #include "replay/cluster/byte_stream.h"
 
 namespace rubato {

@@ -43,7 +43,7 @@
 #include <functional>
 #include <vector>
 
-#include "models/fixed_list.h"
+#include "models/base/fixed_list.h"
 
 namespace rubato {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/lanes.h"
+#include "models/base/lanes.h"
 #include "replay/cluster/division.h"
 #include "replay/cluster/team.h"
 #include "replay/matching/collective_instances.h"

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "models/error.h"
+#include "models/base/error.h"
 #include "replay/engine/replay.h"
 
 namespace rubato {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/error.h"
+#include "models/base/error.h"
 #include "replay/engine/messages.h"
 #include "replay/engine/replay.h"
 

@@ -1,8 +1,8 @@
 // The engine for the passes that follow the recording, divided among processes.
 
 #include "replay/engine/engine.h"
-#include "replay/rules/measured_rules.h"
-#include "replay/rules/recorded_minima.h"
+#include "replay/rules/recorded/measured_rules.h"
+#include "replay/rules/recorded/recorded_minima.h"
 
 namespace rubato {
 

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "models/error.h"
+#include "models/base/error.h"
 #include "replay/engine/collectives.h"
 #include "replay/engine/divided.h"
 #include "replay/engine/messages.h"
@@ -17,7 +17,7 @@
 #include "replay/engine/stalls.h"
 #include "replay/engine/threads.h"
 #include "replay/engine/waits.h"
-#include "replay/rules/recorded_minima.h"
+#include "replay/rules/recorded/recorded_minima.h"
 #include "replay/store/hot.h"
 
 namespace rubato {

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/partial_array.h"
+#include "models/base/partial_array.h"
 #include "replay/engine/boundary.h"
 #include "replay/engine/replay_outcome.h"
 #include "replay/engine/run_queue.h"

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "models/network/placement.h"
+#include "models/placement/placement.h"
 #include "replay/cluster/one_process.h"
 #include "replay/matching/matcher.h"
 #include "replay/observe/results.h"

@@ -12,7 +12,7 @@
 
 #include "replay/engine/replay.h"
 #include "replay/rules/origin_rules.h"
-#include "replay/rules/recorded_minima.h"
+#include "replay/rules/recorded/recorded_minima.h"
 #include "replay/store/hot.h"
 
 namespace rubato {

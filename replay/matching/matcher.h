@@ -29,9 +29,9 @@
 #include <utility>
 #include <vector>
 
-#include "models/lanes.h"
-#include "models/network/placement.h"
-#include "models/partial_array.h"
+#include "models/base/lanes.h"
+#include "models/placement/placement.h"
+#include "models/base/partial_array.h"
 #include "replay/matching/channel_table.h"
 #include "replay/trace/operation.h"
 

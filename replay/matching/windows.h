@@ -48,8 +48,8 @@
 #include <utility>
 #include <vector>
 
-#include "models/lanes.h"
-#include "models/network/placement.h"
+#include "models/base/lanes.h"
+#include "models/placement/placement.h"
 #include "replay/matching/landings.h"
 #include "replay/matching/lock_order.h"
 #include "replay/matching/origin.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/partial_array.h"
+#include "models/base/partial_array.h"
 #include "replay/cluster/byte_stream.h"
 #include "replay/observe/results.h"
 #include "replay/trace/operation.h"

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "models/lanes.h"
+#include "models/base/lanes.h"
 #include "replay/observe/polling_loop.h"
 #include "replay/observe/waited.h"
 #include "replay/trace/operation.h"

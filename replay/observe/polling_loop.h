@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/lanes.h"
+#include "models/base/lanes.h"
 
 namespace rubato {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/lanes.h"
-#include "models/partial_array.h"
+#include "models/base/lanes.h"
+#include "models/base/partial_array.h"
 #include "replay/cluster/lane_stream.h"
 #include "replay/observe/coverage.h"
 #include "replay/observe/results.h"

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "models/network/link_loads.h"
-#include "models/network/placement.h"
+#include "models/placement/placement.h"
 #include "replay/trace/oddity.h"
 #include "replay/trace/wildcards_known.h"
 
 // What a run found out: figures, facts, and places in the archive in words ("rank 3, event 112
 // (MPI_Recv)", a message without a side, the circle of a deadlock). The sentences that people read
-// are made of them in tools/warnings.h and tools/caveats.h.
+// are made of them in tools/analysis/warnings.h and tools/analysis/caveats.h.
 
 namespace rubato {
 
@@ -287,7 +287,7 @@ struct Results {
   std::vector<ScenarioResult> scenarios;
   std::vector<FunctionResult> functions;  ///< with compute, where asked for and on record
   std::optional<RootCause> root_cause;    ///< likewise
-  /// "undisturbed", where ranks lost cores and it was not asked for (tools/lost_cores.h).
+  /// "undisturbed", where ranks lost cores and it was not asked for (tools/analysis/lost_cores.h).
   std::optional<ScenarioResult> undisturbed;
   std::optional<IdentityResult> identity;  ///< where it was asked for
   /// Words of the command that say how the archive was replayed, for those that ask more; set by

@@ -28,8 +28,8 @@
 #include <limits>
 #include <vector>
 
-#include "models/lanes.h"
-#include "models/partial_array.h"
+#include "models/base/lanes.h"
+#include "models/base/partial_array.h"
 #include "replay/cluster/lane_stream.h"
 #include "replay/matching/channel_table.h"
 #include "replay/observe/results.h"

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <functional>
 
-#include "models/lanes.h"
+#include "models/base/lanes.h"
 #include "replay/rules/collective_uses.h"
 #include "replay/rules/cost_table.h"
 #include "replay/rules/lane_machines.h"

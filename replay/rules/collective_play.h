@@ -2,7 +2,7 @@
 
 // A collective as the messages of its algorithm, each member from its own enter on.
 //
-// A member does its messages step by step (models/cost/collective_schedule.h): it sends those of a
+// A member does its messages step by step (models/collective/collective_schedule.h): it sends those of a
 // step, receives those of the step, and goes on. In every lane, with b when the step begins:
 //
 //   send k of a step      start   = max(b + k f_s, out);  out = start + next
@@ -31,8 +31,8 @@
 #include <utility>
 #include <vector>
 
-#include "models/cost/collective_schedule.h"
-#include "models/lanes.h"
+#include "models/collective/collective_schedule.h"
+#include "models/base/lanes.h"
 
 namespace rubato {
 

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "models/cost/collective_model.h"
+#include "models/collective/collective_model.h"
 #include "replay/cluster/byte_stream.h"
 #include "replay/observe/results.h"
 

@@ -3,8 +3,8 @@
 #include <map>
 #include <vector>
 
-#include "models/cost/scenario.h"
-#include "models/lanes.h"
+#include "models/scenario/scenario.h"
+#include "models/base/lanes.h"
 #include "replay/trace/function_times.h"
 #include "replay/trace/trace.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "models/lanes.h"
+#include "models/base/lanes.h"
 
 namespace rubato {
 

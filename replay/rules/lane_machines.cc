@@ -1,6 +1,6 @@
 #include "replay/rules/lane_machines.h"
 
-#include "models/error.h"
+#include "models/base/error.h"
 
 namespace rubato {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "models/cost/interconnect.h"
-#include "models/network/pairs.h"
+#include "models/platform/interconnect.h"
+#include "models/placement/pairs.h"
 
 namespace rubato {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/lanes.h"
+#include "models/base/lanes.h"
 #include "replay/rules/cost_table.h"
 #include "replay/rules/lane_machines.h"
 

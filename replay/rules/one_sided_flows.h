@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/network/placement.h"
+#include "models/placement/placement.h"
 #include "replay/matching/landings.h"
 
 namespace rubato {

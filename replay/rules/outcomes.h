@@ -33,7 +33,7 @@
 #include <limits>
 #include <unordered_map>
 
-#include "models/lanes.h"
+#include "models/base/lanes.h"
 #include "replay/matching/timeline_state.h"
 #include "replay/trace/mpi_calls.h"
 

@@ -40,7 +40,7 @@
 #include <queue>
 #include <vector>
 
-#include "models/cost/platform.h"
+#include "models/platform/platform.h"
 #include "models/network/network_model.h"
 #include "replay/matching/channel_table.h"
 #include "replay/rules/handshake.h"

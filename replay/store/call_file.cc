@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "models/error.h"
+#include "models/base/error.h"
 #include "replay/store/positioned_io.h"
 
 namespace rubato {

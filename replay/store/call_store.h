@@ -15,7 +15,7 @@
 #include <mutex>
 #include <vector>
 
-#include "models/partial_array.h"
+#include "models/base/partial_array.h"
 #include "replay/store/call_file.h"
 #include "replay/store/packed_calls.h"
 #include "replay/trace/late_actions.h"

@@ -31,7 +31,7 @@
 #include <span>
 #include <vector>
 
-#include "models/lanes.h"
+#include "models/base/lanes.h"
 #include "replay/trace/operation.h"
 
 namespace rubato {

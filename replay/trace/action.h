@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "models/cost/collectives.h"
+#include "models/collective/collectives.h"
 
 namespace rubato {
 

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "models/partial_array.h"
+#include "models/base/partial_array.h"
 
 namespace rubato {
 

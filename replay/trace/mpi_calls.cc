@@ -8,7 +8,7 @@
 namespace rubato {
 namespace {
 
-/// A line of tracer/mpi_calls.txt: one call, or a pattern with *.
+/// A line of tracer/hooks/mpi_calls.txt: one call, or a pattern with *.
 struct KnownCall {
   std::string_view name;
   CallSemantics semantics;

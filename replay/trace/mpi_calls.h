@@ -15,7 +15,7 @@ enum class CallClass : uint8_t {
   kMessage,
 };
 
-/// What the table tracer/mpi_calls.txt says of a call; each field is a word of it.
+/// What the table tracer/hooks/mpi_calls.txt says of a call; each field is a word of it.
 struct CallSemantics {
   CallClass without_records = CallClass::kLocal;
   bool nonblocking =
@@ -52,7 +52,7 @@ struct MpiCallInfo : CallSemantics {
 /// call.
 std::string mpi_call_name(const std::string& region);
 
-/// What is known of the call of this (standard) name: its line of tracer/mpi_calls.txt, or else its
+/// What is known of the call of this (standard) name: its line of tracer/hooks/mpi_calls.txt, or else its
 /// first pattern there. One for large counts does what the one without _c does; one that the table
 /// does not know is local.
 MpiCallInfo mpi_call_info(const std::string& call);

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/fixed_list.h"
+#include "models/base/fixed_list.h"
 
 namespace rubato {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/grouped.h"
+#include "models/base/grouped.h"
 
 namespace rubato {
 namespace {

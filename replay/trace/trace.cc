@@ -5,7 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "tracer/schema.h"
+#include "tracer/archive/schema.h"
 
 namespace rubato {
 

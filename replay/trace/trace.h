@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "models/fixed_list.h"
-#include "models/network/placement.h"
+#include "models/base/fixed_list.h"
+#include "models/placement/placement.h"
 #include "replay/trace/function_times.h"
 #include "replay/trace/member_list.h"
 #include "replay/trace/mpi_calls.h"

@@ -1,4 +1,4 @@
-// Draws a calibration from the JSON that tools/calibration_report.cc writes, with the help of page.js.
+// Draws a calibration from the JSON that tools/calibration/calibration_report.cc writes, with the help of page.js.
 
 const kSampleColour = "#d55e00";
 const kCurveColour = dark ? "#56b4e9" : "#0072b2";

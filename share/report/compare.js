@@ -1,4 +1,4 @@
-// Draws a comparison from the JSON that tools/compare_report.cc writes, with the help of page.js.
+// Draws a comparison from the JSON that tools/calibration/compare_report.cc writes, with the help of page.js.
 
 const kColourA = dark ? "#56b4e9" : "#0072b2";
 const kColourB = "#d55e00";

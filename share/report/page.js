@@ -1,6 +1,6 @@
 // What the pages share: numbers, colours, tables, axes and charts. The data stands in #rubato-data, as
 // JSON. Plain DOM and Chart.js 3; nothing is loaded from anywhere. Numbers are shown by the rules of
-// tools/numbers.cc.
+// tools/format/numbers.cc.
 "use strict";
 
 const data = JSON.parse(document.getElementById("rubato-data").textContent);

@@ -1,4 +1,4 @@
-// Where in the program ranks wait, who makes them wait, and efficiencies by function; tools/place_tables.cc writes
+// Where in the program ranks wait, who makes them wait, and efficiencies by function; tools/tables/place_tables.cc writes
 // what is shown.
 
 function showPlaces(scenario) {

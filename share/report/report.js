@@ -1,4 +1,4 @@
-// Draws the report from the JSON that tools/report_html.cc writes, with the help of page.js.
+// Draws the report from the JSON that tools/report/report_html.cc writes, with the help of page.js.
 
 // --- What the time of a scenario is divided into --------------------------------------------------
 

@@ -2,7 +2,7 @@
 // it. The recording stands above the chosen scenario; both show the same stretch of time. Waits have the colours of
 // the bars (kCallColours). Comes before report.js.
 
-/** By Activity (replay/observe/timeline_picture.h). */
+/** By Activity (replay/analyse/timeline_picture.h). */
 const kActivities = [
   ["outside of the run", kIdleColour], ["Compute", kComputeColour], ["Other MPI without waiting", dark ? "#c2c7cb" : "#a9b0b6"],
   ["Late sender", kCallColours[0]], ["Late receiver", kCallColours[1]], ["Collective wait", kCallColours[2]],

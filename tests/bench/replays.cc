@@ -7,9 +7,9 @@
 #include <functional>
 
 #include "bare_decode.h"
-#include "models/cost/scenario.h"
+#include "models/scenario/scenario.h"
 #include "replay/archive/archive.h"
-#include "replay/driver.h"
+#include "replay/run/driver.h"
 
 namespace {
 

@@ -6,9 +6,9 @@
 
 #include "cost.h"
 #include "made_program.h"
-#include "models/cost/scenario.h"
-#include "replay/driver.h"
-#include "tools/processes.h"
+#include "models/scenario/scenario.h"
+#include "replay/run/driver.h"
+#include "tools/launch/processes.h"
 
 namespace {
 

@@ -28,12 +28,12 @@
 #include <string>
 #include <vector>
 
-#include "models/cost/platform_file.h"
-#include "models/error.h"
-#include "replay/driver.h"
+#include "models/platform/platform_file.h"
+#include "models/base/error.h"
+#include "replay/run/driver.h"
 #include "tests/fixture/otf2_archive.h"
-#include "tools/report_json.h"
-#include "tools/report_text.h"
+#include "tools/report/report_json.h"
+#include "tools/report/report_text.h"
 
 namespace fs = std::filesystem;
 using rubato::InputError;

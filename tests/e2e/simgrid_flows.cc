@@ -25,8 +25,8 @@
 #include <simgrid/s4u.hpp>
 #include <string>
 
-#include "models/cost/scenario.h"
-#include "models/network/simgrid_zones.h"
+#include "models/scenario/scenario.h"
+#include "models/topologies/simgrid_zones.h"
 #include "tests/unit/flow_player.h"
 
 namespace {

@@ -25,7 +25,7 @@ while read -r library; do names --undefined-only "$library"; done <libraries | s
   sed 's/^P//' | tr '[:upper:]' '[:lower:]' | sort -u >called
 
 # Left out on purpose, as for C: kind "none" in the table.
-awk '$3 == "none" { gsub(/\*/, ".*", $1); print "^" tolower($1) "(_c)?$" }' "$here/../../tracer/mpi_calls.txt" >left_out
+awk '$3 == "none" { gsub(/\*/, ".*", $1); print "^" tolower($1) "(_c)?$" }' "$here/../../tracer/hooks/mpi_calls.txt" >left_out
 # Attributes and what only makes a handle, which both libraries do without a call of C; functions to be passed
 # (mpi_dup_fn), second names of those of kind "none", extensions, and what was removed from MPI: all of them local.
 cat >>left_out <<'T'

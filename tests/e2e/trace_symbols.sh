@@ -13,7 +13,7 @@ names "$library" >exported
 names "$tracer" >wrapped
 
 # Left out on purpose: patterns of kind "none" in the table, and callbacks known by their address.
-table=$here/../../tracer/mpi_calls.txt
+table=$here/../../tracer/hooks/mpi_calls.txt
 awk '$3 == "none" { gsub(/\*/, ".*", $1); print "^" $1 "(_c)?$" }' "$table" >left_out
 cat >>left_out <<'X'
 ^MPI_[A-Z_]*(_FN|_FN_NULL|_F90)$
@@ -30,8 +30,8 @@ nm -D --undefined-only "$tracer" | grep -i 'mpi' && fail "the tracer refers to M
 readelf -d "$tracer" | grep NEEDED | grep -i 'mpi\|otf2\|stdc++' && fail "the tracer needs a library"
 # At both levels, as a program with wrappers of its own calls PMPI_X.
 nm -D --defined-only "$tracer" | awk '{ print $3 }' | sed -n 's/^PMPI/MPI/p' | sort -u | cmp - wrapped || fail "not both of MPI_X and PMPI_X"
-# Besides MPI: what -finstrument-functions calls, how threads are created and joined (tracer/threads.h), and how programs
-# look functions up (tracer/symbol_lookup.h).
+# Besides MPI: what -finstrument-functions calls, how threads are created and joined (tracer/record/threads.h), and how programs
+# look functions up (tracer/hooks/symbol_lookup.h).
 others='^dlmopen$\|^dlopen$\|^dlsym$\|^__cyg_profile_func_\(enter\|exit\)$\|^pthread_\(create\|join\|tryjoin_np\|timedjoin_np\|clockjoin_np\)$'
 [ -z "$(nm -D --defined-only "$tracer" | awk '{ print $3 }' | grep -v '^P\?MPIX\?_' | grep -v "$others")" ] ||
   fail "more than that is exported"

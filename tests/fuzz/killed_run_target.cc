@@ -9,9 +9,9 @@
 
 #include "tests/fixture/killed_run.h"
 #include "tests/fuzz/target_parts.h"
-#include "tracer/event_writer.h"
-#include "tracer/recover.h"
-#include "tracer/segment.h"
+#include "tracer/archive/event_writer.h"
+#include "tracer/recover/recover.h"
+#include "tracer/record/segment.h"
 
 namespace fs = std::filesystem;
 using namespace rubato;

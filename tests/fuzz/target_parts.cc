@@ -10,10 +10,10 @@
 #include <fstream>
 #include <iterator>
 
-#include "models/cost/scenario.h"
-#include "replay/driver.h"
-#include "tools/report_json.h"
-#include "tools/report_text.h"
+#include "models/scenario/scenario.h"
+#include "replay/run/driver.h"
+#include "tools/report/report_json.h"
+#include "tools/report/report_text.h"
 
 namespace fs = std::filesystem;
 using namespace rubato;

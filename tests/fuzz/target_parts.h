@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "models/error.h"
-#include "tools/terminal_text.h"
+#include "models/base/error.h"
+#include "tools/cli/terminal_text.h"
 
 namespace rubato {
 class EventSource;

@@ -4,16 +4,16 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "models/cost/platform_file.h"
-#include "models/cost/scenario.h"
-#include "replay/archive/text_source.h"
-#include "replay/driver.h"
+#include "models/platform/platform_file.h"
+#include "models/scenario/scenario.h"
+#include "replay/sources/text_source.h"
+#include "replay/run/driver.h"
 #include "tests/fixture/otf2_archive.h"
 #include "tests/fuzz/killed_run_target.h"
 #include "tests/fuzz/target_parts.h"
-#include "tools/foreign_samples.h"
-#include "tools/report_json.h"
-#include "tools/sample_file.h"
+#include "tools/calibration/foreign_samples.h"
+#include "tools/report/report_json.h"
+#include "tools/files/sample_file.h"
 
 namespace fs = std::filesystem;
 using namespace rubato;

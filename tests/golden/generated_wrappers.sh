@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-python3 -B ../../tracer/gen_wrappers.py --table ../../tracer/mpi_calls.txt --header mpi.i --out "$work" || exit 1
+python3 -B ../../tracer/hooks/gen_wrappers.py --table ../../tracer/hooks/mpi_calls.txt --header mpi.i --out "$work" || exit 1
 # function FILE BEGINNING: the definition that begins so.
 function_of() {
   awk -v begin="$2" 'index($0, begin) == 1 { on = 1 } on { print } on && /^}/ { exit }' "$work/$1"

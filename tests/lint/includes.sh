@@ -44,19 +44,19 @@ printing='boost/|fmt/|nlohmann/'
 must_not models "OTF2, MPI or other rooms" "$otf2|$mpi|$printing|replay/|tools/|tracer/|calibrate/" \
   'boost/(math|container|container_hash)/'
 must_not replay "MPI, Boost (but checksums), fmt, tools or other rooms" "$mpi|boost/|fmt/|tools/|calibrate/|tracer/" \
-  'tracer/(schema|utf8)\.h|boost/crc\.hpp'
+  'tracer/archive/(schema|utf8)\.h|boost/crc\.hpp'
 # Generated from version.h.in: one constant, free for all.
 version='tools/version\.h'
 must_not tracer "anything but OTF2, MPI and the C and C++ libraries" \
   "$eigen|$printing|toml|models/|replay/|tools/|calibrate/" "$version"
 must_not calibrate "OTF2 or other rooms than models" "$otf2|replay/|tools/|tracer/" "$version"
 must_not calibrate "what fits: it measures" \
-  'models/fit/(collective_fit|curve_ranges|fit|formula_fit|level_fit|load_fit|overheads)\.h|models/cost/platform_file\.h'
+  'models/fit/(collective_fit|curve_ranges|fit|level_fit|load_fit|overheads)\.h|models/statistics/formula_fit\.h|models/platform/platform_file\.h'
 # A library of its own, which the command loads where mpirun started it.
 must_not replay/cluster/mpi "anything but MPI and what it carries" "$otf2|$eigen|$printing|models/|replay/|tools/|tracer/|calibrate/" \
   'replay/cluster/transport\.h'
 must_not tools "MPI, OTF2, Eigen or other rooms than replay and models" \
-  "$mpi|$otf2|$eigen|tracer/|calibrate/" 'tracer/(recover|function_filter|launcher|leftovers|output_name)\.h'
+  "$mpi|$otf2|$eigen|tracer/|calibrate/" 'tracer/(recover/(recover|leftovers)|code/function_filter|session/(launcher|output_name))\.h'
 
 at_most models 1 "the TOML reader" 'toml'
 at_most models 1 "the XML reader" 'pugixml'
@@ -77,8 +77,9 @@ in_order() {
     must_not "$folder/$room" "rooms above it" "${above%|}"
   done
 }
-in_order replay cluster trace store calls archive matching observe rules engine
-in_order models network cost fit
-must_not replay "what calibrates" 'models/fit/'
+in_order replay cluster trace store calls archive sources matching observe compare rules engine analyse parallel run study
+in_order models base placement network topologies collective platform scenario statistics fit
+in_order tools format cli options files launch analysis tables report profile studies calibration commands
+must_not replay "what calibrates" 'models/(statistics|fit)/'
 
 exit "$bad"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What tracer/mpi_calls.txt promises: every function of the installed mpi.h has a line or a pattern there, what
+"""What tracer/hooks/mpi_calls.txt promises: every function of the installed mpi.h has a line or a pattern there, what
 returns a request says so, and gen_semantics.py refuses lines that say nothing or contradict themselves.
 
     mpi_calls.py BUILD_DIR
@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 root = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(root / 'tracer'))
+sys.path.insert(0, str(root / 'tracer' / 'hooks'))
 sys.dont_write_bytecode = True
 from mpi_header import Table, read_header  # noqa: E402
 
@@ -64,7 +64,7 @@ def check(is_right, message):
 
 
 def check_generator(table):
-    generator = root / 'tracer' / 'gen_semantics.py'
+    generator = root / 'tracer' / 'hooks' / 'gen_semantics.py'
     written = table.with_name('mpi_calls.inc')
 
     def run(text):
@@ -82,7 +82,7 @@ def check_generator(table):
 
 
 def check_header(header):
-    table = Table(root / 'tracer' / 'mpi_calls.txt')
+    table = Table(root / 'tracer' / 'hooks' / 'mpi_calls.txt')
     for function in read_header(header):
         entry = table.find(function.name)
         check(entry is not None, f'{header}: {function.name} has no line')

@@ -1,17 +1,17 @@
 // What changes save end to end, worked out by hand and against replays one by one. One tick is one
 // nanosecond.
 
-#include "replay/advice.h"
+#include "replay/study/advice.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "models/network/rank_mapping.h"
+#include "models/placement/rank_mapping.h"
 #include "tests/unit/random_programs.h"
 #include "tests/unit/reference_simulation.h"
 #include "tests/unit/seeds.h"
 #include "tests/unit/toy.h"
-#include "tools/advice_report.h"
+#include "tools/studies/advice_report.h"
 
 using namespace rubato;
 

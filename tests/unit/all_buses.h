@@ -1,6 +1,6 @@
 #pragma once
 
-#include "models/cost/scenario.h"
+#include "models/scenario/scenario.h"
 
 namespace rubato {
 

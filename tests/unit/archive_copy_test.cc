@@ -2,7 +2,7 @@
 // recording itself, byte by byte. One tick is one nanosecond.
 
 #include "replay/archive/archive_copy.h"
-#include "replay/driver.h"
+#include "replay/run/driver.h"
 
 #include <fmt/core.h>
 #include <otf2/otf2.h>
@@ -11,12 +11,12 @@
 #include <fstream>
 #include <iterator>
 
-#include "replay/archive/input_format.h"
+#include "replay/sources/input_format.h"
 #include "tests/fixture/otf2_archive.h"
 #include "tests/unit/directory.h"
 #include "tests/unit/toy.h"
-#include "tools/scenario_archives.h"
-#include "tools/whole_directory.h"
+#include "tools/files/scenario_archives.h"
+#include "tools/files/whole_directory.h"
 
 using namespace rubato;
 namespace fs = std::filesystem;

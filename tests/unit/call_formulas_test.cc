@@ -1,4 +1,4 @@
-#include "tools/call_formulas.h"
+#include "tools/calibration/call_formulas.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -4,8 +4,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/error.h"
-#include "replay/archive/text_source.h"
+#include "models/base/error.h"
+#include "replay/sources/text_source.h"
 
 using namespace rubato;
 

@@ -1,16 +1,16 @@
 // MPInside's tables and matrices, on hand-made traces. One tick is one nanosecond.
 
 #include "replay/observe/call_profile.h"
-#include "replay/driver.h"
+#include "replay/run/driver.h"
 
 #include <catch2/catch.hpp>
 #include <memory>
 #include <numeric>
 
 #include "replay/observe/collective_share.h"
-#include "replay/observe/scenario_profile.h"
+#include "replay/analyse/scenario_profile.h"
 #include "tests/unit/toy.h"
-#include "tools/other_rows.h"
+#include "tools/analysis/other_rows.h"
 
 using namespace rubato;
 

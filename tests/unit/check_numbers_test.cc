@@ -1,12 +1,12 @@
-#include "replay/check_numbers.h"
+#include "replay/run/check_numbers.h"
 
 #include <catch2/catch.hpp>
 #include <limits>
 
-#include "models/cost/scenario.h"
-#include "models/error.h"
-#include "replay/archive/text_source.h"
-#include "replay/driver.h"
+#include "models/scenario/scenario.h"
+#include "models/base/error.h"
+#include "replay/sources/text_source.h"
+#include "replay/run/driver.h"
 
 using namespace rubato;
 

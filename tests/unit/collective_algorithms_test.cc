@@ -1,7 +1,7 @@
 // What the algorithms cost: by hand for a few, and for all of them against a simulation of their
 // messages, member by member, on a machine where a message of n bytes takes L + n/B.
 
-#include "models/cost/collective_algorithms.h"
+#include "models/collective/collective_algorithms.h"
 
 #include <algorithm>
 #include <bit>

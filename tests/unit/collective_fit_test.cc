@@ -4,8 +4,8 @@
 #include <cmath>
 #include <random>
 
-#include "models/cost/platform_file.h"
-#include "models/error.h"
+#include "models/platform/platform_file.h"
+#include "models/base/error.h"
 #include "tests/unit/seeds.h"
 
 using namespace rubato;

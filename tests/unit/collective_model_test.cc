@@ -2,13 +2,13 @@
 // are those of Open MPI 4.1.4, ompi/mca/coll/tuned/coll_tuned_decision_fixed.c, and of MPICH 4.0.2,
 // maint/tuning/coll/mpir/generic.json.
 
-#include "models/cost/collective_model.h"
+#include "models/collective/collective_model.h"
 
 #include <catch2/catch.hpp>
 
-#include "models/cost/interconnect.h"
-#include "models/cost/platform_file.h"
-#include "models/error.h"
+#include "models/platform/interconnect.h"
+#include "models/platform/platform_file.h"
+#include "models/base/error.h"
 
 using namespace rubato;
 

@@ -1,4 +1,4 @@
-#include "calibrate/collective_plan.h"
+#include "calibrate/plan/collective_plan.h"
 
 #include <catch2/catch.hpp>
 

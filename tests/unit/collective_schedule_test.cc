@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/cost/collective_schedule.h"
+#include "models/collective/collective_schedule.h"
 
 using namespace rubato;
 

@@ -1,11 +1,11 @@
-#include "models/fit/comparison.h"
+#include "models/statistics/comparison.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 
-#include "models/error.h"
-#include "tools/compare_report.h"
+#include "models/base/error.h"
+#include "tools/calibration/compare_report.h"
 
 using namespace rubato;
 

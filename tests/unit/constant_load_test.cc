@@ -3,10 +3,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/error.h"
+#include "models/base/error.h"
 #include "models/network/topology.h"
 #include "tests/unit/on_network.h"
-#include "tools/link_report.h"
+#include "tools/report/link_report.h"
 
 using namespace rubato;
 

@@ -1,13 +1,13 @@
 // What contention costs runs and calls, worked out by hand. One tick is one nanosecond, links take
 // one byte a tick, and a message alone has a latency of 100.
 
-#include "replay/contention_cost.h"
-#include "replay/driver.h"
+#include "replay/run/contention_cost.h"
+#include "replay/run/driver.h"
 
 #include <catch2/catch.hpp>
 
 #include "tests/unit/on_network.h"
-#include "tools/link_report.h"
+#include "tools/report/link_report.h"
 
 using namespace rubato;
 

@@ -2,11 +2,11 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/error.h"
+#include "models/base/error.h"
 #include "models/fit/load_fit.h"
-#include "replay/driver.h"
+#include "replay/run/driver.h"
 #include "tests/unit/contended.h"
-#include "tools/warnings.h"
+#include "tools/analysis/warnings.h"
 
 using namespace rubato;
 

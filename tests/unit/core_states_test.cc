@@ -1,4 +1,4 @@
-#include "calibrate/core_states.h"
+#include "calibrate/clock/core_states.h"
 
 #include <catch2/catch.hpp>
 #include <filesystem>

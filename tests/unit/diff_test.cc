@@ -3,11 +3,11 @@
 #include <catch2/catch.hpp>
 #include <memory>
 
-#include "models/error.h"
-#include "replay/archive/text_source.h"
-#include "replay/driver.h"
-#include "replay/observe/alignment.h"
-#include "replay/observe/run_difference.h"
+#include "models/base/error.h"
+#include "replay/sources/text_source.h"
+#include "replay/run/driver.h"
+#include "replay/compare/alignment.h"
+#include "replay/compare/run_difference.h"
 
 using namespace rubato;
 

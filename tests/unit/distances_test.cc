@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <limits>
 
-#include "models/cost/interconnect.h"
-#include "models/error.h"
-#include "models/network/pairs.h"
-#include "replay/scenario_groups.h"
+#include "models/platform/interconnect.h"
+#include "models/base/error.h"
+#include "models/placement/pairs.h"
+#include "replay/run/scenario_groups.h"
 #include "tests/unit/toy.h"
 
 using namespace rubato;

@@ -10,19 +10,19 @@
 #include <utility>
 #include <vector>
 
-#include "models/cost/platform_file.h"
-#include "models/error.h"
-#include "replay/archive/text_source.h"
+#include "models/platform/platform_file.h"
+#include "models/base/error.h"
+#include "replay/sources/text_source.h"
 #include "replay/cluster/division.h"
 #include "replay/cluster/memory_transport.h"
 #include "replay/cluster/one_process.h"
 #include "replay/cluster/team.h"
-#include "replay/driver.h"
+#include "replay/run/driver.h"
 #include "tests/unit/random_programs.h"
 #include "tests/unit/reference_simulation.h"
 #include "tests/unit/seeds.h"
-#include "tools/report_json.h"
-#include "tools/report_text.h"
+#include "tools/report/report_json.h"
+#include "tools/report/report_text.h"
 
 using namespace rubato;
 using namespace rubato::property;

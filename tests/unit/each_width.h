@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "replay/observe/results.h"
-#include "replay/scenario_groups.h"
+#include "replay/run/scenario_groups.h"
 
 namespace rubato {
 

@@ -1,18 +1,18 @@
 // POP's efficiencies of small programs, worked out by hand. One tick is one nanosecond.
 
-#include "tools/efficiency.h"
+#include "tools/analysis/efficiency.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "replay/archive/text_source.h"
-#include "replay/driver.h"
-#include "tools/caveats.h"
-#include "tools/cures.h"
-#include "tools/lost_cores.h"
-#include "tools/report_json.h"
-#include "tools/report_text.h"
-#include "tools/root_cause.h"
+#include "replay/sources/text_source.h"
+#include "replay/run/driver.h"
+#include "tools/analysis/caveats.h"
+#include "tools/analysis/cures.h"
+#include "tools/analysis/lost_cores.h"
+#include "tools/report/report_json.h"
+#include "tools/report/report_text.h"
+#include "tools/analysis/root_cause.h"
 
 using namespace rubato;
 

@@ -5,17 +5,17 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "models/error.h"
-#include "replay/driver.h"
-#include "replay/sweep.h"
+#include "models/base/error.h"
+#include "replay/run/driver.h"
+#include "replay/study/sweep.h"
 #include "tests/unit/contended.h"
 #include "tests/unit/random_programs.h"
 #include "tests/unit/reference_simulation.h"
 #include "tests/unit/seeds.h"
 #include "tests/unit/toy.h"
-#include "tools/report_json.h"
-#include "tools/report_text.h"
-#include "tools/sweep_report.h"
+#include "tools/report/report_json.h"
+#include "tools/report/report_text.h"
+#include "tools/report/sweep_report.h"
 
 using namespace rubato;
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "models/error.h"
+#include "models/base/error.h"
 
 using rubato::fit_segments;
 using rubato::FitSample;

@@ -1,6 +1,6 @@
 // Which MPI library a launcher belongs to, by the variables it sets.
 
-#include "tools/flavour.h"
+#include "tools/launch/flavour.h"
 
 #include <catch2/catch.hpp>
 #include <cstdlib>

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "models/cost/interconnect.h"
+#include "models/platform/interconnect.h"
 #include "tests/unit/toy.h"
 
 using namespace rubato;

@@ -2,7 +2,7 @@
 // times are made up: 1 us + n / 1 GB/s one way, so 1.008 us for 8 B, 2.024 us for 1 KiB, 66.536 us
 // for 64 KiB and 1049.576 us for 1 MiB.
 
-#include "tools/foreign_samples.h"
+#include "tools/calibration/foreign_samples.h"
 
 #include <unistd.h>
 
@@ -11,9 +11,9 @@
 #include <fstream>
 #include <map>
 
-#include "models/error.h"
-#include "tools/call_formulas.h"
-#include "tools/sample_fit.h"
+#include "models/base/error.h"
+#include "tools/calibration/call_formulas.h"
+#include "tools/calibration/sample_fit.h"
 
 using namespace rubato;
 

@@ -1,11 +1,11 @@
-#include "models/fit/formula_fit.h"
+#include "models/statistics/formula_fit.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 
-#include "models/error.h"
+#include "models/base/error.h"
 
 using namespace rubato;
 

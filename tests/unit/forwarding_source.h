@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "replay/archive/text_source.h"
+#include "replay/sources/text_source.h"
 
 namespace rubato {
 

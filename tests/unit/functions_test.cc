@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
-#include "tracer/function_filter.h"
-#include "tracer/open_functions.h"
-#include "tracer/record.h"
+#include "tracer/code/function_filter.h"
+#include "tracer/code/open_functions.h"
+#include "tracer/record/record.h"
 
 using namespace rubato;
 

@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "models/cost/platform_file.h"
-#include "models/cost/uncertainty.h"
+#include "models/platform/platform_file.h"
+#include "models/platform/uncertainty.h"
 
 using namespace rubato;
 

@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/cost/platform_file.h"
-#include "models/error.h"
+#include "models/platform/platform_file.h"
+#include "models/base/error.h"
 #include "models/network/topology.h"
 #include "tests/unit/on_network.h"
 

@@ -5,14 +5,14 @@
 #include <map>
 #include <random>
 
-#include "models/cost/platform_file.h"
-#include "models/error.h"
-#include "replay/archive/text_source.h"
+#include "models/platform/platform_file.h"
+#include "models/base/error.h"
+#include "replay/sources/text_source.h"
 #include "replay/calls/reference_tables.h"
-#include "replay/driver.h"
+#include "replay/run/driver.h"
 #include "replay/matching/channel_table.h"
 #include "tests/unit/forwarding_source.h"
-#include "tools/warnings.h"
+#include "tools/analysis/warnings.h"
 
 using namespace rubato;
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "models/error.h"
+#include "models/base/error.h"
 #include "replay/cluster/memory_transport.h"
 #include "replay/cluster/one_process.h"
 #include "tests/fixture/otf2_archive.h"

@@ -1,14 +1,14 @@
 // Intervals of predictions, worked out by hand. One tick is one nanosecond.
 
-#include "replay/intervals.h"
+#include "replay/study/intervals.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "models/cost/uncertainty.h"
-#include "replay/archive/text_source.h"
-#include "replay/driver.h"
-#include "tools/interval_report.h"
+#include "models/platform/uncertainty.h"
+#include "replay/sources/text_source.h"
+#include "replay/run/driver.h"
+#include "tools/report/interval_report.h"
 
 using namespace rubato;
 

@@ -2,13 +2,13 @@
 // opened or replayed. That they find what one finds divided_test.cc and e2e/replay_processes.sh
 // check.
 
-#include "replay/joint_replay.h"
+#include "replay/run/joint_replay.h"
 
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "models/error.h"
-#include "replay/archive/text_source.h"
+#include "models/base/error.h"
+#include "replay/sources/text_source.h"
 #include "tests/unit/forwarding_source.h"
 
 using namespace rubato;

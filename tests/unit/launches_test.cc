@@ -1,4 +1,4 @@
-#include "tools/launches.h"
+#include "tools/launch/launches.h"
 
 #include <unistd.h>
 
@@ -8,9 +8,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "models/error.h"
-#include "tools/child.h"
-#include "tools/launch_table.h"
+#include "models/base/error.h"
+#include "tools/launch/child.h"
+#include "tools/calibration/launch_table.h"
 
 using namespace rubato;
 namespace fs = std::filesystem;

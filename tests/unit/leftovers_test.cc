@@ -1,6 +1,6 @@
 // Records that runs have left: found, told from those of processes that live, and removed.
 
-#include "tracer/leftovers.h"
+#include "tracer/recover/leftovers.h"
 
 #include <unistd.h>
 
@@ -12,9 +12,9 @@
 
 #include "tests/fixture/killed_run.h"
 #include "tests/unit/directory.h"
-#include "tracer/clock.h"
-#include "tracer/recover.h"
-#include "tracer/settings.h"
+#include "tracer/timing/clock.h"
+#include "tracer/recover/recover.h"
+#include "tracer/session/settings.h"
 
 namespace fs = std::filesystem;
 using namespace rubato;

@@ -1,4 +1,4 @@
-#include "calibrate/length_list.h"
+#include "calibrate/plan/length_list.h"
 
 #include <unistd.h>
 
@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "models/error.h"
+#include "models/base/error.h"
 
 using namespace rubato;
 namespace fs = std::filesystem;

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <random>
 
-#include "models/cost/interconnect.h"
-#include "models/cost/platform_file.h"
+#include "models/platform/interconnect.h"
+#include "models/platform/platform_file.h"
 #include "models/fit/curve_ranges.h"
 #include "tests/unit/seeds.h"
 

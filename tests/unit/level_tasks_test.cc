@@ -1,5 +1,5 @@
 // Which ranks stand for which level.
-#include "calibrate/level_tasks.h"
+#include "calibrate/plan/level_tasks.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "calibrate/linear_clock.h"
+#include "calibrate/clock/linear_clock.h"
 
 #include <catch2/catch.hpp>
 

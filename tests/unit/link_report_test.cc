@@ -1,8 +1,8 @@
-#include "tools/link_report.h"
+#include "tools/report/link_report.h"
 
 #include <catch2/catch.hpp>
 
-#include "tools/job_report.h"
+#include "tools/report/job_report.h"
 
 using namespace rubato;
 

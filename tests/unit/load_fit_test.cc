@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "models/cost/platform_file.h"
+#include "models/platform/platform_file.h"
 
 using namespace rubato;
 

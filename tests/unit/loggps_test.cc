@@ -1,11 +1,11 @@
 // The machine of LogGPS, worked out by hand. One tick is one nanosecond.
 
-#include "models/cost/loggps.h"
+#include "models/platform/loggps.h"
 
 #include <catch2/catch.hpp>
 
-#include "models/cost/interconnect.h"
-#include "models/error.h"
+#include "models/platform/interconnect.h"
+#include "models/base/error.h"
 #include "tests/unit/toy.h"
 
 using namespace rubato;

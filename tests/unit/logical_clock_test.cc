@@ -1,16 +1,16 @@
 // The logical clock on small recordings whose clocks disagree, worked out by hand. floor is the
 // least that a call of the same name takes in the text.
 
-#include "replay/rules/logical_clock.h"
+#include "replay/rules/recorded/logical_clock.h"
 
 #include <catch2/catch.hpp>
 
-#include "replay/archive/text_source.h"
-#include "replay/driver.h"
+#include "replay/sources/text_source.h"
+#include "replay/run/driver.h"
 #include "replay/engine/replay.h"
-#include "replay/rules/clock_repair.h"
+#include "replay/rules/recorded/clock_repair.h"
 #include "tests/unit/recorded_minima.h"
-#include "tools/warnings.h"
+#include "tools/analysis/warnings.h"
 
 using namespace rubato;
 

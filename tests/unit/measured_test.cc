@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "replay/driver.h"
-#include "replay/observe/identity.h"
+#include "replay/run/driver.h"
+#include "replay/compare/identity.h"
 #include "tests/unit/transplant.h"
 
 using namespace rubato;

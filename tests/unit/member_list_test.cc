@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/error.h"
-#include "replay/archive/text_source.h"
+#include "models/base/error.h"
+#include "replay/sources/text_source.h"
 #include "replay/trace/trace.h"
 
 using namespace rubato;

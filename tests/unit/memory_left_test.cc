@@ -1,5 +1,5 @@
 // The bounds of share/doc/calibrating.md, "Memory": what is left of a made-up system.
-#include "calibrate/memory_left.h"
+#include "calibrate/program/memory_left.h"
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // The bounds of share/doc/calibrating.md, "Memory".
-#include "calibrate/message_memory.h"
+#include "calibrate/clock/message_memory.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/error.h"
+#include "models/base/error.h"
 
 using namespace rubato;
 

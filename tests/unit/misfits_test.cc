@@ -3,9 +3,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/cost/platform_file.h"
+#include "models/platform/platform_file.h"
 #include "tests/unit/toy.h"
-#include "tools/warnings.h"
+#include "tools/analysis/warnings.h"
 
 using namespace rubato;
 

@@ -12,7 +12,7 @@ bool communicates(const std::string& name) {
   return mpi_call_info(name).without_records == CallClass::kCommunicates;
 }
 
-/// What is known of a call, in the words of tracer/mpi_calls.txt.
+/// What is known of a call, in the words of tracer/hooks/mpi_calls.txt.
 std::string words_of(const std::string& name) {
   const MpiCallInfo info = mpi_call_info(name);
   std::string words = info.without_records == CallClass::kLocal          ? "local"

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/cost/platform_file.h"
+#include "models/platform/platform_file.h"
 
 using namespace rubato;
 

@@ -1,4 +1,4 @@
-#include "calibrate/noise.h"
+#include "calibrate/clock/noise.h"
 
 #include <catch2/catch.hpp>
 

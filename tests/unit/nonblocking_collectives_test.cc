@@ -3,11 +3,11 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/error.h"
-#include "replay/archive/text_source.h"
-#include "replay/driver.h"
+#include "models/base/error.h"
+#include "replay/sources/text_source.h"
+#include "replay/run/driver.h"
 #include "tests/unit/ends.h"
-#include "tools/warnings.h"
+#include "tools/analysis/warnings.h"
 
 using namespace rubato;
 

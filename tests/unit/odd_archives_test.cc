@@ -12,12 +12,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "models/error.h"
+#include "models/base/error.h"
 #include "replay/archive/archive.h"
-#include "replay/driver.h"
+#include "replay/run/driver.h"
 #include "tests/fixture/otf2_archive.h"
 #include "tests/unit/directory.h"
-#include "tools/warnings.h"
+#include "tools/analysis/warnings.h"
 
 using namespace rubato;
 namespace fs = std::filesystem;

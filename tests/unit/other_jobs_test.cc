@@ -1,21 +1,21 @@
 // Several jobs on one machine, worked out by hand. One tick is one nanosecond, links take one byte
 // a tick, and between nodes T(n) = 100 + n: a message of n bytes flows from 100 on.
 
-#include "replay/other_jobs.h"
-#include "replay/driver.h"
+#include "replay/run/other_jobs.h"
+#include "replay/run/driver.h"
 
 #include <catch2/catch.hpp>
 #include <memory>
 
-#include "models/error.h"
-#include "replay/archive/joined_source.h"
+#include "models/base/error.h"
+#include "replay/sources/joined_source.h"
 #include "tests/unit/forwarding_source.h"
 #include "tests/unit/on_network.h"
 #include "tests/unit/random_one_sided.h"
 #include "tests/unit/random_programs.h"
 #include "tests/unit/reference_simulation.h"
 #include "tests/unit/seeds.h"
-#include "tools/job_options.h"
+#include "tools/options/job_options.h"
 
 using namespace rubato;
 

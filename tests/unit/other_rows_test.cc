@@ -7,15 +7,15 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "replay/archive/text_source.h"
-#include "replay/driver.h"
+#include "replay/sources/text_source.h"
+#include "replay/run/driver.h"
 #include "tests/fixture/otf2_archive.h"
 #include "tests/unit/directory.h"
 #include "tests/unit/ends.h"
-#include "tools/caveats.h"
-#include "tools/report_html.h"
-#include "tools/report_json.h"
-#include "tools/report_text.h"
+#include "tools/analysis/caveats.h"
+#include "tools/report/report_html.h"
+#include "tools/report/report_json.h"
+#include "tools/report/report_text.h"
 
 using namespace rubato;
 

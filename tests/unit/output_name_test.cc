@@ -1,4 +1,4 @@
-#include "tracer/output_name.h"
+#include "tracer/session/output_name.h"
 
 #include <catch2/catch.hpp>
 #include <filesystem>

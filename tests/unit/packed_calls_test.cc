@@ -5,7 +5,7 @@
 #include <random>
 #include <set>
 
-#include "models/error.h"
+#include "models/base/error.h"
 #include "replay/store/call_store.h"
 
 using namespace rubato;

@@ -1,4 +1,4 @@
-#include "models/partial_array.h"
+#include "models/base/partial_array.h"
 
 #include <unistd.h>
 

@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "models/cost/platform_file.h"
-#include "replay/archive/text_source.h"
-#include "replay/driver.h"
+#include "models/platform/platform_file.h"
+#include "replay/sources/text_source.h"
+#include "replay/run/driver.h"
 
 using namespace rubato;
 

@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "replay/archive/text_source.h"
-#include "replay/driver.h"
+#include "replay/sources/text_source.h"
+#include "replay/run/driver.h"
 #include "replay/matching/collective_instances.h"
 #include "tests/unit/ends.h"
 

@@ -1,8 +1,8 @@
 // Timelines for viewers: the events of small runs, worked out by hand. One tick is one nanosecond,
 // and times in the file are microseconds.
 
-#include "replay/driver.h"
-#include "tools/perfetto_file.h"
+#include "replay/run/driver.h"
+#include "tools/files/perfetto_file.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

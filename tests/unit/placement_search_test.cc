@@ -1,16 +1,16 @@
 // Where ranks should be, worked out by hand. One tick is one nanosecond.
 
-#include "replay/placement_search.h"
+#include "replay/study/placement_search.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <random>
 
-#include "models/error.h"
-#include "models/network/node_mapping.h"
+#include "models/base/error.h"
+#include "models/placement/node_mapping.h"
 #include "tests/unit/toy.h"
-#include "tools/placement_report.h"
+#include "tools/studies/placement_report.h"
 
 using namespace rubato;
 

@@ -1,7 +1,7 @@
 // Where scenarios put ranks, and what they do to processors and functions. Times are worked out by
 // hand; one tick is one nanosecond.
 
-#include "models/network/placement.h"
+#include "models/placement/placement.h"
 
 #include <unistd.h>
 
@@ -12,14 +12,14 @@
 #include <fstream>
 #include <map>
 
-#include "models/cost/interconnect.h"
-#include "models/cost/scenario.h"
-#include "models/error.h"
-#include "replay/archive/text_source.h"
-#include "replay/driver.h"
+#include "models/platform/interconnect.h"
+#include "models/scenario/scenario.h"
+#include "models/base/error.h"
+#include "replay/sources/text_source.h"
+#include "replay/run/driver.h"
 #include "replay/trace/function_times.h"
 #include "tests/unit/ends.h"
-#include "tools/warnings.h"
+#include "tools/analysis/warnings.h"
 
 using namespace rubato;
 

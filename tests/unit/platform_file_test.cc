@@ -1,9 +1,9 @@
-#include "models/cost/platform_file.h"
+#include "models/platform/platform_file.h"
 
 #include <catch2/catch.hpp>
 
-#include "models/error.h"
-#include "models/units.h"
+#include "models/base/error.h"
+#include "models/base/units.h"
 
 using namespace rubato;
 

@@ -1,4 +1,4 @@
-#include "tools/platform_fit.h"
+#include "tools/calibration/platform_fit.h"
 
 #include <catch2/catch.hpp>
 #include <limits>

@@ -1,11 +1,11 @@
-#include "tools/platform_picture.h"
+#include "tools/report/platform_picture.h"
 
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "models/error.h"
+#include "models/base/error.h"
 #include "tests/unit/directory.h"
-#include "tools/archive_guard.h"
+#include "tools/files/archive_guard.h"
 
 using namespace rubato;
 namespace fs = std::filesystem;

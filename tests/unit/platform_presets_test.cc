@@ -1,6 +1,6 @@
 // The platform files that come with Rubato: share/platforms.
 
-#include "models/cost/platform_presets.h"
+#include "models/platform/platform_presets.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -8,12 +8,12 @@
 #include <fstream>
 #include <sstream>
 
-#include "models/cost/interconnect.h"
-#include "models/cost/platform_file.h"
-#include "models/cost/scenario.h"
-#include "models/error.h"
-#include "replay/archive/text_source.h"
-#include "replay/driver.h"
+#include "models/platform/interconnect.h"
+#include "models/platform/platform_file.h"
+#include "models/scenario/scenario.h"
+#include "models/base/error.h"
+#include "replay/sources/text_source.h"
+#include "replay/run/driver.h"
 
 using namespace rubato;
 

@@ -2,7 +2,7 @@
 // is one nanosecond.
 
 #include "replay/rules/presence.h"
-#include "replay/driver.h"
+#include "replay/run/driver.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // Which socket a process is bound to, as the kernel's files tell.
-#include "tracer/processors.h"
+#include "tracer/session/processors.h"
 
 #include <catch2/catch.hpp>
 #include <filesystem>

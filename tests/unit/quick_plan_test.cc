@@ -1,9 +1,9 @@
 // Which lengths a quick run measures on a network with given round trips.
-#include "calibrate/quick_plan.h"
+#include "calibrate/plan/quick_plan.h"
 
 #include <catch2/catch.hpp>
 
-#include "calibrate/sweep.h"
+#include "calibrate/measure/sweep.h"
 
 using namespace rubato;
 

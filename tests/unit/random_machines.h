@@ -3,8 +3,8 @@
 #include <sstream>
 #include <string>
 
-#include "models/cost/platform_file.h"
-#include "models/cost/scenario.h"
+#include "models/platform/platform_file.h"
+#include "models/scenario/scenario.h"
 #include "tests/unit/reference_simulation.h"
 
 namespace rubato::property {

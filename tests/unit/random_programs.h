@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/cost/collectives.h"
+#include "models/collective/collectives.h"
 #include "replay/trace/action.h"
 
 /// Random programs without deadlock, and what a tracer would write of them.

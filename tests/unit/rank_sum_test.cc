@@ -1,4 +1,4 @@
-#include "models/fit/rank_sum.h"
+#include "models/statistics/rank_sum.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

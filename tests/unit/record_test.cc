@@ -1,4 +1,4 @@
-#include "tracer/record.h"
+#include "tracer/record/record.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
-// What threads lost between two times: replay/rules/recorded_losses.h.
+// What threads lost between two times: replay/rules/recorded/recorded_losses.h.
 
-#include "replay/rules/recorded_losses.h"
+#include "replay/rules/recorded/recorded_losses.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "replay/engine/replay.h"
-#include "replay/rules/recorded_minima.h"
+#include "replay/rules/recorded/recorded_minima.h"
 
 namespace rubato {
 

@@ -1,7 +1,7 @@
 // Archives made of what killed runs left behind. The fixture says when its calls were; one tick is
 // one nanosecond.
 
-#include "tracer/recover.h"
+#include "tracer/recover/recover.h"
 
 #include <otf2/otf2.h>
 
@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "models/cost/scenario.h"
-#include "replay/driver.h"
+#include "models/scenario/scenario.h"
+#include "replay/run/driver.h"
 #include "tests/fixture/killed_run.h"
 #include "tests/unit/directory.h"
-#include "tracer/record.h"
+#include "tracer/record/record.h"
 
 namespace fs = std::filesystem;
 using namespace rubato;

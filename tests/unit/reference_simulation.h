@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "models/cost/collective_model.h"
-#include "models/cost/collective_schedule.h"
-#include "models/cost/platform.h"
+#include "models/collective/collective_model.h"
+#include "models/collective/collective_schedule.h"
+#include "models/platform/platform.h"
 #include "tests/unit/random_programs.h"
 
 /// What a program takes on a machine, by a naive simulation that shares nothing with the engine but

@@ -1,11 +1,11 @@
 // Commands that reports print, to be copied into a shell.
 
-#include "tools/replay_command.h"
+#include "tools/options/replay_command.h"
 
 #include <catch2/catch.hpp>
 
-#include "tools/options.h"
-#include "tools/scenario_options.h"
+#include "tools/options/options.h"
+#include "tools/options/scenario_options.h"
 
 using namespace rubato;
 

@@ -1,13 +1,13 @@
 // Times of hand-made traces, worked out by hand (tests/unit/toy.h). One tick is one nanosecond.
 
-#include "replay/replay_options.h"
+#include "replay/run/replay_options.h"
 
 #include <catch2/catch.hpp>
 
-#include "models/error.h"
+#include "models/base/error.h"
 #include "tests/unit/each_width.h"
 #include "tests/unit/toy.h"
-#include "tools/warnings.h"
+#include "tools/analysis/warnings.h"
 
 using namespace rubato;
 

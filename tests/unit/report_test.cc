@@ -6,17 +6,17 @@
 #include <fstream>
 #include <sstream>
 
-#include "models/error.h"
+#include "models/base/error.h"
 #include "tests/fixture/made_up_results.h"
-#include "tools/call_columns.h"
-#include "tools/cause_tables.h"
-#include "tools/caveats.h"
-#include "tools/numbers.h"
-#include "tools/report_html.h"
-#include "tools/report_json.h"
-#include "tools/report_text.h"
-#include "tools/text_table.h"
-#include "tools/whole_file.h"
+#include "tools/tables/call_columns.h"
+#include "tools/tables/cause_tables.h"
+#include "tools/analysis/caveats.h"
+#include "tools/format/numbers.h"
+#include "tools/report/report_html.h"
+#include "tools/report/report_json.h"
+#include "tools/report/report_text.h"
+#include "tools/format/text_table.h"
+#include "tools/files/whole_file.h"
 
 using namespace rubato;
 

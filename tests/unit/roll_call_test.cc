@@ -1,4 +1,4 @@
-#include "tracer/roll_call.h"
+#include "tracer/session/roll_call.h"
 
 #include <catch2/catch.hpp>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "tools/sample_file.h"
+#include "tools/files/sample_file.h"
 
 #include <unistd.h>
 
@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "models/error.h"
-#include "tools/call_formulas.h"
-#include "tools/sample_fit.h"
+#include "models/base/error.h"
+#include "tools/calibration/call_formulas.h"
+#include "tools/calibration/sample_fit.h"
 
 using namespace rubato;
 namespace fs = std::filesystem;

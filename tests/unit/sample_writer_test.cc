@@ -1,4 +1,4 @@
-#include "calibrate/sample_writer.h"
+#include "calibrate/program/sample_writer.h"
 
 #include <sys/resource.h>
 
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "models/error.h"
+#include "models/base/error.h"
 #include "tests/unit/directory.h"
 
 namespace fs = std::filesystem;

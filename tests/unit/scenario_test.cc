@@ -1,4 +1,4 @@
-#include "models/cost/scenario.h"
+#include "models/scenario/scenario.h"
 
 #include <unistd.h>
 
@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <fstream>
 
-#include "models/cost/collectives.h"
-#include "models/cost/interconnect.h"
-#include "models/error.h"
+#include "models/collective/collectives.h"
+#include "models/platform/interconnect.h"
+#include "models/base/error.h"
 
 using namespace rubato;
 

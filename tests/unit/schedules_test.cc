@@ -5,10 +5,10 @@
 #include <optional>
 #include <random>
 
-#include "models/cost/platform_file.h"
-#include "replay/archive/text_source.h"
+#include "models/platform/platform_file.h"
+#include "replay/sources/text_source.h"
 #include "replay/engine/replay.h"
-#include "replay/rules/measured_rules.h"
+#include "replay/rules/recorded/measured_rules.h"
 #include "replay/rules/model_rules.h"
 #include "tests/unit/lottery.h"
 #include "tests/unit/random_programs.h"

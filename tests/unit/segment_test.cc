@@ -1,4 +1,4 @@
-#include "tracer/segment.h"
+#include "tracer/record/segment.h"
 
 #include <fcntl.h>
 #include <sys/mount.h>
@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "tests/unit/directory.h"
-#include "tracer/file_limit.h"
-#include "tracer/thread_records.h"
+#include "tracer/record/file_limit.h"
+#include "tracer/record/thread_records.h"
 
 using namespace rubato;
 

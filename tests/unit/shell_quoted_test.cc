@@ -1,4 +1,4 @@
-#include "models/shell_quoted.h"
+#include "models/base/shell_quoted.h"
 
 #include <catch2/catch.hpp>
 

@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/error.h"
-#include "models/network/simgrid_zones.h"
+#include "models/base/error.h"
+#include "models/topologies/simgrid_zones.h"
 #include "tests/unit/directory.h"
 #include "tests/unit/on_network.h"
 

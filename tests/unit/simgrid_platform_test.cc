@@ -1,11 +1,11 @@
-#include "tools/simgrid_platform.h"
+#include "tools/calibration/simgrid_platform.h"
 
 #include <catch2/catch.hpp>
 #include <regex>
 #include <sstream>
 
-#include "models/cost/platform_file.h"
-#include "models/error.h"
+#include "models/platform/platform_file.h"
+#include "models/base/error.h"
 
 using namespace rubato;
 

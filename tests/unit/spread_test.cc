@@ -1,19 +1,19 @@
 // Scenarios that several processes share out give what one of them finds, byte by byte; here
 // threads take the part of processes.
 
-#include "replay/driver.h"
-#include "replay/spread_run.h"
+#include "replay/run/driver.h"
+#include "replay/parallel/spread_run.h"
 
 #include <catch2/catch.hpp>
 #include <exception>
 #include <optional>
 #include <thread>
 
-#include "models/error.h"
+#include "models/base/error.h"
 #include "replay/cluster/memory_transport.h"
 #include "tests/unit/forwarding_source.h"
 #include "tests/unit/on_network.h"
-#include "tools/report_json.h"
+#include "tools/report/report_json.h"
 
 using namespace rubato;
 

@@ -1,4 +1,4 @@
-#include "models/fit/statistics.h"
+#include "models/statistics/statistics.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

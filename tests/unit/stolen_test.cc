@@ -1,10 +1,10 @@
-#include "tracer/stolen.h"
+#include "tracer/timing/stolen.h"
 
 #include <catch2/catch.hpp>
 #include <ctime>
 #include <thread>
 
-#include "tracer/record.h"
+#include "tracer/record/record.h"
 
 using namespace rubato;
 

@@ -1,4 +1,4 @@
-#include "calibrate/sweep.h"
+#include "calibrate/measure/sweep.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "calibrate/sweep.h"
+#include "calibrate/measure/sweep.h"
 #include "models/fit/level_fit.h"
 
 using namespace rubato;

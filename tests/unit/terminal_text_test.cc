@@ -1,8 +1,8 @@
-#include "tools/terminal_text.h"
+#include "tools/cli/terminal_text.h"
 
 #include <catch2/catch.hpp>
 
-#include "tools/csv_text.h"
+#include "tools/format/csv_text.h"
 
 using namespace rubato;
 

@@ -1,14 +1,14 @@
 // What is wrong in a trace written by hand is refused with its line; and which calls without
 // records count as kept.
 
-#include "replay/archive/text_source.h"
+#include "replay/sources/text_source.h"
 
 #include <catch2/catch.hpp>
 #include <sstream>
 
-#include "models/error.h"
-#include "replay/driver.h"
-#include "tools/warnings.h"
+#include "models/base/error.h"
+#include "replay/run/driver.h"
+#include "tools/analysis/warnings.h"
 
 using namespace rubato;
 

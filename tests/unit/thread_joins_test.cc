@@ -5,9 +5,9 @@
 #include <limits>
 #include <string>
 
-#include "replay/archive/text_source.h"
-#include "replay/driver.h"
-#include "tools/warnings.h"
+#include "replay/sources/text_source.h"
+#include "replay/run/driver.h"
+#include "tools/analysis/warnings.h"
 
 using namespace rubato;
 

@@ -2,10 +2,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/cost/platform_file.h"
-#include "replay/archive/text_source.h"
-#include "replay/driver.h"
-#include "tools/warnings.h"
+#include "models/platform/platform_file.h"
+#include "replay/sources/text_source.h"
+#include "replay/run/driver.h"
+#include "tools/analysis/warnings.h"
 
 using namespace rubato;
 

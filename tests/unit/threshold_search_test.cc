@@ -1,6 +1,6 @@
 // Where a function of straight pieces reaches a value, and in how many looks.
 
-#include "replay/threshold_search.h"
+#include "replay/study/threshold_search.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "calibrate/time_plan.h"
+#include "calibrate/plan/time_plan.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,13 +1,13 @@
 // Timelines in cells, worked out by hand. One tick is one nanosecond.
 
-#include "replay/observe/timeline_picture.h"
-#include "replay/driver.h"
+#include "replay/analyse/timeline_picture.h"
+#include "replay/run/driver.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "tests/unit/toy.h"
-#include "tools/scenario_pictures.h"
+#include "tools/report/scenario_pictures.h"
 
 using namespace rubato;
 

@@ -1,19 +1,19 @@
 // How much worse a machine may become, worked out by hand and against replays. One tick is one
 // nanosecond.
 
-#include "replay/tolerance.h"
+#include "replay/study/tolerance.h"
 
 #include <catch2/catch.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "models/error.h"
+#include "models/base/error.h"
 #include "tests/unit/contended.h"
 #include "tests/unit/random_programs.h"
 #include "tests/unit/reference_simulation.h"
 #include "tests/unit/seeds.h"
 #include "tests/unit/toy.h"
-#include "tools/tolerance_report.h"
+#include "tools/studies/tolerance_report.h"
 
 using namespace rubato;
 

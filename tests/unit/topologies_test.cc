@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/error.h"
+#include "models/base/error.h"
 #include "models/network/topology.h"
 #include "tests/unit/on_network.h"
 

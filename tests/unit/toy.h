@@ -2,9 +2,9 @@
 // nanosecond.
 #pragma once
 
-#include "models/cost/platform_file.h"
-#include "replay/archive/text_source.h"
-#include "replay/driver.h"
+#include "models/platform/platform_file.h"
+#include "replay/sources/text_source.h"
+#include "replay/run/driver.h"
 #include "tests/unit/ends.h"
 
 namespace rubato {

@@ -1,7 +1,7 @@
 // What pages draw of messages, worked out by hand. One tick is one nanosecond.
 
-#include "replay/observe/traffic_picture.h"
-#include "replay/driver.h"
+#include "replay/analyse/traffic_picture.h"
+#include "replay/run/driver.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

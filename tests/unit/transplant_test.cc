@@ -21,7 +21,7 @@
 #include <random>
 #include <sstream>
 
-#include "models/cost/scenario.h"
+#include "models/scenario/scenario.h"
 #include "replay/rules/model_rules.h"
 #include "tests/unit/lottery.h"
 #include "tests/unit/seeds.h"

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/unit/toy.h"
-#include "tools/warnings.h"
+#include "tools/analysis/warnings.h"
 
 using namespace rubato;
 

@@ -1,4 +1,4 @@
-#include "tracer/utf8.h"
+#include "tracer/archive/utf8.h"
 
 #include <catch2/catch.hpp>
 

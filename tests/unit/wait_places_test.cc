@@ -2,17 +2,17 @@
 // traces worked out by hand. One tick is one nanosecond.
 
 #include "replay/observe/wait_places.h"
-#include "replay/driver.h"
+#include "replay/run/driver.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "replay/observe/place_summary.h"
+#include "replay/analyse/place_summary.h"
 #include "tests/unit/random_programs.h"
 #include "tests/unit/reference_simulation.h"
 #include "tests/unit/seeds.h"
 #include "tests/unit/toy.h"
-#include "tools/place_tables.h"
+#include "tools/tables/place_tables.h"
 
 using namespace rubato;
 

@@ -1,7 +1,7 @@
 // What ranks wait for, on hand-made traces, worked out by hand. One tick is one nanosecond.
 
 #include "replay/observe/wait_states.h"
-#include "replay/driver.h"
+#include "replay/run/driver.h"
 
 #include <array>
 #include <catch2/catch.hpp>

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "models/cost/scenario.h"
-#include "replay/driver.h"
+#include "models/scenario/scenario.h"
+#include "replay/run/driver.h"
 #include "replay/observe/critical_path.h"
 #include "replay/observe/wait_causes.h"
 #include "tests/unit/toy.h"

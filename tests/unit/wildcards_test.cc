@@ -3,13 +3,13 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/cost/scenario.h"
-#include "replay/archive/text_source.h"
+#include "models/scenario/scenario.h"
+#include "replay/sources/text_source.h"
 #include "replay/calls/call_builder.h"
-#include "replay/driver.h"
+#include "replay/run/driver.h"
 #include "replay/trace/mpi_calls.h"
 #include "tests/unit/ends.h"
-#include "tools/warnings.h"
+#include "tools/analysis/warnings.h"
 
 using namespace rubato;
 

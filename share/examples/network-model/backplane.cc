@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "models/error.h"
+#include "models/base/error.h"
 #include "models/network/network_model.h"
-#include "replay/archive/input_format.h"
-#include "replay/driver.h"
+#include "replay/sources/input_format.h"
+#include "replay/run/driver.h"
 
 namespace {
 

@@ -11,10 +11,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "models/error.h"
+#include "models/base/error.h"
 #include "models/network/network_model.h"
-#include "replay/archive/input_format.h"
-#include "replay/driver.h"
+#include "replay/sources/input_format.h"
+#include "replay/run/driver.h"
 
 namespace {
 

@@ -197,7 +197,7 @@ def curves(title, series, x_label, width=1000, dashed=(), marks=False, log_y=Fal
     return drawing.svg()
 
 
-# By Activity (replay/observe/timeline_picture.h); what lies behind them is compute in some function.
+# By Activity (replay/analyse/timeline_picture.h); what lies behind them is compute in some function.
 ACTIVITIES = [('outside of the run', '#ffffff'), ('compute', COMPUTE), ('other MPI', '#a9b0b6'),
               ('late sender', CALLS[0]), ('late receiver', CALLS[1]), ('collective wait', CALLS[2]),
               ('one-sided wait', CALLS[3]), ('lost core, flushing', LOST), ('messages', OTHERS),

@@ -1,5 +1,5 @@
 // The calibrator's clock under SMPI: its digits are all of SimGrid's, and who computes sleeps.
-#include "calibrate/clock.h"
+#include "calibrate/clock/clock.h"
 
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "calibrate/measure/collective_timing.h"
+#include "calibrate/plan/time_plan.h"
+#include "models/collective/collectives.h"
+#include "models/placement/placement.h"
+
+namespace rubato {
+
+/// Which collectives are measured, and how.
+struct CollectivesEffort {
+  std::vector<CollectiveOp> operations;  ///< none: nothing is measured
+  ProcessSync sync = ProcessSync::kBarrier;
+  Pace pace;
+  size_t max_bytes = 4 << 20;
+  unsigned seed = 1;
+  std::function<bool()> stop;  ///< asked on rank 0 between experiments
+  std::function<void(const std::string&)> progress;
+};
+
+/// One collective on so many processes with so much payload.
+struct CollectiveSample {
+  CollectiveOp op = CollectiveOp::kBarrier;
+  int processes = 2;
+  Level level = Level::kNode;  ///< that of the most distant members
+  size_t bytes = 0;
+  CollectiveTiming timing;
+};
+
+/// The payload from which on members hold each other; absent = none of the tried ones.
+struct SyncLimit {
+  CollectiveOp op = CollectiveOp::kBcast;
+  int processes = 2;
+  Level level = Level::kNode;
+  std::optional<size_t> held_from;
+};
+
+/// What was measured; on rank 0.
+struct CollectiveResults {
+  ProcessSync sync = ProcessSync::kBarrier;
+  std::vector<CollectiveSample> samples;
+  std::vector<SyncLimit> limits;
+  int limits_skipped = 0;  ///< operations whose limit was not looked for, for lack of time
+  int skipped = 0;         ///< experiments without an observation in time, or that a stop left out
+};
+
+/// What they are planned to take together, seconds.
+double collectives_seconds(const CollectivesEffort& effort);
+
+/// The largest buffers of a rank at one time, at most 64 MiB.
+size_t collectives_memory(const CollectivesEffort& effort, size_t max_bytes, int ranks);
+
+/// Measures on communicators of process_counts() of the ranks, in random order. Collective over all
+/// ranks of `world`; ranks that an experiment does not need sleep.
+CollectiveResults measure_collectives(MPI_Comm world, const CollectivesEffort& effort);
+
+}  // namespace rubato

@@ -1,0 +1,363 @@
+// mpptest's patterns of messages, in a loop each.
+//
+// Rank 0 runs the sweep over lengths and broadcasts which loop comes next; all ranks run it and the
+// slowest one's time counts. The data sent in one step was received in the step before (see Pair).
+// "cold" walks through memory of twice the size of the largest cache (half of it for outgoing data,
+// half for incoming), each loop starting where the one before ended, so that neither side finds a
+// message in its caches.
+#include "calibrate/measure/patterns.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "calibrate/clock/message_memory.h"
+#include "models/base/lanes.h"
+
+namespace rubato {
+namespace {
+
+/// What all ranks are told to do next.
+struct Command {
+  MessagePattern pattern;
+  int steps = 0;  ///< 0: no more
+  size_t bytes = 0;
+  double work = 0;  ///< seconds to compute in each step
+};
+
+/// The message that a rank sends to to[k] is the one that is received from from[k].
+struct Neighbours {
+  int count = 0;
+  std::array<int, kMostNeighbours> to{}, from{};
+
+  void add(int next, int before) {
+    to[count] = next;
+    from[count++] = before;
+  }
+};
+
+class Runner {
+ public:
+  /// The ranks say the same, so that all have the room that rank 0 chooses lengths for.
+  Runner(MPI_Comm comm, size_t max_bytes, size_t cold_bytes)
+      : comm_(comm),
+        max_bytes_(max_bytes),
+        out_(message_buffer(max_bytes, kMostNeighbours, cold_bytes), 1),
+        in_(out_.size(), 2),
+        walk_(out_.size()) {
+    MPI_Comm_rank(comm, &rank_);
+    MPI_Comm_size(comm, &ranks_);
+  }
+
+  /// The longest messages that fit into memory: in a halo several are under way at once.
+  size_t longest(PatternShape shape) const {
+    return longest_at_once(out_.size(), max_bytes_, neighbours_of(shape).count);
+  }
+
+  /// On rank 0; the others are in serve(). Seconds of a step.
+  double run(Command command) {
+    MPI_Bcast(&command, sizeof command, MPI_BYTE, 0, comm_);
+    return perform(command);
+  }
+  void release() { run({}); }
+
+  void serve() {
+    Command command;
+    do {
+      MPI_Bcast(&command, sizeof command, MPI_BYTE, 0, comm_);
+      perform(command);
+    } while (command.steps > 0);
+  }
+
+ private:
+  double perform(const Command& command) {
+    if (command.steps == 0) return 0;
+    command_ = command;
+    // Ranks that exchange and begin a latency apart wait in turn, in every other step
+    // (Pair::exchange).
+    command_.steps = (command.steps + 1) / 2 * 2;
+    const bool by_turns = command.pattern.shape == PatternShape::kPingPong ||
+                          command.pattern.shape == PatternShape::kBisection;
+    const Neighbours neighbours = neighbours_of(command.pattern.shape);
+    double seconds = 0;
+    if (command.pattern.mode == PatternMode::kPersistent) {
+      seconds = persistent(neighbours, by_turns);
+    } else if (command.pattern.mode == PatternMode::kReady) {
+      seconds = ready(neighbours);
+    } else if (by_turns) {
+      seconds = time([&] { ping_pong(neighbours); });
+    } else {
+      seconds = time([&] { exchange(neighbours); });
+    }
+    if (by_turns) seconds /= 2;
+    double slowest = 0;
+    MPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, comm_);
+    return slowest;
+  }
+
+  template <typename Step>
+  double time(Step step) {
+    MPI_Barrier(comm_);
+    step();  // the buffers are where a step leaves them
+    const double begin = now();
+    for (int i = 0; i < command_.steps; ++i) step();
+    return (now() - begin) / command_.steps;
+  }
+
+  Neighbours neighbours_of(PatternShape shape) const {
+    Neighbours neighbours;
+    const int half = ranks_ / 2;
+    switch (shape) {
+      case PatternShape::kPingPong:
+      case PatternShape::kHeadToHead:
+      case PatternShape::kOverlap:
+        if (rank_ < 2) neighbours.add(1 - rank_, 1 - rank_);
+        break;
+      case PatternShape::kBisection:
+        if (rank_ < half)
+          neighbours.add(rank_ + half, rank_ + half);
+        else if (rank_ < 2 * half)
+          neighbours.add(rank_ - half, rank_ - half);
+        break;
+      case PatternShape::kRing:
+        neighbours.add((rank_ + 1) % ranks_, (rank_ + ranks_ - 1) % ranks_);
+        break;
+      case PatternShape::kHalo: {
+        int extent[2] = {0, 0};
+        MPI_Dims_create(ranks_, 2, extent);
+        const int row = rank_ / extent[1], column = rank_ % extent[1];
+        const auto at = [&](int r, int c) {
+          return (r + extent[0]) % extent[0] * extent[1] + (c + extent[1]) % extent[1];
+        };
+        if (extent[0] > 1) {
+          neighbours.add(at(row + 1, column), at(row - 1, column));
+          neighbours.add(at(row - 1, column), at(row + 1, column));
+        }
+        if (extent[1] > 1) {
+          neighbours.add(at(row, column + 1), at(row, column - 1));
+          neighbours.add(at(row, column - 1), at(row, column + 1));
+        }
+        break;
+      }
+    }
+    return neighbours;
+  }
+
+  bool goes_first() const {
+    return command_.pattern.shape == PatternShape::kPingPong ? rank_ == 0 : rank_ < ranks_ / 2;
+  }
+  int count() const { return static_cast<int>(command_.bytes); }
+  /// Messages begin at the line of a cache.
+  size_t stride() const { return whole_lines(command_.bytes); }
+  unsigned char* out(int k) const {
+    return out_.data() + offset_ + static_cast<size_t>(k) * stride();
+  }
+  unsigned char* in(int k) const {
+    return in_.data() + offset_ + static_cast<size_t>(k) * stride();
+  }
+
+  /// Where the messages of this step lie.
+  void move_on(int messages) {
+    offset_ = command_.pattern.cold ? walk_.next(static_cast<size_t>(messages) * stride()) : 0;
+  }
+
+  /// What came in goes out next.
+  void turn_round() {
+    if (!command_.pattern.cold) std::swap(in_, out_);
+  }
+
+  void ping_pong(const Neighbours& neighbours) {
+    if (neighbours.count == 0) return;
+    const int peer = neighbours.to[0];
+    const bool first = goes_first();
+    const bool warm = !command_.pattern.cold;
+    move_on(1);
+    unsigned char* const from = out(0);
+    unsigned char* const to = warm ? from : in(0);
+    if (command_.pattern.mode == PatternMode::kNonblocking) {
+      // The receive is posted before the message that answers can come.
+      MPI_Request receive, send;
+      MPI_Irecv(in(0), count(), MPI_BYTE, peer, 0, comm_, &receive);
+      if (!first) MPI_Wait(&receive, MPI_STATUS_IGNORE);
+      MPI_Isend(first ? from : warm ? in(0) : from, count(), MPI_BYTE, peer, 0, comm_, &send);
+      MPI_Wait(&send, MPI_STATUS_IGNORE);
+      if (first) {
+        MPI_Wait(&receive, MPI_STATUS_IGNORE);
+        turn_round();
+      }
+      return;
+    }
+    const auto send = [&] {
+      if (command_.pattern.mode == PatternMode::kSynchronous) {
+        MPI_Ssend(from, count(), MPI_BYTE, peer, 0, comm_);
+      } else {
+        MPI_Send(from, count(), MPI_BYTE, peer, 0, comm_);
+      }
+    };
+    if (first) send();
+    MPI_Recv(to, count(), MPI_BYTE, peer, 0, comm_, MPI_STATUS_IGNORE);
+    if (!first) send();
+  }
+
+  void exchange(const Neighbours& neighbours) {
+    move_on(neighbours.count);
+    if (command_.pattern.mode == PatternMode::kBlocking) {
+      for (int k = 0; k < neighbours.count; ++k) {
+        MPI_Sendrecv(out(k), count(), MPI_BYTE, neighbours.to[k], k, in(k), count(), MPI_BYTE,
+                     neighbours.from[k], k, comm_, MPI_STATUS_IGNORE);
+      }
+    } else {
+      std::array<MPI_Request, 2 * kMostNeighbours> requests;
+      const bool synchronous = command_.pattern.mode == PatternMode::kSynchronous;
+      for (int k = 0; k < neighbours.count; ++k)
+        MPI_Irecv(in(k), count(), MPI_BYTE, neighbours.from[k], k, comm_, &requests[k]);
+      for (int k = 0; k < neighbours.count; ++k) {
+        (synchronous ? MPI_Issend : MPI_Isend)(out(k), count(), MPI_BYTE, neighbours.to[k], k,
+                                               comm_, &requests[neighbours.count + k]);
+      }
+      if (command_.work > 0) compute(command_.work);
+      MPI_Waitall(2 * neighbours.count, requests.data(), MPI_STATUSES_IGNORE);
+    }
+    turn_round();
+  }
+
+  /// A ping-pong of ready sends: who answers has posted its next receive before, so that it is
+  /// there when the next message comes.
+  double ready(const Neighbours& neighbours) {
+    MPI_Request receive = MPI_REQUEST_NULL;
+    const auto post = [&] {
+      MPI_Irecv(in(0), count(), MPI_BYTE, neighbours.to[0], 0, comm_, &receive);
+    };
+    const auto send = [&] { MPI_Rsend(out(0), count(), MPI_BYTE, neighbours.to[0], 0, comm_); };
+    offset_ = 0;
+    const bool talks = neighbours.count > 0;
+    const bool first = goes_first();
+    int left = command_.steps + 1;  // and the one before the clock runs
+    if (talks && !first) post();
+    return time([&] {
+      --left;
+      if (!talks) return;
+      if (first) {
+        post();
+        send();
+      }
+      MPI_Wait(&receive, MPI_STATUS_IGNORE);
+      std::swap(in_, out_);
+      if (first) return;
+      if (left > 0) post();
+      send();
+    });
+  }
+
+  /// Requests that are made once: two sets, so that what came in goes out next.
+  double persistent(const Neighbours& neighbours, bool by_turns) {
+    offset_ = 0;
+    std::array<std::vector<MPI_Request>, 2> sets;
+    const int messages = neighbours.count;
+    for (std::vector<MPI_Request>& set : sets) {
+      set.resize(2 * static_cast<size_t>(messages));
+      for (int k = 0; k < messages; ++k) {
+        MPI_Recv_init(in(k), count(), MPI_BYTE, neighbours.from[k], k, comm_, &set[k]);
+        MPI_Send_init(by_turns && !goes_first() ? in(k) : out(k), count(), MPI_BYTE,
+                      neighbours.to[k], k, comm_, &set[messages + k]);
+      }
+      std::swap(in_, out_);
+    }
+    size_t step = 0;
+    const bool first = goes_first();
+    const double seconds = time([&] {
+      std::vector<MPI_Request>& set = sets[step++ % 2];
+      if (!by_turns) {
+        MPI_Startall(2 * messages, set.data());
+        MPI_Waitall(2 * messages, set.data(), MPI_STATUSES_IGNORE);
+      } else if (messages > 0) {
+        MPI_Start(&set[0]);
+        if (!first) MPI_Wait(&set[0], MPI_STATUS_IGNORE);
+        MPI_Start(&set[1]);
+        MPI_Wait(&set[1], MPI_STATUS_IGNORE);
+        if (first) MPI_Wait(&set[0], MPI_STATUS_IGNORE);
+      }
+    });
+    for (std::vector<MPI_Request>& set : sets) {
+      for (MPI_Request& request : set) MPI_Request_free(&request);
+    }
+    return seconds;
+  }
+
+  MPI_Comm comm_;
+  int rank_ = 0;
+  int ranks_ = 0;
+  size_t max_bytes_;
+  Buffer out_, in_;
+  MemoryWalk walk_;
+  size_t offset_ = 0;  ///< of the messages of this step, in both buffers
+  Command command_;
+};
+
+/// 8 B, 64 B, 512 B, ... and nothing, and the largest.
+std::set<size_t> lengths_of(size_t max_bytes) {
+  std::set<size_t> lengths = {0, max_bytes};
+  for (size_t n = 8; n < max_bytes; n *= 8) lengths.insert(n);
+  return lengths;
+}
+
+}  // namespace
+
+double pattern_seconds(const Pace& pace) {
+  return pace.seconds(0.3, 3);
+}
+
+std::vector<Series> measure_patterns(MPI_Comm comm, const std::vector<MessagePattern>& patterns,
+                                     std::optional<Level> level, const Effort& effort) {
+  if (patterns.empty()) return {};
+  const bool cold = std::any_of(patterns.begin(), patterns.end(),
+                                [](const MessagePattern& pattern) { return pattern.cold; });
+  Runner runner(comm, effort.max_bytes, cold ? effort.cold_bytes : 0);
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  if (rank != 0) {
+    runner.serve();
+    return {};
+  }
+  std::vector<Series> all;
+  SweepOptions options = sweep_options(effort, pattern_seconds(effort.pace));
+  Timings alone;
+  // What the overlap is compared with is measured before it, all else in random order.
+  std::vector<MessagePattern> order = patterns;
+  shuffle_in_order_of(effort.seed, order);
+  std::stable_sort(
+      order.begin(), order.end(), [](const MessagePattern& a, const MessagePattern& b) {
+        return (a.shape == PatternShape::kOverlap) < (b.shape == PatternShape::kOverlap);
+      });
+  for (const MessagePattern& pattern : order) {
+    if (effort.stop && effort.stop()) {
+      effort.leave_out(pattern.name());
+      continue;
+    }
+    effort.begin(options.budget);
+    if (effort.progress) effort.progress(pattern.name());
+    const bool overlap = pattern.shape == PatternShape::kOverlap;
+    options.max_bytes = runner.longest(pattern.shape);
+    options.lengths.clear();
+    if (level && !overlap) options.lengths = lengths_of(effort.lengths, *level, pattern.name());
+    options.refine = effort.adaptive_patterns && pattern.shape == PatternShape::kPingPong;
+    options.only = options.refine ? std::set<size_t>{} : lengths_of(options.max_bytes);
+    if (overlap && !alone.empty()) {
+      options.only.clear();
+      for (const auto& [bytes, timing] : alone) options.only.insert(bytes);
+    }
+    tell_left_out(options, effort, pattern.name());
+    const Timings timings = sweep(
+        [&](size_t bytes, int steps) {
+          return runner.run({pattern, steps, bytes, overlap ? alone[bytes].min : 0});
+        },
+        options);
+    if (pattern == MessagePattern{PatternShape::kHeadToHead, PatternMode::kNonblocking, false})
+      alone = timings;
+    all.push_back({pattern.name(), timings});
+  }
+  runner.release();
+  return all;
+}
+
+}  // namespace rubato

@@ -1,0 +1,162 @@
+// All nodes at once, each of which sends to another one and receives from a third (Shift in
+// models/fit/network_fit.h). A ping-pong never has more than one message in a link, so it finds the
+// bandwidth of a message and not what many have together (mpptest's "total bandwidth is not
+// point-to-point bandwidth"; Gropp and Lusk 1999).
+//
+// Rank 0 runs the sweep and tells the others the length and the number of steps. The slowest rank's
+// time counts. Numbers of steps are even: ranks that began a latency apart wait in turn, one in the
+// odd steps and one in the even ones.
+#include "calibrate/measure/sharing.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+
+#include "models/fit/network_fit.h"
+
+namespace rubato {
+namespace {
+
+constexpr int kShiftTag = 0;
+
+/// The ranks of each node, nodes in the order of their lowest rank.
+std::vector<std::vector<int>> ranks_by_node(const Placement& places) {
+  std::vector<int> nodes;
+  std::vector<std::vector<int>> ranks;
+  for (int rank = 0; rank < places.ranks(); ++rank) {
+    const auto known = std::find(nodes.begin(), nodes.end(), places.node_of(rank));
+    if (known == nodes.end()) {
+      nodes.push_back(places.node_of(rank));
+      ranks.push_back({rank});
+    } else {
+      ranks[known - nodes.begin()].push_back(rank);
+    }
+  }
+  return ranks;
+}
+
+std::vector<Shift> shifts_of(const Placement& places) {
+  const auto ranks = ranks_by_node(places);
+  size_t least = ranks.front().size();
+  for (const auto& of_node : ranks) least = std::min(least, of_node.size());
+  return shifts_to_measure(static_cast<int>(ranks.size()), static_cast<int>(least));
+}
+
+struct ShiftOrder {
+  size_t bytes = 0;
+  int steps = 0;  ///< 0: no more
+};
+
+/// One rank's part in a shift.
+class ShiftRunner {
+ public:
+  ShiftRunner(MPI_Comm comm, const Shift& shift, size_t max_bytes)
+      : comm_(comm), out_(max_bytes, 1), in_(max_bytes, 2) {
+    // Ranks of a node are next to each other.
+    int rank = 0, ranks = 0;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    const int distance = shift.shift * shift.ranks;
+    to_ = (rank + distance) % ranks;
+    from_ = (rank + ranks - distance) % ranks;
+  }
+
+  /// On rank 0 while the others serve(): seconds of a step.
+  double run(const ShiftOrder& order) {
+    tell(order);
+    return perform(order);
+  }
+  void release() { tell({}); }
+  void serve() {
+    for (;;) {
+      ShiftOrder order;
+      MPI_Bcast(&order, sizeof order, MPI_BYTE, 0, comm_);
+      if (order.steps == 0) return;
+      perform(order);
+    }
+  }
+
+ private:
+  void tell(ShiftOrder order) { MPI_Bcast(&order, sizeof order, MPI_BYTE, 0, comm_); }
+
+  void step(size_t bytes) {
+    std::array<MPI_Request, 2> requests;
+    const int count = static_cast<int>(bytes);
+    MPI_Irecv(in_.data(), count, MPI_BYTE, from_, kShiftTag, comm_, &requests[0]);
+    MPI_Isend(out_.data(), count, MPI_BYTE, to_, kShiftTag, comm_, &requests[1]);
+    MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
+  }
+
+  double perform(const ShiftOrder& order) {
+    const int steps = (order.steps + 1) / 2 * 2;
+    MPI_Barrier(comm_);
+    for (int i = 0; i < 2; ++i) step(order.bytes);
+    const double begin = now();
+    for (int i = 0; i < steps; ++i) step(order.bytes);
+    const double seconds = (now() - begin) / steps;
+    double slowest = 0;
+    MPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, comm_);
+    return slowest;
+  }
+
+  MPI_Comm comm_;
+  Buffer out_, in_;
+  int to_ = 0, from_ = 0;
+};
+
+double sharing_seconds(const Pace& pace) {
+  return pace.seconds(0.1, 1);
+}
+
+}  // namespace
+
+double sharing_seconds(const Pace& pace, const Placement& places) {
+  return static_cast<double>(shifts_of(places).size()) * sharing_seconds(pace);
+}
+
+std::vector<Series> measure_sharing(const Placement& places, const Effort& effort,
+                                    const std::function<void()>& wait) {
+  const auto ranks = ranks_by_node(places);
+  int own = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &own);
+  std::vector<Series> all;
+  for (const Shift& shift : shifts_of(places)) {
+    int place = -1;
+    for (int node = 0; node < shift.nodes; ++node) {
+      for (int i = 0; i < shift.ranks; ++i) {
+        if (ranks[node][i] == own) place = node * shift.ranks + i;
+      }
+    }
+    MPI_Comm talking;
+    MPI_Comm_split(MPI_COMM_WORLD, place >= 0 ? 0 : MPI_UNDEFINED, place, &talking);
+    if (place >= 0) {
+      ShiftRunner runner(talking, shift, effort.max_bytes);
+      if (place > 0) {
+        runner.serve();
+      } else if (effort.stop && effort.stop()) {
+        effort.leave_out(shift.name());
+        runner.release();
+      } else {
+        SweepOptions options = sweep_options(effort, sharing_seconds(effort.pace));
+        effort.begin(options.budget);
+        if (effort.progress) effort.progress("network, " + shift.name());
+        tell_left_out(options, effort, shift.name());
+        // The shortest one tells how far the nodes are from each other.
+        options.only = {8, effort.max_bytes / 16, effort.max_bytes / 4, effort.max_bytes};
+        options.refine = false;
+        all.push_back({shift.name(), sweep(
+                                         [&](size_t bytes, int steps) {
+                                           return runner.run({bytes, steps});
+                                         },
+                                         options)});
+        runner.release();
+      }
+      MPI_Comm_free(&talking);
+    }
+    wait();
+  }
+  return all;
+}
+
+}  // namespace rubato

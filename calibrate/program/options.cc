@@ -1,0 +1,68 @@
+#include "calibrate/program/options.h"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include "models/base/error.h"
+
+namespace rubato {
+namespace {
+
+std::vector<std::string> words_in(const std::string& list) {
+  std::vector<std::string> words;
+  std::istringstream stream(list);
+  for (std::string word; std::getline(stream, word, ',');) words.push_back(word);
+  return words;
+}
+
+/// Where `word` stands among `names`, as a value of that enumeration.
+template <typename Enum, typename Names>
+Enum named(const Names& names, const std::string& word) {
+  const auto found = std::find(names.begin(), names.end(), word);
+  if (found == names.end()) throw UsageError("'" + word + "' is not understood");
+  return static_cast<Enum>(found - names.begin());
+}
+
+}  // namespace
+
+Options read_options(int argc, char** argv) {
+  Options options;
+  std::map<std::string, std::string> values;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const size_t equals = std::min(word.find('='), word.size());
+    const std::string value = equals < word.size() ? word.substr(equals + 1) : "";
+    values[word.substr(0, equals)] = value;
+    if (word.starts_with("--then=")) options.then.push_back(value);
+  }
+  if (!values.count("--csv"))
+    throw UsageError("this program is started by 'rubato calibrate -o FILE'");
+  options.csv = values["--csv"];
+  options.raw = values["--raw"];
+  options.toml = values["--toml"];
+  options.html = values["--html"];
+  options.command = values["--command"];
+  options.lengths = values["--lengths"];
+  options.quick = values.count("--quick") > 0;
+  options.force = values.count("--force") > 0;
+  if (values.count("--seconds")) options.seconds = std::stod(values["--seconds"]);
+  options.of_loops = of_loops_named(values["--time"]);
+  options.max_bytes = std::stoull(values["--max-bytes"]);
+  options.launch = std::stoi(values["--launch"]);
+  options.patterns = parse_patterns(values["--patterns"]);
+  options.adaptive_patterns = values.count("--adaptive-patterns") > 0;
+  for (const std::string& word : words_in(values["--levels"]))
+    options.levels.push_back(named<Level>(kLevelNames, word));
+  options.collectives.pace.quick = options.quick;
+  if (values["--sync"] != "auto")
+    options.sync = named<ProcessSync>(kProcessSyncNames, values["--sync"]);
+  for (const std::string& word : words_in(values["--collectives"])) {
+    const auto op = collective_named(word);
+    if (!op) throw UsageError("'" + word + "' is no collective operation");
+    options.collectives.operations.push_back(*op);
+  }
+  return options;
+}
+
+}  // namespace rubato

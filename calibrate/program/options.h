@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "calibrate/measure/collectives.h"
+#include "models/platform/platform.h"
+#include "models/fit/message_pattern.h"
+#include "models/fit/timed_length.h"
+
+namespace rubato {
+
+/// The request of `rubato calibrate`, already checked, to the calibrator.
+struct Options {
+  std::string csv;                ///< the file of samples
+  std::string raw;                ///< the file of single observations; may be empty
+  std::string toml, html;         ///< what is made of it afterwards; may be empty
+  std::vector<std::string> then;  ///< words of the command that does so
+  std::string command;            ///< for [measured]
+  CollectivesEffort collectives;
+  std::optional<ProcessSync> sync;  ///< of collectives; unset: as the cores allow
+  std::string lengths;              ///< samples whose lengths are to be measured again
+  OfLoops of_loops = OfLoops::kLeast;
+  bool quick = false;
+  double seconds = 0;  ///< of the whole run; 0: the default
+  bool force = false;
+  size_t max_bytes = 4 << 20;
+  int launch = 1;  ///< of several; its random order follows from it
+  std::vector<MessagePattern> patterns;
+  bool adaptive_patterns = false;  ///< Effort::adaptive_patterns
+  std::vector<Level> levels;       ///< to be measured; empty: those that the ranks show
+};
+
+/// Reads `--key=value` words; a key may be given several times where it is a list. Errors:
+/// UsageError where `rubato calibrate` did not write them.
+Options read_options(int argc, char** argv);
+
+}  // namespace rubato

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <vector>
+
+#include "models/collective/collective_model.h"
+
+namespace rubato {
+
+/// One message of a collective's algorithm.
+///
+/// A member sends its messages of a step, in their order in the schedule, once all messages of
+/// earlier steps have reached it.
+struct ScheduledMessage {
+  int step = 0;
+  int from = 0;  ///< local ranks
+  int to = 0;
+  double bytes = 0;
+  bool combines = false;  ///< its receiver reduces it with what it has
+};
+
+/// A longer schedule is cut off behind one message more.
+inline constexpr size_t kMostScheduled = 1 << 16;
+
+/// The messages of a collective over p > 1 members, ordered by step: of the algorithm that the
+/// platform chooses, for which algorithm_seconds() has the time. `bytes`: the payload as there.
+/// `root` counts for operations with a root. Trees are those of collective_algorithms.cc, with the
+/// members numbered from the root on; the lowest level of a binary tree is filled from the left.
+std::vector<ScheduledMessage> collective_schedule(CollectiveOp op, const CollectiveModel& model,
+                                                  int p, double bytes, int root);
+
+/// The same for one algorithm of algorithms_of(op) that does not consist of other operations.
+std::vector<ScheduledMessage> algorithm_schedule(CollectiveOp op, AlgorithmChoice choice, int p,
+                                                 double bytes, int root);
+
+/// The algorithms that collective_schedule() takes: that of the operation, then those of the parts
+/// that it consists of, if it does. Segments as shares of `bytes`.
+std::vector<AlgorithmChoice> schedule_choices(CollectiveOp op, const CollectiveModel& model, int p,
+                                              double bytes);
+
+/// collective_schedule() of 1 byte from local rank 0, with these algorithms.
+std::vector<ScheduledMessage> unit_schedule(CollectiveOp op,
+                                            const std::vector<AlgorithmChoice>& choices, int p);
+
+/// When a message starts and arrives if nothing else uses the network; the first step begins at 0.
+struct MessageTimes {
+  double start = 0;
+  double arrival = 0;
+};
+
+/// Times of all messages of a schedule over p members: `cost.move` for each, and those of one
+/// member in the same direction `cost.gap` apart, as in algorithm_seconds(). Units of `cost`.
+std::vector<MessageTimes> schedule_times(const std::vector<ScheduledMessage>& schedule, int p,
+                                         const RoundCost& cost);
+
+}  // namespace rubato

@@ -1,0 +1,135 @@
+#include "models/placement/rank_mapping.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace rubato {
+namespace {
+
+constexpr int kMostRankRounds = 50;
+
+/// Who is tied to whom, and how each rank is tied to each node.
+class Ties {
+ public:
+  Ties(int ranks, int nodes, const std::vector<PairWeight>& pairs)
+      : nodes_(nodes), peers_(ranks), to_node_(static_cast<size_t>(ranks) * nodes) {
+    for (const PairWeight& pair : pairs) {
+      if (pair.a == pair.b) continue;
+      peers_[pair.a].push_back({pair.b, pair.weight});
+      peers_[pair.b].push_back({pair.a, pair.weight});
+    }
+    for (auto& peers : peers_) std::sort(peers.begin(), peers.end());
+  }
+
+  int ranks() const { return static_cast<int>(peers_.size()); }
+  int nodes() const { return nodes_; }
+  double to_node(int rank, int node) const {
+    return to_node_[static_cast<size_t>(rank) * nodes_ + node];
+  }
+  double between(int a, int b) const {
+    const auto& peers = peers_[a];
+    const auto found =
+        std::lower_bound(peers.begin(), peers.end(), b,
+                         [](const auto& peer, int rank) { return peer.first < rank; });
+    return found != peers.end() && found->first == b ? found->second : 0;
+  }
+  double all(int rank) const {
+    return std::accumulate(peers_[rank].begin(), peers_[rank].end(), 0.0,
+                           [](double sum, const auto& peer) { return sum + peer.second; });
+  }
+
+  void put(int rank, int node) { tie(rank, node, 1); }
+  void take(int rank, int node) { tie(rank, node, -1); }
+
+ private:
+  void tie(int rank, int node, double sign) {
+    for (const auto& [peer, weight] : peers_[rank])
+      to_node_[static_cast<size_t>(peer) * nodes_ + node] += sign * weight;
+  }
+
+  int nodes_;
+  std::vector<std::vector<std::pair<int, double>>> peers_;
+  std::vector<double> to_node_;  ///< by rank and node
+};
+
+std::vector<int> fill_nodes(Ties ties, std::vector<int> room) {
+  std::vector<int> node_of_rank(ties.ranks(), -1);
+  for (int node = 0; node < ties.nodes(); ++node) {
+    for (; room[node] > 0; --room[node]) {
+      int best = -1;
+      std::pair<double, double> best_tie;  // a node begins with the rank that talks most
+      for (int rank = 0; rank < ties.ranks(); ++rank) {
+        if (node_of_rank[rank] >= 0) continue;
+        const std::pair tie(ties.to_node(rank, node), ties.all(rank));
+        if (best >= 0 && tie <= best_tie) continue;
+        best = rank;
+        best_tie = tie;
+      }
+      node_of_rank[best] = node;
+      ties.put(best, node);
+    }
+  }
+  return node_of_rank;
+}
+
+/// Lets pairs change places while the weight between nodes falls.
+std::vector<int> exchange(Ties ties, std::vector<int> node_of_rank, double least) {
+  for (int rank = 0; rank < ties.ranks(); ++rank) ties.put(rank, node_of_rank[rank]);
+  bool better = true;
+  for (int round = 0; better && round < kMostRankRounds; ++round) {
+    better = false;
+    for (int a = 0; a < ties.ranks(); ++a) {
+      int partner = -1;
+      double best = least;
+      const int from = node_of_rank[a];
+      for (int b = 0; b < ties.ranks(); ++b) {
+        const int to = node_of_rank[b];
+        if (to == from) continue;
+        const double gain = ties.to_node(a, to) - ties.to_node(a, from) + ties.to_node(b, from) -
+                            ties.to_node(b, to) - 2 * ties.between(a, b);
+        if (gain <= best) continue;
+        best = gain;
+        partner = b;
+      }
+      if (partner < 0) continue;
+      const int to = node_of_rank[partner];
+      ties.take(a, from);
+      ties.take(partner, to);
+      std::swap(node_of_rank[a], node_of_rank[partner]);
+      ties.put(a, to);
+      ties.put(partner, from);
+      better = true;
+    }
+  }
+  return node_of_rank;
+}
+
+}  // namespace
+
+double weight_across(const std::vector<int>& node_of_rank, const std::vector<PairWeight>& pairs) {
+  double sum = 0;
+  for (const PairWeight& pair : pairs) {
+    if (node_of_rank[pair.a] != node_of_rank[pair.b]) sum += pair.weight;
+  }
+  return sum;
+}
+
+std::vector<int> map_ranks(const std::vector<int>& node_of_rank,
+                           const std::vector<PairWeight>& pairs) {
+  if (node_of_rank.empty()) return {};
+  std::vector<int> room(*std::max_element(node_of_rank.begin(), node_of_rank.end()) + 1);
+  for (const int node : node_of_rank) ++room[node];
+  const Ties ties(static_cast<int>(node_of_rank.size()), static_cast<int>(room.size()), pairs);
+  double total = 0;
+  for (const PairWeight& pair : pairs) total += pair.weight;
+  const double least = 1e-12 * total;  // less is rounding
+  std::vector<int> best = node_of_rank;
+  for (const std::vector<int>& start : {node_of_rank, fill_nodes(ties, room)}) {
+    std::vector<int> mapped = exchange(ties, start, least);
+    if (weight_across(mapped, pairs) < weight_across(best, pairs) - least) best = std::move(mapped);
+  }
+  return best;
+}
+
+}  // namespace rubato

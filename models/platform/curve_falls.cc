@@ -1,0 +1,103 @@
+#include "models/platform/curve_falls.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+
+#include "models/base/units.h"
+
+namespace rubato {
+namespace {
+
+// Relative falls that are none.
+constexpr double kUnstated = 0.05;  // where the file states no errors
+constexpr double kMeasured = 0.5;   // in what was measured: lengths meet other moments of a machine
+
+struct ValueWithError {
+  double seconds = 0;
+  double error = 0;  ///< seconds; 0: not stated
+};
+
+/// The sum of the curves at `n`, by the segments that hold `at`.
+ValueWithError sum_at(const std::vector<const TransferCurve*>& curves, double n, double at) {
+  ValueWithError sum;
+  for (const TransferCurve* curve : curves) {
+    if (curve->empty()) continue;
+    const Segment& segment = curve->segment_at(at);
+    const double seconds = std::max(0.0, segment.intercept + n * segment.per_byte);
+    sum.seconds += seconds;
+    sum.error = std::hypot(sum.error, segment.uncertainty * seconds);
+  }
+  return sum;
+}
+
+/// The deepest fall of the sum of these curves, relative to what was before.
+std::optional<CurveFall> deepest_fall(const std::vector<const TransferCurve*>& curves,
+                                      bool measured) {
+  std::set<double> borders;
+  for (const TransferCurve* curve : curves) {
+    for (const Segment& segment : curve->segments()) borders.insert(segment.from);
+  }
+  borders.erase(0);
+  std::optional<CurveFall> deepest;
+  int falls = 0;
+  for (const double bytes : borders) {
+    const ValueWithError before = sum_at(curves, bytes, std::nextafter(bytes, 0));
+    const ValueWithError after = sum_at(curves, bytes, bytes);
+    const double stated = before.error + after.error;
+    double allowed = stated > 0 ? stated : kUnstated * before.seconds;
+    if (measured) allowed = std::max(allowed, kMeasured * before.seconds);
+    if (before.seconds - after.seconds <= allowed) continue;
+    ++falls;
+    if (!deepest || after.seconds / before.seconds < deepest->after / deepest->before) {
+      deepest.emplace();
+      deepest->bytes = bytes;
+      deepest->before = before.seconds;
+      deepest->after = after.seconds;
+    }
+  }
+  if (deepest) deepest->others = falls - 1;
+  return deepest;
+}
+
+}  // namespace
+
+std::string CurveFall::text() const {
+  const std::string level_name = std::string("level.") + kLevelNames[static_cast<int>(level)];
+  const std::string what = curve == "transfer" ? ": a message takes "
+                           : curve == "following_overhead"
+                               ? "." + curve + ": a message takes "
+                               : "." + curve + ": a message occupies its port for ";
+  std::string text = level_name + what + brief_seconds(before) + " below " + format_bytes(bytes) +
+                     ", and " + brief_seconds(after) + " from there on";
+  if (others > 0) {
+    text += ", and falls so at " + std::to_string(others) +
+            (others == 1 ? " other size" : " other sizes");
+  }
+  return text;
+}
+
+std::vector<CurveFall> curve_falls(const Platform& platform) {
+  std::vector<CurveFall> falls;
+  const auto look = [&](int level, const char* name,
+                        const std::vector<const TransferCurve*>& curves) {
+    std::optional<CurveFall> fall = deepest_fall(curves, !platform.measured.empty());
+    if (!fall) return;
+    fall->level = static_cast<Level>(level);
+    fall->curve = name;
+    falls.push_back(*fall);
+  };
+  for (int i = 0; i < kLevels; ++i) {
+    const std::optional<LevelModel>& level = platform.levels[i];
+    if (!level) continue;
+    look(i, "transfer", {&level->send_overhead, &level->transfer, &level->receive_overhead});
+    if (level->gap) look(i, "gap", {&*level->gap});
+    if (level->burst_gap) look(i, "burst_gap", {&*level->burst_gap});
+    if (level->second_burst_gap) look(i, "second_burst_gap", {&*level->second_burst_gap});
+    if (level->following_overhead) look(i, "following_overhead", {&*level->following_overhead});
+  }
+  return falls;
+}
+
+}  // namespace rubato

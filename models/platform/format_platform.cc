@@ -1,0 +1,257 @@
+// Platform files are written here; platform_file.cc reads them.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include "models/platform/platform_file.h"
+#include "models/platform/platform_text.h"
+#include "models/base/units.h"
+
+namespace rubato {
+namespace {
+
+void write_uncertainty(std::ostream& out, double value) {
+  if (!(value >= 0.0005)) return;  // 0.000, as good as not known, or no number
+  std::ostringstream uncertainty;
+  uncertainty.precision(3);
+  uncertainty << std::fixed << std::min(value, kMostUncertainty);
+  out << ", uncertainty = " << uncertainty.str();
+}
+
+/// Curves and quantities with so many significant digits.
+class Writer {
+ public:
+  Writer(std::ostream& out, int digits) : out_(out), digits_(digits) {}
+
+  std::string seconds(double value) const { return '"' + format_seconds(value, digits_) + '"'; }
+  std::string bandwidth(double value) const { return '"' + format_bandwidth(value, digits_) + '"'; }
+
+  /// Pieces that would begin below 0 at no bytes are given by their time at `from`: no number is
+  /// negative, and none cancels another one's digits.
+  void curve(const char* key, const TransferCurve& curve) const {
+    out_ << key << " = [\n";
+    const std::vector<Segment>& segments = curve.segments();
+    for (size_t i = 0; i < segments.size(); ++i) {
+      const Segment segment =
+          flattened(segments[i], i + 1 < segments.size() ? &segments[i + 1] : nullptr);
+      out_ << "  { from = \"" << format_bytes(segment.from) << '"';
+      if (segment.intercept < 0) {
+        const double start = segment.intercept + segment.from * segment.per_byte;
+        out_ << ", time = " << seconds(std::max(0.0, start));
+      } else {
+        out_ << ", latency = " << seconds(segment.intercept);
+      }
+      out_ << ", bandwidth = "
+           << bandwidth(segment.per_byte > 0 ? 1 / segment.per_byte
+                                             : std::numeric_limits<double>::infinity());
+      write_uncertainty(out_, segment.uncertainty);
+      out_ << " },\n";
+    }
+    out_ << "]\n";
+  }
+
+ private:
+  /// A piece that grows by less than the digits show is a constant.
+  Segment flattened(const Segment& segment, const Segment* next) const {
+    if (!next) return segment;
+    const double start = segment.intercept + segment.from * segment.per_byte;
+    const double growth = (next->from - segment.from) * segment.per_byte;
+    if (growth > start * std::pow(10, 1 - digits_) / 2) return segment;
+    return {segment.from, start + growth / 2, 0, segment.uncertainty};
+  }
+
+  std::ostream& out_;
+  int digits_;
+};
+
+void write_level(std::ostream& out, const Writer& writer, int index, const LevelModel& level) {
+  constexpr std::array<const char*, kLevels> meaning = {
+      "a rank to itself", "two ranks on one socket", "two ranks on one node",
+      "two ranks on different nodes"};
+  out << "\n[level." << kLevelNames[index] << "]  # " << meaning[static_cast<size_t>(index)]
+      << "\n";
+  out << "# One way, without overheads: latency + n / bandwidth, from the given size up; with\n# "
+         "`time`, that of the given size, and the bytes beyond / bandwidth.\n";
+  writer.curve("transfer", level.transfer);
+  if (!level.protocols.empty()) {
+    out << "# eager: the sender does not wait; async: data flows once both sides have posted; "
+           "pull:\n"
+           "# and the receiver is inside MPI after that; push: likewise, and then the sender.\n";
+    out << "protocol = [\n";
+    for (const ProtocolSegment& segment : level.protocols) {
+      out << "  { from = \"" << format_bytes(segment.from) << "\", kind = \""
+          << kProtocolNames[static_cast<int>(segment.protocol)] << "\" },\n";
+    }
+    out << "]\n";
+  }
+  if (!level.send_overhead.empty() || !level.receive_overhead.empty())
+    out << "# Processor time at the two ends; unexpected: the message was there before its "
+           "receive.\n";
+  if (!level.send_overhead.empty()) writer.curve("send_overhead", level.send_overhead);
+  if (!level.receive_overhead.empty()) writer.curve("receive_overhead", level.receive_overhead);
+  if (level.unexpected_overhead) writer.curve("unexpected_overhead", *level.unexpected_overhead);
+  if (level.following_overhead) {
+    out << "# What an end takes, at most, for an eager message right behind another one.\n";
+    writer.curve("following_overhead", *level.following_overhead);
+  }
+  if (level.gap) {
+    out << "# How long a message occupies the port of a rank.\n";
+    writer.curve("gap", *level.gap);
+  }
+  if (level.burst_gap) {
+    out << "# Likewise of each message behind one that is not complete: in bursts.\n";
+    writer.curve("burst_gap", *level.burst_gap);
+  }
+  if (level.second_burst_gap) {
+    out << "# Of the first one that does: the second of its burst.\n";
+    writer.curve("second_burst_gap", *level.second_burst_gap);
+  }
+  if (!level.crossing_delay.empty()) {
+    out << "# How much longer a message takes whose receiver sends at the same time.\n";
+    writer.curve("crossing_delay", level.crossing_delay);
+  }
+  if (!level.synchronous_overhead.empty()) {
+    out << "# Extra receiver time of an eager synchronous send; its sender waits for that, too.\n";
+    writer.curve("synchronous_overhead", level.synchronous_overhead);
+  }
+}
+
+void write_rule(std::ostream& out, const AlgorithmRule& rule) {
+  out << "  { ";
+  if (rule.processes > 2) out << "processes = " << rule.processes << ", ";
+  out << "from = \"" << format_bytes(rule.bytes) << "\", name = \""
+      << name_of(rule.choice.algorithm) << '"';
+  if (rule.choice.segment > 0) out << ", segment = \"" << format_bytes(rule.choice.segment) << '"';
+  out << " },\n";
+}
+
+void write_operation(std::ostream& out, const Writer& writer, const char* name,
+                     const OperationModel& operation) {
+  if (operation.rules.empty() && operation.formula.empty() && !operation.sync_limit) return;
+  out << "\n[collectives." << name << "]\n";
+  if (operation.sync_limit)
+    out << "sync_limit = \"" << format_bytes(*operation.sync_limit) << "\"\n";
+  if (!operation.rules.empty()) {
+    out << "algorithm = [\n";
+    for (const AlgorithmRule& rule : operation.rules) write_rule(out, rule);
+    out << "]\n";
+  }
+  if (!operation.formula.empty()) {
+    if (operation.formula_processes > 0)
+      out << "formula_processes = " << operation.formula_processes
+          << "  # at most, when measured\n";
+    out << "formula = [\n";
+    for (const CollectiveFormula& piece : operation.formula) {
+      out << "  { from = \"" << format_bytes(piece.from) << '"';
+      // Terms of both signs cancel, digits and all.
+      const bool cancels = std::any_of(std::begin(kFormulaTerms), std::end(kFormulaTerms),
+                                       [&](const auto& term) { return piece.*term.second < 0; });
+      const Writer exact(out, kAllDigits);
+      for (const auto& [key, term] : kFormulaTerms) {
+        if (piece.*term != 0)
+          out << ", " << key << " = " << (cancels ? exact : writer).seconds(piece.*term);
+      }
+      write_uncertainty(out, piece.uncertainty);
+      out << " },\n";
+    }
+    out << "]\n";
+  }
+}
+
+void write_collectives(std::ostream& out, const Writer& writer, const Platform& platform) {
+  const CollectiveModel& model = platform.collectives;
+  out << "\n[collectives]\nmodel = \"" << kCollectivePricingNames[static_cast<int>(model.pricing)]
+      << "\"\npreset = \"" << kCollectivePresetNames[static_cast<int>(model.preset)]
+      << "\"  # whose choice of algorithms: openmpi or mpich\n";
+  if (platform.reduction_bandwidth) {
+    out << "reduction_bandwidth = " << writer.bandwidth(*platform.reduction_bandwidth) << "\n";
+  }
+  for (int i = 0; i < kCollectiveOps; ++i)
+    write_operation(out, writer, kCollectiveNames[i], model.operations[i]);
+}
+
+std::string listed(const std::vector<int>& counts) {
+  std::string text;
+  for (const int count : counts) text += (text.empty() ? "[" : ", ") + std::to_string(count);
+  return text + "]";
+}
+
+void write_contention(std::ostream& out, const ContentionSetting& setting) {
+  if (!setting.model) return;
+  out << "\n[contention]\nmodel = \"" << setting.model->name << "\"\n";
+  out << "levels = [";
+  const char* separator = "";
+  for (int i = 0; i < kLevels; ++i) {
+    if (!setting.levels[i]) continue;
+    out << separator << '"' << kLevelNames[i] << '"';
+    separator = ", ";
+  }
+  out << "]\n";
+  for (const NetworkKey& key : setting.model->keys) {
+    const auto text_value = setting.texts.find(key.name);
+    if (text_value != setting.texts.end()) {
+      out << key.name << " = ";
+      if (key.kind == NetworkKey::Kind::kCounts) {
+        out << listed(setting.counts(key.name)) << "\n";
+      } else if (key.kind == NetworkKey::Kind::kLines) {
+        out << "[\n";
+        for (const std::string& line : setting.lines(key.name))
+          out << "  " << quoted(line) << ",\n";
+        out << "]\n";
+      } else {
+        out << quoted(text_value->second) << "\n";
+      }
+      continue;
+    }
+    const auto value = setting.number(key.name);
+    if (!value) continue;
+    const bool is_quantity =
+        key.kind == NetworkKey::Kind::kSeconds || key.kind == NetworkKey::Kind::kBandwidth;
+    const std::string text = format_network_number(key, *value);
+    out << key.name << " = " << (is_quantity ? quoted(text) : text) << "\n";
+  }
+}
+
+}  // namespace
+
+std::string format_platform(const Platform& platform, const PlatformComments& comments,
+                            int digits) {
+  std::ostringstream out;
+  const Writer writer(out, digits);
+  out << "# Rubato platform file: what a message costs on this machine. Edit at will; every "
+         "quantity\n"
+         "# carries its unit. The format is explained in share/doc/platform-files.md.\n"
+         "format = 1\n";
+  out << "name = " << quoted(platform.name) << "\n";
+  if (!platform.grade.empty())
+    out << "grade = " << quoted(platform.grade) << "  # what was wrong when it was calibrated\n";
+  if (platform.model_error) {
+    std::ostringstream error;
+    error.precision(3);
+    error << *platform.model_error;
+    out << "model_error = " << error.str()
+        << "  # relative standard error of time in MPI, for what the model leaves out\n";
+  }
+  for (int i = 0; i < kLevels; ++i) {
+    if (platform.levels[i]) write_level(out, writer, i, *platform.levels[i]);
+    out << comments.levels[static_cast<size_t>(i)];
+  }
+  if (platform.copy) {
+    out << "\n[memory]\n# What a rank takes to copy: a buffered send does so.\n";
+    writer.curve("copy", *platform.copy);
+  }
+  out << comments.memory;
+  write_collectives(out, writer, platform);
+  write_contention(out, platform.contention);
+  out << comments.contention;
+  if (!platform.measured.empty()) {
+    out << "\n[measured]  # how the numbers were obtained\n";
+    for (const auto& [key, value] : platform.measured) out << key << " = " << quoted(value) << "\n";
+  }
+  return out.str();
+}
+
+}  // namespace rubato

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/collective/collective_model.h"
+#include "models/platform/transfer_curve.h"
+#include "models/network/network_model.h"
+#include "models/placement/placement.h"
+
+namespace rubato {
+
+/// The condition for the data of a message to flow. Eager against the rest is the classical
+/// eager/rendezvous switch.
+enum class Protocol : uint8_t {
+  kEager,  ///< none: it flows at once
+  kAsync,  ///< both sides have posted
+  kPull,   ///< as async, then the receiver is inside MPI
+  kPush,   ///< as pull, then the sender is inside MPI
+};
+/// Names in platform files.
+inline constexpr std::array<const char*, 4> kProtocolNames = {"eager", "async", "pull", "push"};
+
+/// The protocol in force from `from` bytes up to the next entry.
+struct ProtocolSegment {
+  double from = 0;
+  Protocol protocol = Protocol::kEager;
+};
+
+/// Message costs between two ranks of one level. Seconds over bytes.
+struct LevelModel {
+  TransferCurve transfer;          ///< T(n): one way, without the overheads
+  TransferCurve send_overhead;     ///< o_s(n): CPU time at the sender
+  TransferCurve receive_overhead;  ///< o_r(n): CPU time at the receiver
+  /// o_r(n) of an eager message that arrives before its receive is posted; absent = the same.
+  std::optional<TransferCurve> unexpected_overhead;
+  /// f(n): what an eager message takes an end right behind another one, in a stream; bounds o_s and
+  /// o_r there. Absent = they count.
+  std::optional<TransferCurve> following_overhead;
+  /// The level before a scenario changed its bandwidth or overheads: whether f is more than ends
+  /// and port explain is a fact of the machine that was measured. Null: nothing was changed.
+  std::shared_ptr<const LevelModel> as_given = nullptr;
+  std::optional<TransferCurve>
+      gap;  ///< g(n): port occupancy; absent = the part of T that grows with n
+  /// g_b(n): gap of a message that follows an open one, where it exceeds g; absent = as g.
+  std::optional<TransferCurve> burst_gap;
+  /// g_2(n): likewise of the first message that follows an open one; absent = as g_b.
+  std::optional<TransferCurve> second_burst_gap;
+  /// x(n): extra time of a message whose receiver sends one like it at the same time.
+  TransferCurve crossing_delay;
+  /// y(n): what an eager synchronous message takes its receiver beyond o_r, before its sender hears
+  /// of it.
+  TransferCurve synchronous_overhead;
+  std::vector<ProtocolSegment> protocols;  ///< by size; empty = eager
+
+  Protocol protocol_at(double bytes) const;
+  /// One-way trips of latency inside T(n): of a handshake request, answer and data.
+  int trips(double bytes) const { return protocol_at(bytes) == Protocol::kEager ? 1 : 3; }
+};
+
+/// How the numbers were obtained; written by `rubato calibrate`, kept and shown, never used in
+/// computations.
+using Provenance = std::map<std::string, std::string>;
+
+/// A machine as the replay sees it; the content of one platform file (models/platform/platform_file.h).
+struct Platform {
+  std::string name;
+  std::array<std::optional<LevelModel>, kLevels> levels;
+  /// Processor time to copy n bytes within a rank; absent when not known.
+  std::optional<TransferCurve> copy;
+  /// Bandwidth at which a reduction combines two operands; infinite when not known.
+  std::optional<double> reduction_bandwidth;
+  CollectiveModel collectives;
+  ContentionSetting contention;
+  /// Relative standard error of time in MPI, for what models leave out; unset: kModelError.
+  std::optional<double> model_error;
+  std::string grade;  ///< what was wrong with the calibration, for reports; empty: nothing
+  Provenance measured;
+
+  const std::optional<LevelModel>& level(Level l) const { return levels[static_cast<int>(l)]; }
+  /// The level that replaces a missing one: node for socket, then `fallback`.
+  const std::optional<LevelModel>& priced_by(Level l, std::optional<Level> fallback) const {
+    if (!level(l) && l == Level::kSocket) l = Level::kNode;
+    return level(l) || !fallback ? level(l) : priced_by(*fallback, {});
+  }
+  /// Its contention; if sockets are not told from nodes, both share one setting.
+  ContentionSetting contended() const {
+    constexpr auto socket = static_cast<size_t>(Level::kSocket);
+    constexpr auto node = static_cast<size_t>(Level::kNode);
+    ContentionSetting setting = contention;
+    if (!levels[socket]) {
+      const bool either = setting.levels[socket] || setting.levels[node];
+      setting.levels[socket] = setting.levels[node] = either;
+    }
+    return setting;
+  }
+  std::optional<LevelModel>& level(Level l) { return levels[static_cast<int>(l)]; }
+};
+
+}  // namespace rubato

@@ -1,0 +1,165 @@
+#include "replay/analyse/place_summary.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+namespace rubato {
+namespace {
+
+std::string without_directories(const std::string& file) {
+  return file.substr(file.find_last_of('/') + 1);
+}
+
+NamedPlace named(const Place& place, const TraceDefinitions& trace,
+                 const std::vector<FunctionName>& functions, const std::vector<CallSite>& sites) {
+  NamedPlace named;
+  named.kind = place.kind;
+  if (place.call < trace.calls.size()) named.call = trace.calls[place.call].name;
+  if (place.function < functions.size()) {
+    named.function = functions[place.function].name;
+    named.function_place = functions[place.function].place();
+  }
+  if (place.site < sites.size()) {
+    const CallSite& site = sites[place.site];
+    // (A site without debug information is a module, a function and an offset, in one.)
+    named.site = site.line == 0 ? site.file
+                                : without_directories(site.file) + ':' + std::to_string(site.line);
+  }
+  return named;
+}
+
+}  // namespace
+
+double FunctionEfficiency::sum_of(const std::vector<double>& values) const {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+double FunctionEfficiency::load_balance() const {
+  const double most = *std::max_element(compute.begin(), compute.end());
+  return most > 0 ? sum_of(compute) / static_cast<double>(compute.size()) / most : 1;
+}
+
+double FunctionEfficiency::share(double seconds) const {
+  const double all = sum_of(compute) + sum_of(mpi);
+  return all > 0 ? seconds / all : 0;
+}
+
+double FunctionEfficiency::compute_share() const {
+  return share(sum_of(compute));
+}
+
+double FunctionEfficiency::wait_share() const {
+  return share(sum_of(waits));
+}
+
+double FunctionEfficiency::transfer_share() const {
+  return share(sum_of(mpi) - sum_of(waits));
+}
+
+PlaceSummary place_summary(const WaitPlaces& seen, const EventSource& source) {
+  const TraceDefinitions& trace = source.definitions();
+  const std::vector<FunctionName> functions = source.functions();
+  const std::vector<CallSite> sites = source.call_sites();
+  const auto seconds = [&](double ticks) { return ticks / trace.ticks_per_second; };
+  PlaceSummary summary;
+  summary.knows_functions = !functions.empty();
+  summary.knows_sites = !sites.empty();
+  for (const Place& place : seen.places())
+    summary.places.push_back(named(place, trace, functions, sites));
+  for (int rank = 0; rank < trace.ranks(); ++rank) {
+    for (const auto& [key, sum] : seen.waits(rank))
+      summary.waits.push_back(
+          {rank, key.first, trace.comms[key.second].name, sum.count, seconds(sum.ticks)});
+    for (const auto& [key, ticks] : seen.delays(rank))
+      summary.delays.push_back({rank, key.first, key.second, seconds(ticks)});
+  }
+  std::map<uint32_t, FunctionEfficiency> found;  // kNoPlace comes last
+  for (int timeline = 0; timeline < trace.timelines(); ++timeline) {
+    const int rank = trace.rank_of(timeline);
+    for (const auto& [number, sum] : seen.functions(timeline)) {
+      const auto [entry, is_new] = found.try_emplace(number);
+      FunctionEfficiency& function = entry->second;
+      if (is_new) {
+        if (number < functions.size()) {
+          function.name = functions[number].name;
+          function.place = functions[number].place();
+        }
+        function.compute.resize(trace.ranks());
+        function.mpi.resize(trace.ranks());
+        function.waits.resize(trace.ranks());
+      }
+      function.compute[rank] += seconds(sum.compute);
+      function.mpi[rank] += seconds(sum.mpi);
+      function.waits[rank] += seconds(sum.waits);
+    }
+  }
+  for (auto& [number, function] : found) {
+    if (function.sum_of(function.compute) + function.sum_of(function.mpi) > 0)
+      summary.functions.push_back(std::move(function));
+  }
+  std::stable_sort(summary.functions.begin(), summary.functions.end(),
+                   [](const FunctionEfficiency& a, const FunctionEfficiency& b) {
+                     return a.sum_of(a.compute) + a.sum_of(a.mpi) >
+                            b.sum_of(b.compute) + b.sum_of(b.mpi);
+                   });
+  return summary;
+}
+
+std::vector<WaitAtPlace> waits_by_place(const PlaceSummary& summary) {
+  std::map<std::pair<size_t, std::string>, WaitAtPlace> rows;
+  for (const PlaceSummary::Wait& wait : summary.waits) {
+    WaitAtPlace& row = rows[{wait.place, wait.communicator}];
+    row.place = wait.place;
+    row.communicator = wait.communicator;
+    row.count += wait.count;
+    row.seconds += wait.seconds;
+  }
+  struct Most {
+    const PlaceSummary::Delay* delay = nullptr;
+    double all = 0;
+  };
+  std::map<size_t, Most> causes;  // by place where ranks wait
+  for (const PlaceSummary::Delay& delay : summary.delays) {
+    Most& most = causes[delay.waiting];
+    most.all += delay.seconds;
+    if (!most.delay || delay.seconds > most.delay->seconds) most.delay = &delay;
+  }
+  std::vector<WaitAtPlace> sorted;
+  for (auto& [key, row] : rows) {
+    const auto found = causes.find(row.place);
+    if (found != causes.end()) {
+      row.rank = found->second.delay->rank;
+      row.cause = found->second.delay->place;
+      row.caused = found->second.delay->seconds;
+      row.all = found->second.all;
+    }
+    sorted.push_back(row);
+  }
+  std::stable_sort(sorted.begin(), sorted.end(), [](const WaitAtPlace& a, const WaitAtPlace& b) {
+    return a.seconds > b.seconds;
+  });
+  return sorted;
+}
+
+std::vector<DelayAtPlace> delays_by_place(const PlaceSummary& summary) {
+  std::map<std::pair<int, size_t>, DelayAtPlace> rows;
+  for (const PlaceSummary::Delay& delay : summary.delays) {
+    DelayAtPlace& row = rows[{delay.rank, delay.place}];
+    row.rank = delay.rank;
+    row.place = delay.place;
+    row.seconds += delay.seconds;
+    if (delay.seconds <= row.most) continue;
+    row.most = delay.seconds;
+    row.waiting = delay.waiting;
+  }
+  std::vector<DelayAtPlace> sorted;
+  for (const auto& [key, row] : rows) sorted.push_back(row);
+  std::stable_sort(sorted.begin(), sorted.end(), [](const DelayAtPlace& a, const DelayAtPlace& b) {
+    return a.seconds > b.seconds;
+  });
+  return sorted;
+}
+
+}  // namespace rubato

@@ -1,0 +1,92 @@
+#pragma once
+
+// MPInside's tables and matrices for one scenario: the times of Profile joined with the messages of
+// CallProfile. tools/ writes them as text, CSV and JSON.
+
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/placement/placement.h"
+#include "replay/observe/call_profile.h"
+#include "replay/analyse/cause_summary.h"
+#include "replay/analyse/place_summary.h"
+#include "replay/observe/results.h"
+
+namespace rubato {
+
+/// What one rank did with the calls of one name.
+struct CallRow {
+  double time = 0;     ///< seconds inside the rank's window
+  double outside = 0;  ///< seconds before and behind it: MPI_Init, MPI_Finalize
+  uint64_t calls = 0;
+  CallTraffic traffic;
+};
+
+/// Seconds of a rank: `compute`, `overhead`, the times of its calls and the rows that RankResult
+/// has beside compute and MPI add up to Elapsed, once for each thread that calls MPI.
+struct RankProfile {
+  double compute = 0;          ///< between calls, less `overhead`
+  double overhead = 0;         ///< what recording cost between calls; on `measured` alone
+  std::vector<CallRow> calls;  ///< index: Results::calls
+  /// Rows of MPInside's matrices, by peer: `time` is TIME(rank, peer), `sent` SIZE and REQUEST
+  /// (rank, peer), in which is what the peer fetched from here.
+  std::vector<PeerTraffic> peers;
+};
+
+/// What crosses the border of a node, in messages and one-sided operations (paper, Table 1).
+struct NodeTraffic {
+  std::string name;
+  int ranks = 0;
+  Requests received;  ///< from ranks of other nodes
+  Requests sent;      ///< to them
+};
+
+/// One scenario that came to its end.
+struct ScenarioProfile {
+  const ScenarioResult* result = nullptr;
+  const std::vector<std::string>* calls = nullptr;  ///< names, as Results::calls
+  std::vector<RankProfile> ranks;
+  std::vector<NodeTraffic> nodes;      ///< by number
+  std::optional<CauseSummary> causes;  ///< where waits are known
+  std::optional<PlaceSummary> places;  ///< likewise
+};
+
+/// Takes what `seen` collected while the only scenario of `results` was replayed; `results` has to
+/// outlive it. `placement`: of the scenario; `named`: its nodes are those of the archive, which
+/// names them (if no two alike).
+ScenarioProfile profile_of(const Results& results, CallProfile& seen, const TraceDefinitions& trace,
+                           const Placement& placement, bool named);
+
+/// TIME(rank, peer): seconds in calls of `rank` that received from `peer`.
+double time_receiving(const ScenarioProfile& profile, int32_t rank, int32_t peer);
+
+/// A call of one name over all ranks.
+struct CallSum {
+  uint64_t calls = 0;
+  double time = 0;  ///< seconds
+  Requests sent, received;
+  uint64_t bytes_completed = 0;
+  std::array<double, kWaitKinds> waits{};  ///< of `time`
+
+  double waited() const { return std::accumulate(waits.begin(), waits.end(), 0.0); }
+  CallSum& operator+=(const CallSum& other);
+  /// Bytes received per second of the call, MPInside's BW_eff (paper, section 3.4.1); 0 where it
+  /// receives nothing.
+  double effective_bandwidth() const {
+    return time > 0 ? static_cast<double>(bytes_completed) / time : 0;
+  }
+  /// The same without the time that it waited: MPInside's BW_raw; 0 also where it only waits.
+  double raw_bandwidth() const {
+    // (What rounding leaves of nothing is nothing.)
+    const double transfer = time - waited();
+    return transfer > 1e-9 * time ? static_cast<double>(bytes_completed) / transfer : 0;
+  }
+};
+/// Index: ScenarioProfile::calls.
+std::vector<CallSum> sums_of(const ScenarioProfile& profile);
+
+}  // namespace rubato

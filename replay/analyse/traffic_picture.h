@@ -1,0 +1,66 @@
+#pragma once
+
+// What a page draws of messages: the matrices SIZE, REQUEST and TIME of a scenario (MPInside,
+// section 3.4) in cells of some ranks each, how large messages are, and, if they are few, each
+// message.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "replay/observe/observer.h"
+#include "replay/analyse/scenario_profile.h"
+#include "replay/trace/trace.h"
+
+namespace rubato {
+
+/// Of all pairs of ranks in one cell.
+struct TrafficCell {
+  int row = 0;         ///< of rank i
+  int column = 0;      ///< of rank j
+  Requests sent;       ///< from i to j: SIZE(i, j) and REQUEST(i, j)
+  double seconds = 0;  ///< of i in calls that receive from j: TIME(i, j)
+};
+
+struct TrafficPicture {
+  int rows = 0;  ///< also columns
+  int ranks_per_row = 1;
+  std::vector<TrafficCell> cells;  ///< those with something in it, by row and column
+  SizeHistogram sizes;             ///< of what is sent, with MPInside's attribution of collectives
+};
+
+/// At most `most` rows.
+TrafficPicture traffic_picture(const ScenarioProfile& profile, int most);
+
+/// A message in a scenario. Times in seconds.
+struct DrawnMessage {
+  int sender = 0;       ///< rank
+  double sent = 0;      ///< enter of the call that sends it
+  int receiver = 0;     ///< rank
+  double received = 0;  ///< leave of the call that receives it
+};
+
+/// Keeps all messages of a scenario, or none of them if there are too many.
+class FewMessages : public Observer<1> {
+ public:
+  FewMessages(const TraceDefinitions& trace, size_t most);
+
+  void begin() override;
+  void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
+            double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
+  void message(const Delivery& delivery) override;
+  bool wants_messages() const override { return true; }
+
+  /// By sender and time, which count from `begin`, seconds; empty where there are more than `most`.
+  std::vector<DrawnMessage> take(double begin);
+
+ private:
+  const TraceDefinitions* trace_;
+  size_t most_;
+  bool too_many_ = false;
+  std::vector<DrawnMessage> messages_;  ///< times in ticks
+  /// By timeline, numbers of messages that the call received which call() hears of next.
+  std::vector<std::vector<uint32_t>> arriving_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,72 @@
+#pragma once
+
+// The operations of a logged timeline, as two runs of a program share them: a run of polls is one
+// operation, whatever its length, and activities of the tracer are none.
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "replay/compare/call_log.h"
+#include "replay/trace/function_times.h"
+
+namespace rubato {
+
+/// Time of a timeline that is in no MPI call.
+enum class OutsidePart : uint8_t {
+  kCompute,
+  kOff,     ///< measurement was switched off
+  kFlush,   ///< the tracer wrote its buffer
+  kStolen,  ///< the thread had no core
+};
+inline constexpr int kOutsideParts = 4;
+inline constexpr std::array<const char*, kOutsideParts> kOutsideNames = {
+    "compute", "switched off", "tracer's flushes", "lost core"};
+
+/// An MPI call, or a run of polls, with the time before it. Seconds.
+struct Operation {
+  LoggedCall call;                              ///< the first one, of polls
+  std::array<double, kOutsideParts> outside{};  ///< since the operation before, and between polls
+  double inside = 0;                            ///< in the call, or the polls
+  double leave = 0;                             ///< of the last one
+  uint32_t calls = 1;
+  bool polls = false;
+  bool is_end = false;  ///< no call, but the end of the window
+};
+
+/// What a timeline spent in chosen functions between calls, as replayed; by bit. Seconds.
+using FunctionSums = std::array<double, kMostFunctions>;
+
+class OperationReader {
+ public:
+  /// `functions`: recorded times in functions; if set, `sums` receives the time between calls by
+  /// function.
+  OperationReader(const CallLog& log, int timeline, const FunctionTimes* functions = nullptr,
+                  FunctionSums* sums = nullptr);
+
+  /// The next operation of the timeline's window; false behind its end, which is one.
+  bool next(Operation& operation);
+
+  const CallLog& log() const { return *log_; }
+  /// Where the window begins: the leave of MPI_Init, else the first record.
+  double begin() const { return begin_; }
+
+ private:
+  bool is_poll(const LoggedCall& call) const;
+  /// Reads the next MPI call, or the end, into ahead_.
+  void read_ahead();
+  void add_functions(const LoggedCall& call, double gap);
+
+  const CallLog* log_;
+  int timeline_;
+  CallLog::Reader reader_;
+  const FunctionTimes* functions_;
+  FunctionSums* sums_;
+  double begin_ = 0;
+  double clock_ = 0;  ///< leave of the call before
+  Operation ahead_;
+  bool has_ahead_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace rubato

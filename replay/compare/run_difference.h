@@ -1,0 +1,91 @@
+#pragma once
+
+// Differences between a prediction and a measurement of the same program: all operations of all
+// ranks, aligned (alignment.h), and the gap between their times added up by call, level, rank and
+// function. The rows of a table add up to the mean window of a rank in each run.
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "replay/compare/call_log.h"
+#include "replay/trace/function_times.h"
+
+namespace rubato {
+
+/// Time that each of two runs spent on something, over all ranks. Seconds.
+struct TimePair {
+  double predicted = 0;
+  double measured = 0;
+  uint64_t predicted_calls = 0;
+  uint64_t measured_calls = 0;
+
+  double gap() const { return predicted - measured; }
+};
+
+/// One of two aligned operations, in words.
+struct OperationPlace {
+  uint64_t event = 0;  ///< 0: there is none
+  std::string what;    ///< "MPI_Send of 8 KiB to 0", "the end of the run"
+};
+
+/// Where two aligned runs part.
+struct Divergence {
+  int rank = 0;
+  int thread = 0;
+  OperationPlace predicted, measured;
+  double time =
+      0;  ///< since the beginning of the run; of the measured run if both have the operation
+};
+
+/// An operation that takes longer in one run than in the other. Seconds.
+struct OperationGap : Divergence {
+  double predicted_seconds = 0;
+  double measured_seconds = 0;
+
+  double gap() const { return predicted_seconds - measured_seconds; }
+};
+
+/// Where a rank of the prediction is ahead of, or behind, the measured one for the first time by
+/// more than a threshold.
+struct Drift : Divergence {
+  double drift = 0;   ///< predicted less measured time since the window began, behind the operation
+  double inside = 0;  ///< of it in this operation
+  double outside = 0;  ///< between the operation before and this one
+};
+
+struct RunDifference {
+  /// By name of the call, or OutsidePart.
+  std::map<std::string, TimePair> by_call;
+  std::array<TimePair, kLevels + 1> by_level{};  ///< of MPI time; last: of calls without a peer
+  /// Of MPI time: call, level, and bytes rounded down to a power of two.
+  std::map<std::tuple<std::string, uint8_t, uint64_t>, TimePair> by_size;
+  std::vector<TimePair> by_rank;                ///< of the whole window
+  std::map<std::string, TimePair> by_function;  ///< compute in functions and what they call
+  uint64_t same = 0;                            ///< aligned operations
+  uint64_t different = 0;                       ///< aligned by their names alone
+  uint64_t only_predicted = 0;
+  uint64_t only_measured = 0;
+  std::optional<Divergence> first_difference;
+  std::optional<Drift> first_drift;
+  std::vector<OperationGap> largest;  ///< in MPI, the largest first
+};
+
+/// One of the two runs.
+struct LoggedRun {
+  const CallLog* log = nullptr;
+  /// Where they were measured: the functions, by bit, and the time in them.
+  std::vector<std::string> functions;
+  const FunctionTimes* function_times = nullptr;
+};
+
+/// Aligns both runs. `threshold`: seconds of the first drift; `largest`: number of operations to
+/// list. Errors: InputError if the numbers of ranks differ.
+RunDifference difference_of(const LoggedRun& predicted, const LoggedRun& measured, double threshold,
+                            size_t largest);
+
+}  // namespace rubato

@@ -1,0 +1,267 @@
+#pragma once
+
+// The facts that `measured` needs before it can replay: the own time of each kind of call, the
+// least time from a send to the end of its receive per size and level, and the largest message that
+// was sent without waiting for its receiver; the smallest that did wait, which tells the eager
+// limit where the archive does not; and what threads lost. One pass over the archive, in which
+// every call leaves as recorded.
+//
+// The own time of a call is its time without waiting: leave - max(enter, cause), with the last
+// cause. For a call that did not wait it is leave - enter. For a call that waited, leave - cause
+// contains the transfer of the message, so it bounds the own time from above. The least over all
+// calls of a name, level (or number of members) and length is the best bound. (The least leave -
+// enter would contain waiting where every call of a name waits.)
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "replay/matching/timeline_state.h"
+#include "replay/rules/recorded/lower_envelope.h"
+#include "replay/rules/recorded/recorded_losses.h"
+
+namespace rubato {
+
+/// Index of a level in the tables: all ranks of a node share one entry, since not every archive
+/// knows sockets. The recording tells no distances.
+inline int surveyed_level(PairClass pair) {
+  return pair == Level::kSocket ? static_cast<int>(Level::kNode) : pair.number();
+}
+
+/// Key of calls with the same own time, and their cause.
+struct OwnCost {
+  double bytes = 0;      ///< of all that is waited for
+  uint32_t level = 0;    ///< the most distant surveyed_level()
+  uint32_t members = 0;  ///< of the communicator of a collective
+  /// Recorded time of the last cause.
+  double cause = -std::numeric_limits<double>::infinity();
+
+  void add(double more_bytes, int surveyed_level, double recorded_cause) {
+    bytes += more_bytes;
+    level = std::max(level, static_cast<uint32_t>(surveyed_level));
+    cause = std::max(cause, recorded_cause);
+  }
+  void add_collective(double more_bytes, int size, double recorded_cause) {
+    add(more_bytes, 0, recorded_cause);
+    members = std::max(members, static_cast<uint32_t>(size));
+  }
+  uint64_t key(uint16_t name) const {
+    return uint64_t{name} << 40 | uint64_t{level} << 32 | members;
+  }
+};
+
+/// The least time from the cause of a collective to its end, by length.
+///
+/// leave - W bounds it from above. If everybody came long after W (an MPI_Bcast that the others
+/// enter after computing), leave - W only shows how late they were, and such members would wait as
+/// long in every scenario in which they come earlier. The own time of the call replaces it then.
+class LeastDelay {
+ public:
+  void add(double bytes, double enter, double leave, double cause) {
+    if (leave < cause) return;  // clocks are that wrong
+    delay_.add(bytes, leave - cause);
+    if (cause > enter)
+      waited_.add(bytes, leave - cause);
+    else
+      late_.add(bytes, leave - enter);
+  }
+  void finish() {
+    for (LowerEnvelope* envelope : {&delay_, &waited_, &late_}) envelope->finish();
+  }
+  void put(ByteWriter& to) const {
+    for (const LowerEnvelope* envelope : {&delay_, &waited_, &late_}) envelope->put(to);
+  }
+  void take(ByteReader& from) {
+    for (LowerEnvelope* envelope : {&delay_, &waited_, &late_}) envelope->take(from);
+  }
+  double at(double bytes) const {
+    const double delay = delay_.at(bytes);
+    return std::isfinite(waited_.at(bytes)) ? delay : std::min(delay, late_.at(bytes));
+  }
+
+ private:
+  LowerEnvelope delay_;   ///< leave - W of all
+  LowerEnvelope waited_;  ///< of members that were there before W
+  LowerEnvelope late_;    ///< leave - enter of the others
+};
+
+/// The tables, in ticks; by surveyed_level(), but for the evidence.
+struct RecordedMinima {
+  std::vector<LowerEnvelope> floor;  ///< by call: leave - enter over bytes awaited
+  std::unordered_map<uint64_t, LowerEnvelope>
+      own;                                         ///< by OwnCost::key(): leave - max(enter, cause)
+  std::array<LowerEnvelope, kLevels> receive;      ///< leave - send's enter
+  std::array<LowerEnvelope, kLevels> synchronous;  ///< send's leave - receive's post
+  std::array<LowerEnvelope, kLevels> epoch;  ///< leave - enter of the post, complete or unlock
+  std::unordered_map<uint64_t, LeastDelay> collective;  ///< by collective_key()
+  std::array<double, kLevels> eager_evidence{};  ///< bytes of the largest send that did not wait
+  /// Bytes of sends whose call (MPI_Send, or MPI_Wait for this one alone) began long before their
+  /// receive was posted, and left soon after.
+  std::array<std::set<double>, kLevels> waiting_evidence;
+  RecordedLosses losses;  ///< of the timelines of this process
+
+  /// Times were repaired: a call that ends exactly at its cause was moved there, and shows nothing
+  /// about its own time.
+  bool repaired = false;
+
+  /// Before finish(): adds what another process has seen.
+  void put(ByteWriter& to) const;
+  void take(ByteReader& from);
+  /// To be called once, when all calls were seen.
+  void finish();
+  /// Own time of a call, ticks; infinite where no call bounds it.
+  double own_cost(uint16_t name, const OwnCost& cost) const {
+    const auto table = own.find(cost.key(name));
+    return table == own.end() ? std::numeric_limits<double>::infinity()
+                              : table->second.at(cost.bytes);
+  }
+
+  static uint64_t collective_key(CollectiveOp op, int members) {
+    return static_cast<uint64_t>(op) << 32 | static_cast<uint32_t>(members);
+  }
+};
+
+/// W of member `local` in a collective that synchronises as `how`; false if it waits for nobody.
+template <int K>
+bool collective_cause(const CollectiveInstance<K>& instance, Synchronisation how, int local,
+                      const Communicator& comm, double& recorded, Lanes<K>& replayed) {
+  switch (how) {
+    case Synchronisation::kOneToAll:
+      if (!instance.waits_for_root(local, comm)) return false;
+      recorded = instance.recorded_root_enter;
+      replayed = instance.root_enter;
+      return true;
+    case Synchronisation::kAllToOne:
+      if (local != instance.root) return false;
+      break;
+    case Synchronisation::kPrefix:
+      if (local == 0) return false;
+      recorded = instance.recorded_enters[local];
+      replayed = instance.enters[local];
+      return true;
+    case Synchronisation::kAllToAll:
+      break;
+  }
+  const Arrivals<K>& all = instance.awaited_by(local, comm);
+  recorded = all.recorded_last;
+  replayed = all.last;
+  if (!instance.parts.empty()) instance.parts.latest(local, recorded, replayed);
+  return recorded > -std::numeric_limits<double>::infinity();
+}
+
+/// The same as recorded, for a call that left at `leave` when recorded.
+template <int K>
+bool collective_cause(const CollectiveInstance<K>& instance, const Action& action, int local,
+                      const Communicator& comm, double leave, double& recorded,
+                      Lanes<K>& replayed) {
+  if (comm.size() <= 1 || instance.held_nobody()) return false;
+  if (!collective_cause(instance, instance.how, local, comm, recorded, replayed)) return false;
+  return !(action.flags & kTakesNothing && leave < recorded);
+}
+
+/// W of an epoch; false if the recording shows that the call did not wait for it (windows.h).
+template <int K>
+bool epoch_cause(const Epoch<K>& epoch, const Action& action, double leave, double& recorded,
+                 Lanes<K>& replayed) {
+  const bool is_origin = Windows<K>::is_origin(action);
+  recorded = is_origin ? epoch.recorded_post : epoch.recorded_complete;
+  replayed = is_origin ? epoch.posted : epoch.completed;
+  return !epoch.abandoned && !(is_origin && recorded > leave);
+}
+
+/// The eager limit in force: from the archive or the user, but never below the largest send
+/// observed to be eager.
+struct EagerLimits {
+  std::array<double, kLevels> bytes;
+  EagerLimits() { bytes.fill(std::numeric_limits<double>::infinity()); }
+};
+
+/// Fills a RecordedMinima. Times are as recorded.
+class MinimaRules {
+ public:
+  static constexpr int kLanes = 1;
+  static constexpr bool kFollowsRecording = true;  ///< what blocks, blocked when recorded
+
+  MinimaRules(RecordedMinima& minima, const Placement& placement, const EagerLimits& limits,
+              const TraceDefinitions& trace)
+      : minima_(&minima),
+        placement_(&placement),
+        limits_(&limits),
+        long_before_(kLongBefore * trace.ticks_per_second),
+        least_flush_(kLeastFlush * trace.ticks_per_second) {
+    minima.floor.resize(trace.calls.size());
+  }
+
+  Lanes<1> compute(double recorded, bool, uint32_t) { return Lanes<1>(recorded); }
+  void begin_call(TimelineState<1>&) {}
+  Lanes<1> tell(TimelineState<1>& timeline, PairClass) { return timeline.enter; }
+
+  void send(TimelineState<1>&, const Call& call, const Action& action, Transfer<1>& transfer) {
+    const bool tells = (action.flags & kBlocking) && !(action.flags & (kSynchronous | kBuffered));
+    // (Flags would not go along to another process.)
+    const bool lost_core = (call.spinning & kLoses) != 0;
+    transfer.sent[0] = !tells      ? std::numeric_limits<double>::infinity()
+                       : lost_core ? -call.leave
+                                   : call.leave;
+    transfer.posted[0] = call.enter;
+    transfer.sender_waits = waits(action, transfer);
+    transfer.handshake =
+        (transfer.sender_waits && !(action.flags & kSynchronous)) || watches(transfer, action);
+  }
+  void post(TimelineState<1>&, const Action&, Transfer<1>&) {}
+  /// True for nonblocking sends that may show the eager limit.
+  bool watches(const Transfer<1>& transfer, const Action& action) const {
+    return !(action.flags & (kBlocking | kSynchronous | kBuffered)) &&
+           action.message.slot != kNoSlot && std::isinf(limits_->bytes[transfer.pair.number()]);
+  }
+
+  void matched(Transfer<1>& transfer) {
+    // A send that was done before its receive was posted did not wait for it.
+    const double done = std::abs(transfer.sent[0]);
+    const bool lost_core = transfer.sent[0] < 0;
+    if (done < transfer.recorded_post) {
+      double& evidence = minima_->eager_evidence[transfer.pair.number()];
+      evidence = std::max(evidence, static_cast<double>(transfer.bytes));
+      return;
+    }
+    if (lost_core || std::isinf(done)) return;
+    const double since = transfer.handshake ? transfer.posted[0] : transfer.recorded_send;
+    const double before = transfer.recorded_post - since;
+    const double behind = done - transfer.recorded_post;
+    if (before < long_before_ || behind > before) return;
+    minima_->waiting_evidence[transfer.pair.number()].insert(static_cast<double>(transfer.bytes));
+  }
+
+  /// To be told of each call of any role, in front of its leave.
+  void note_losses(const TimelineState<1>& timeline, const Call& call);
+  Lanes<1> leave(TimelineState<1>& timeline, const Call& call, const RuleContext<1>& context);
+
+  Level level(int a, int b) const { return placement_->level(a, b); }
+
+ private:
+  static constexpr double kLongBefore = 10e-6;  ///< seconds: more than clocks are apart
+  static constexpr double kLeastFlush = 5e-6;   ///< more than it takes to ask the kernel for losses
+
+  bool waits(const Action& action, const Transfer<1>& transfer) const {
+    if (action.flags & kSynchronous) return true;
+    if (action.flags & kBuffered) return false;
+    return static_cast<double>(transfer.bytes) > limits_->bytes[transfer.pair.number()];
+  }
+
+  /// A call that ends before its cause shows how wrong clocks are, not how fast calls are.
+  static void add(LowerEnvelope& envelope, double bytes, double residual) {
+    if (residual >= 0) envelope.add(bytes, residual);
+  }
+
+  RecordedMinima* minima_;
+  const Placement* placement_;
+  const EagerLimits* limits_;
+  double long_before_;  ///< ticks
+  double least_flush_;  ///< ticks
+};
+
+}  // namespace rubato

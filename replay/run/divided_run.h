@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "replay/cluster/division.h"
+#include "replay/cluster/one_process.h"
+#include "replay/cluster/team.h"
+#include "replay/engine/replay_outcome.h"
+#include "replay/observe/coverage.h"
+#include "replay/observe/profile.h"
+#include "replay/observe/wait_states.h"
+#include "replay/rules/collective_uses.h"
+#include "replay/rules/recorded/recorded_minima.h"
+#include "replay/run/scenario_groups.h"
+#include "replay/trace/trace.h"
+
+namespace rubato {
+
+struct ReplayOptions;
+
+/// Why a run cannot be divided among processes, as far as that is known before it.
+std::optional<OneProcess> why_one_process(const TraceDefinitions& trace,
+                                          const std::vector<ScenarioGroup>& groups,
+                                          const ReplayOptions& options);
+
+/// A run that is divided: what its processes find out is put together. All processes call the same
+/// in the same order. See cluster/transport.h.
+class DividedRun {
+ public:
+  /// From now on `source` reads the ranks of this process.
+  DividedRun(Team& team, EventSource& source);
+
+  Team& team() { return *team_; }
+  const Division& division() const { return division_; }
+  /// Those of this process.
+  std::vector<int> timelines_here() const { return timelines_of(team_->self()); }
+
+  // Everywhere:
+  /// True if `it` is so somewhere.
+  bool any(bool it) { return !team_->all(!it); }
+  EventSource::Counts sum(const EventSource::Counts& counts);
+  /// Errors: NeedsOneProcess where some process says so.
+  void sum(ReplayOutcome& outcome);
+  void merge(RecordedMinima& minima);
+  /// The largest value of each number anywhere.
+  void take_largest(std::map<uint32_t, double>& values);
+
+  // At process 0:
+  void gather(Coverage& coverage);
+  void gather(FunctionTotals& totals);
+  void gather(CollectiveUses& uses);
+  void gather(ClippedOverhead& clipped);
+  /// Errors: NeedsOneProcess where a record differs somewhere.
+  void gather(IdentityResult& identity);
+  uint64_t sum(uint64_t count);
+  template <int K>
+  void gather(Profile<K>& profile) {
+    gather_timelines(profile);
+  }
+  template <int K>
+  void gather(WaitStates<K>& waits) {
+    gather_timelines(waits);
+  }
+
+ private:
+  std::vector<int> timelines_of(int process) const;
+  /// `put` writes what this process has, `take` gets what another one wrote.
+  template <typename Put, typename Take>
+  void gather(Put put, Take take) {
+    ByteWriter mine;
+    put(mine);
+    const std::vector<Bytes> all = team_->gather(mine.take());
+    for (int process = 1; process < static_cast<int>(all.size()); ++process) {
+      ByteReader reader(all[process]);
+      take(process, reader);
+    }
+  }
+  template <typename Kept>
+  void gather_timelines(Kept& kept) {
+    gather(
+        [&](ByteWriter& to) {
+          for (const int timeline : timelines_of(team_->self())) kept.put(to, timeline);
+        },
+        [&](int process, ByteReader& from) {
+          for (const int timeline : timelines_of(process)) kept.take(from, timeline);
+        });
+  }
+
+  Team* team_;
+  const TraceDefinitions* trace_;
+  Division division_;
+  bool reads_own_;  ///< as EventSource::read_only() says
+};
+
+}  // namespace rubato

@@ -1,0 +1,71 @@
+#include "replay/run/fit_degradation.h"
+
+#include <cmath>
+
+#include "models/base/error.h"
+#include "replay/run/driver.h"
+#include "replay/trace/trace.h"
+
+namespace rubato {
+namespace {
+
+/// Elapsed times this near to each other are the same; a part of them.
+constexpr double kSame = 1e-7;
+/// And so near they are taken for the same where the ratio itself cannot be told more exactly.
+constexpr double kNear = 1e-3;
+
+double elapsed(EventSource& source, const Scenario& scenario, const ReplayOptions& options) {
+  const Results results = run_replay(source, {scenario}, options);
+  if (!results.scenarios[0].deadlock.empty()) {
+    throw InputError("--fit-dr: scenario '" + scenario.name +
+                     "' is a deadlock: " + results.scenarios[0].deadlock);
+  }
+  return results.scenarios[0].elapsed;
+}
+
+}  // namespace
+
+DegradationFit fit_degradation(EventSource& source, const Scenario& scenario,
+                               const ReplayOptions& asked) {
+  ReplayOptions options = asked;
+  options.fit_degradation = options.verify = options.wait_states = false;
+  DegradationFit fit;
+  fit.measured = elapsed(source, parse_scenario("measured"), options);
+  Scenario tried = scenario;
+  const auto at = [&](double ratio) {
+    tried.platform.contention.numbers["degradation_ratio"] = ratio;
+    return elapsed(source, tried, options);
+  };
+  double low = kLeastDegradation;
+  double high = kMostDegradation;
+  fit.least = at(low);
+  fit.most = at(high);
+  if (fit.measured < fit.least || fit.measured > fit.most || fit.least == fit.most) return fit;
+  while (high / low > 1 + 1e-9) {
+    const double middle = std::sqrt(low * high);
+    const double found = at(middle);
+    if (std::abs(found - fit.measured) <= kSame * fit.measured) {
+      fit.ratio = middle;
+      return fit;
+    }
+    (found < fit.measured ? low : high) = middle;
+  }
+  // The elapsed time may jump, where messages then go in another order.
+  if (std::abs(at(low) - fit.measured) <= kNear * fit.measured) fit.ratio = low;
+  return fit;
+}
+
+std::vector<std::optional<DegradationFit>> fit_degradations(EventSource& source,
+                                                            std::vector<Scenario>& scenarios,
+                                                            const ReplayOptions& options) {
+  std::vector<std::optional<DegradationFit>> fits(scenarios.size());
+  for (size_t i = 0; i < scenarios.size(); ++i) {
+    ContentionSetting& setting = scenarios[i].platform.contention;
+    if (scenarios[i].basis != Basis::kModel || !setting.is("degradation")) continue;
+    fits[i] = fit_degradation(source, scenarios[i], options);
+    if (fits[i]->ratio) setting.numbers["degradation_ratio"] = *fits[i]->ratio;
+  }
+  return fits;
+}
+
+}  // namespace rubato

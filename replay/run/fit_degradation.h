@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/scenario/scenario.h"
+#include "replay/observe/results.h"
+#include "replay/run/replay_options.h"
+
+namespace rubato {
+
+class EventSource;
+
+/// Bounds of the search.
+inline constexpr double kLeastDegradation = 1e-3;
+inline constexpr double kMostDegradation = 1e4;
+
+/// Finds it by bisection, on the logarithm of the ratio, a pass for each step. `scenario` has the
+/// model degradation. Errors: InputError.
+DegradationFit fit_degradation(EventSource& source, const Scenario& scenario,
+                               const ReplayOptions& options);
+
+/// Sets the ratio of every scenario with the model degradation to the fitted one; returns the fits
+/// by scenario. Errors: InputError.
+std::vector<std::optional<DegradationFit>> fit_degradations(EventSource& source,
+                                                            std::vector<Scenario>& scenarios,
+                                                            const ReplayOptions& options);
+
+}  // namespace rubato

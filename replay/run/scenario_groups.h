@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/scenario/scenario.h"
+#include "models/placement/placement.h"
+#include "replay/trace/function_times.h"
+#include "replay/trace/trace.h"
+
+namespace rubato {
+
+/// As many models at once any processor replays, and those that have the instructions for it.
+inline constexpr size_t kNarrowLanes = 4, kWideLanes = 32;
+/// Which of the two this processor does: see engine/wide.h.
+size_t widest_lanes();
+/// Which of them passes have; tests try both.
+extern size_t lanes_in_use;
+
+/// Scenarios that one pass evaluates together: they agree in all that decides who waits for whom.
+struct ScenarioGroup {
+  bool measured = false;
+  bool local = false;        ///< Scenario::local
+  bool needs_order = false;  ///< of time; one at a time: see time_order.h
+  Placement placement;
+  std::vector<size_t> scenarios;  ///< indices into what was asked
+
+  /// How many of them a pass evaluates at most.
+  size_t lanes() const { return needs_order ? 1 : measured ? 16 : lanes_in_use; }
+};
+
+/// Groups scenarios for a run whose ranks are placed like that; `by_arrival`: receives are matched
+/// by arrival. Errors: InputError for a placement or processors that do not fit the run.
+std::vector<ScenarioGroup> group_scenarios(const std::vector<Scenario>& scenarios,
+                                           const Placement& recorded, std::optional<Level> fallback,
+                                           bool by_arrival);
+
+/// The functions that scenarios change, each once. Errors: InputError for one that is none of the
+/// `known` ones of the archive, and for too many.
+std::vector<std::string> functions_to_time(const std::vector<Scenario>& scenarios,
+                                           const std::vector<FunctionName>& known,
+                                           const TraceDefinitions& trace);
+
+}  // namespace rubato

@@ -1,0 +1,147 @@
+#include "replay/study/advice.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "models/base/error.h"
+#include "models/placement/rank_mapping.h"
+#include "replay/run/driver.h"
+#include "replay/observe/call_profile.h"
+#include "replay/study/pair_weights.h"
+
+namespace rubato {
+namespace {
+
+constexpr double kFactor = 0.5;  ///< of the compute that a candidate makes faster
+constexpr int kMostMappedRanks = 4096;
+
+double compute_of(const ScenarioResult& result) {
+  double sum = 0;
+  for (const RankResult& rank : result.ranks) sum += rank.compute;
+  return sum;
+}
+
+/// Names that a file of hosts can hold: those of the archive where they fit, else node0, node1.
+std::vector<std::string> names_of_nodes(const TraceDefinitions& trace, size_t nodes, bool own) {
+  std::vector<std::string> names;
+  for (size_t node = 0; node < nodes; ++node) names.push_back("node" + std::to_string(node));
+  if (!own || trace.nodes.size() != nodes) return names;
+  const std::vector<std::string> recorded = trace.nodes.copy();
+  const bool fit = std::all_of(recorded.begin(), recorded.end(), [](const auto& name) {
+    return !name.empty() && name.find_first_of(" \t\r\n=#") == std::string::npos;
+  });
+  const std::set<std::string> different(recorded.begin(), recorded.end());
+  return fit && different.size() == nodes ? recorded : names;
+}
+
+/// The placement by who talks to whom; nothing where there is none better than the present one.
+std::optional<Candidate> mapped(const BaseRun& base, CallProfile& seen,
+                                const TraceDefinitions& trace, const AdviceSettings& settings,
+                                std::optional<Level> fallback, std::vector<std::string>& hosts) {
+  const Scenario& scenario = *base.scenario;
+  std::vector<int> nodes;
+  for (int rank = 0; rank < trace.ranks(); ++rank) nodes.push_back(base.placement.node_of(rank));
+  const std::vector<PairWeight> pairs = pair_traffic(seen, trace, scenario, fallback).extra;
+  const std::vector<int> better = map_ranks(nodes, pairs);
+  if (weight_across(better, pairs) >= weight_across(nodes, pairs)) return {};
+  const auto count = static_cast<size_t>(*std::max_element(nodes.begin(), nodes.end()) + 1);
+  const std::vector<std::string> names =
+      names_of_nodes(trace, count, scenario.placement.kind == PlacementRule::Kind::kRecorded);
+  for (const int node : better) hosts.push_back(names[node]);
+
+  Candidate candidate{CandidateKind::kPlacement, "messages", "", scenario};
+  std::vector<std::string> changes = scenario.changes;
+  changes.push_back("placement=file:" + settings.hosts_file);
+  PlacementRule& rule = candidate.scenario.placement;
+  const int sockets = sockets_told(base.placement);
+  rule.kind = PlacementRule::Kind::kHosts;
+  rule.hosts = hosts;
+  rule.slots.assign(hosts.size(), kNoSocket);
+  rule.file = settings.hosts_file;
+  if (rule.sockets == 0 && sockets > 1) {
+    rule.sockets = sockets;
+    changes.push_back("sockets=" + std::to_string(sockets));
+  }
+  candidate.text = scenario_text(scenario.base, changes);
+  return candidate;
+}
+
+bool has_compute_share(CandidateKind kind) {
+  return kind == CandidateKind::kFunction || kind == CandidateKind::kRank ||
+         kind == CandidateKind::kProcessors;
+}
+
+/// Replays the candidates together.
+std::vector<TriedCandidate> replay_all(EventSource& source, std::vector<Candidate> candidates,
+                                       double compute, const ReplayOptions& options) {
+  std::vector<Scenario> scenarios;
+  for (const Candidate& candidate : candidates) {
+    scenarios.push_back(candidate.scenario);
+    scenarios.back().name = candidate.text;
+  }
+  const Results results = run_replay(source, scenarios, options);
+  std::vector<TriedCandidate> tried;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const ScenarioResult& result = results.scenarios[i];
+    TriedCandidate candidate{std::move(candidates[i]), result.elapsed, result.deadlock, {}};
+    if (has_compute_share(candidate.candidate.kind) && result.deadlock.empty() && compute > 0)
+      candidate.compute_share = (1 - compute_of(result) / compute) / (1 - kFactor);
+    tried.push_back(std::move(candidate));
+  }
+  return tried;
+}
+
+}  // namespace
+
+Advice find_advice(EventSource& source, const Scenario& scenario, const AdviceSettings& settings,
+                   const ReplayOptions& options) {
+  const TraceDefinitions& trace = source.definitions();
+  const Placement recorded(trace.node_of_rank, trace.socket_of_rank);
+  CriticalPath path(trace);
+  CallProfile seen(trace, {});
+  ReplayOptions alone = options;
+  alone.total_functions = true;
+  alone.observers = {&path};
+  const Placement placement = scenario.placement.place(recorded);
+  const bool may_move = scenario.basis == Basis::kModel && scenario.base != "perfect" &&
+                        placement.nodes() > 1 && placement.nodes() < trace.ranks() &&
+                        trace.ranks() <= kMostMappedRanks && !names_nodes(scenario);
+  if (may_move) alone.observers.push_back(&seen);
+  Results results = run_replay(source, {scenario}, alone);
+  const ScenarioResult& run = results.scenarios[0];
+  if (!run.deadlock.empty())
+    throw InputError("the program deadlocks on this machine: " + run.deadlock);
+  if (!(run.elapsed > 0)) throw InputError("the run takes no time on this machine");
+  const PathSums sums = path.find();
+
+  Advice advice;
+  advice.elapsed = run.elapsed;
+  const double compute = compute_of(run);
+  int timelines = 0;
+  for (const RankResult& rank : run.ranks) timelines += rank.threads;
+  if (timelines > 0) advice.compute_share = compute / (timelines * run.elapsed);
+  const BaseRun base{&scenario, &results, &sums, trace.ticks_per_second, placement};
+  CandidateLimits limits;
+  limits.ranks = settings.most;
+  limits.functions = std::min(settings.most, kMostFunctions - scenario.functions.size());
+  limits.shares_passes = !scenario.platform.contention.model;
+  Candidates candidates = find_candidates(base, limits, settings.parse);
+  if (may_move) {
+    std::optional<Candidate> moved =
+        mapped(base, seen, trace, settings, options.fallback_level, advice.hosts);
+    if (moved) candidates.list.push_back(std::move(*moved));
+  }
+  advice.functions_left_out = candidates.functions_left_out;
+  advice.ranks_left_out = candidates.ranks_left_out;
+  advice.tried = replay_all(source, std::move(candidates.list), compute, options);
+  std::stable_sort(advice.tried.begin(), advice.tried.end(),
+                   [](const TriedCandidate& a, const TriedCandidate& b) {
+                     return std::pair(!a.deadlock.empty(), a.elapsed) <
+                            std::pair(!b.deadlock.empty(), b.elapsed);
+                   });
+  advice.run = std::move(results);
+  return advice;
+}
+
+}  // namespace rubato

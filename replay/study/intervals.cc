@@ -1,0 +1,129 @@
+#include "replay/study/intervals.h"
+
+#include <strings.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/platform/uncertainty.h"
+
+namespace rubato {
+namespace {
+
+/// `measured` without changes: what was recorded, and no prediction.
+bool is_recording(const Scenario& scenario) {
+  return scenario.basis == Basis::kMeasured && scenario.cpu == 1 && scenario.processors.empty() &&
+         scenario.functions.empty();
+}
+
+/// True when no message takes any time of its own.
+bool is_free(const Platform& platform) {
+  return std::all_of(platform.levels.begin(), platform.levels.end(), [](const auto& level) {
+    return !level || (level->transfer.empty() && level->send_overhead.empty() &&
+                      level->receive_overhead.empty());
+  });
+}
+
+/// The most that recording added to the calls of a rank, in seconds.
+double most_overhead(const ScenarioResult& result, const RecordingOverhead& overhead) {
+  const double per_call = overhead.outside + overhead.inside_before + overhead.inside_after;
+  double most = 0;
+  for (const RankResult& rank : result.ranks) {
+    double calls = 0;
+    for (const CallTotals& totals : rank.calls) calls += static_cast<double>(totals.calls);
+    most = std::max(most, calls * per_call);
+  }
+  return most;
+}
+
+/// Of the rank results.
+double mean(const ScenarioResult& result, double RankResult::*seconds) {
+  double sum = 0;
+  for (const RankResult& rank : result.ranks) sum += rank.*seconds;
+  return result.ranks.empty() ? 0 : sum / static_cast<double>(result.ranks.size());
+}
+
+/// What the mean rank had no core for where that time is kept.
+double mean_lost(const Results& results) {
+  double most = 0;
+  for (const ScenarioResult& result : results.scenarios)
+    most = std::max(most, mean(result, &RankResult::lost_core));
+  return most;
+}
+
+/// The mean rank's seconds in collectives whose algorithm is a guess.
+double mean_guessed(const ScenarioResult& result, const std::vector<std::string>& calls) {
+  double sum = 0;
+  for (size_t call = 0; call < calls.size(); ++call) {
+    const bool is_guessed =
+        std::any_of(result.collectives.begin(), result.collectives.end(), [&](const auto& use) {
+          return use.guessed &&
+                 strcasecmp(calls[call].c_str(), ("MPI_" + use.operation).c_str()) == 0;
+        });
+    if (!is_guessed) continue;
+    for (const RankResult& rank : result.ranks) sum += rank.calls[call].time;
+  }
+  return result.ranks.empty() ? 0 : sum / static_cast<double>(result.ranks.size());
+}
+
+}  // namespace
+
+IntervalPlan::IntervalPlan(const std::vector<Scenario>& asked)
+    : scenarios_(asked), variants_(asked.size()) {
+  for (size_t i = 0; i < asked.size(); ++i) {
+    const Scenario& scenario = asked[i];
+    Variants& variants = variants_[i];
+    const bool models = scenario.basis == Basis::kModel;
+    if (is_recording(scenario) || (models && !states_uncertainty(scenario.platform))) continue;
+    variants.has_interval = true;
+    variants.compensated = scenario.basis != Basis::kMeasured;
+    variants.models = models && !is_free(scenario.platform);
+    if (variants.models) {
+      variants.network = scenarios_.size();
+      scenarios_.push_back(scenario);
+      scenarios_.back().platform = deviated(scenario.platform, kErrors);
+    }
+    variants.compute = scenarios_.size();
+    scenarios_.push_back(scenario);
+    scenarios_.back().cpu /= 1 + kErrors * kComputeError;
+    if (scenario.basis != Basis::kUndisturbed) continue;
+    variants.recording = scenarios_.size();
+    scenarios_.push_back(scenario);
+    scenarios_.back().overhead *= 1 - kErrors * kOverheadError;
+  }
+}
+
+Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhead) const {
+  Intervals intervals(variants_.size());
+  const double lost = mean_lost(results);
+  for (size_t i = 0; i < variants_.size(); ++i) {
+    const Variants& variants = variants_[i];
+    const ScenarioResult& result = results.scenarios[i];
+    if (!variants.has_interval || !result.deadlock.empty()) continue;
+    const auto longer_by = [&](size_t variant) {
+      const ScenarioResult& other = results.scenarios[variant];
+      return variant == 0 || !other.deadlock.empty() ? 0 : other.elapsed - result.elapsed;
+    };
+    const double network = longer_by(variants.network);
+    const double compute = longer_by(variants.compute);
+    double recording = longer_by(variants.recording);
+    if (variants.compensated && variants.recording == 0)
+      recording = kErrors * kOverheadError * most_overhead(result, overhead);
+    const double of_mpi = scenarios_[i].platform.model_error.value_or(kModelError);
+    const double model = variants.models ? kErrors * of_mpi * mean(result, &RankResult::mpi) : 0;
+    const double guesses =
+        variants.models ? kErrors * kGuessedAlgorithmError * mean_guessed(result, results.calls)
+                        : 0;
+    const bool recorded = scenarios_[i].basis != Basis::kModel;
+    const double losses = kErrors * (recorded ? kLossErrorRecorded : kLossErrorModel) *
+                          (lost - mean(result, &RankResult::lost_core));
+    const double half =
+        std::hypot(std::hypot(network, compute, losses), std::hypot(recording, model, guesses));
+    intervals[i] = {std::max(0.0, result.elapsed - half), result.elapsed + half,
+                    scenarios_[i].platform_file};
+  }
+  results.scenarios.resize(variants_.size());
+  return intervals;
+}
+
+}  // namespace rubato

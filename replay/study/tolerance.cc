@@ -1,0 +1,97 @@
+#include "replay/study/tolerance.h"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "models/base/error.h"
+#include "replay/study/elapsed_times.h"
+#include "replay/study/threshold_search.h"
+
+namespace rubato {
+namespace {
+
+/// Steps of the factor for the derivative: the larger one, where both lie in one straight piece,
+/// says it to more digits.
+constexpr double kStep = 1e-6, kLargeStep = 1e-4;
+/// The first factors beside 1, less 1; the last is that of kMostWorse.
+constexpr std::array kFirst = {kStep, kLargeStep, 0.01, 0.1,           1., 10., 100.,
+                               1e3,   1e4,        1e5,  kMostWorse - 1};
+
+/// dT/df / T at 1, of elapsed over f - 1.
+double share_at_1(const ThresholdSearch& search) {
+  const auto& known = search.known();
+  const auto slope = [&](double step) { return (known.at(step) / known.at(0) - 1) / step; };
+  const double near = slope(kStep), far = slope(kLargeStep);
+  return std::abs(far - near) <= 1e-5 + 1e-3 * far ? far : near;
+}
+
+}  // namespace
+
+std::vector<ToleranceAxis> tolerance_axes(const Scenario& scenario) {
+  std::vector<ToleranceAxis> axes;
+  const auto add = [&](const std::string& key, char worse) {
+    axes.push_back(
+        {key, [=](double factor) { return changed(scenario, change_by(key, worse, factor)); }});
+  };
+  if (scenario.basis == Basis::kModel) {
+    add("latency", '*');
+    add("bandwidth", '/');
+    for (const Level level : {Level::kSocket, Level::kNode, Level::kNetwork}) {
+      if (!scenario.platform.level(level)) continue;
+      const std::string name = kLevelNames[static_cast<int>(level)];
+      add(name + ".latency", '*');
+      add(name + ".bandwidth", '/');
+    }
+  }
+  add("cpu", '/');
+  return axes;
+}
+
+Tolerances find_tolerances(EventSource& source, const std::vector<ToleranceAxis>& axes,
+                           const std::vector<double>& percents, const ReplayOptions& options) {
+  Tolerances found;
+  if (axes.empty()) return found;
+  ElapsedTimes times(source, options);
+  // By axis, elapsed over how much the factor exceeds 1.
+  std::vector<ThresholdSearch> searches(axes.size());
+  std::vector<std::pair<size_t, double>> asked = {{0, 0}};
+  for (size_t axis = 0; axis < axes.size(); ++axis) {
+    for (const double more : kFirst) asked.emplace_back(axis, more);
+  }
+  std::vector<double> targets;
+  while (!asked.empty()) {
+    std::vector<Scenario> variants;
+    for (const auto& [axis, more] : asked) variants.push_back(axes[axis].worse(1 + more));
+    const std::vector<double> elapsed = times.of(variants);
+    for (size_t i = 0; i < asked.size(); ++i)
+      searches[asked[i].first].add(asked[i].second, elapsed[i]);
+    if (targets.empty()) {
+      found.elapsed = elapsed[0];
+      if (!(found.elapsed > 0)) throw InputError("the run takes no time on this machine");
+      for (ThresholdSearch& search : searches) search.add(0, found.elapsed);
+      for (const double percent : percents) targets.push_back(found.elapsed * (1 + percent / 100));
+    }
+    asked.clear();
+    for (size_t axis = 0; axis < axes.size(); ++axis) {
+      for (const double more : searches[axis].next(targets)) asked.emplace_back(axis, more);
+    }
+  }
+
+  for (size_t axis = 0; axis < axes.size(); ++axis) {
+    Tolerance tolerance{axes[axis].name, share_at_1(searches[axis]), {}};
+    for (const double target : targets) {
+      std::optional<double> more = searches[axis].reaches(target);
+      if (more) *more += 1;
+      tolerance.factors.push_back(more);
+    }
+    found.axes.push_back(std::move(tolerance));
+  }
+  found.traffic = times.first().traffic;
+  for (const CollectiveUse& use : times.first().collectives)
+    found.formulas = found.formulas || use.algorithm == "formula";
+  found.replays = times.replays();
+  return found;
+}
+
+}  // namespace rubato

@@ -1,0 +1,374 @@
+#include "tools/analysis/caveats.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/scenario/scenario.h"
+#include "models/base/error.h"
+#include "tools/analysis/lost_cores.h"
+#include "tools/format/numbers.h"
+#include "tools/analysis/other_rows.h"
+#include "tools/analysis/warnings.h"
+
+namespace rubato {
+namespace {
+
+std::string such_as(const std::string& example) {
+  return example.empty() ? "" : fmt::format(" (such as {})", example);
+}
+
+std::string clock_line(const TraceSummary& trace) {
+  if (trace.one_clock) {
+    return fmt::format(
+        "{} before another rank reached the same operation, by the one clock that all ranks share, "
+        "the first at {}: MPI let them leave early, and their times stay.",
+        counted(trace.clock_violations.total(), "call ends", "calls end"),
+        trace.clock_violations.first);
+  }
+  const std::string violations =
+      fmt::format("{} before what was waited for, by the clocks of the archive",
+                  counted(trace.clock_violations.total(), "call ends", "calls end"));
+  if (!trace.clock_repair) return violations + ": they disagree.";
+  const ClockRepair& repair = *trace.clock_repair;
+  return fmt::format("{} ({}, {}). Calls of {} were moved later, by up to {}: now {}.", violations,
+                     counted(trace.clock_violations.messages, "message", "messages"),
+                     counted(trace.clock_violations.collectives, "collective", "collectives"),
+                     counted(repair.ranks, "rank", "ranks"), show_seconds(repair.largest_shift),
+                     repair.after.total() == 0
+                         ? "none does"
+                         : fmt::format("{}, the first at {}",
+                                       counted(repair.after.total(), "still does", "still do"),
+                                       repair.after.first));
+}
+
+/// Of limits that are no more than what some send showed.
+std::string eager_line(const EagerSummary& eager) {
+  std::string limits;
+  for (const auto& [limit, where] :
+       {std::pair{eager.node, "on a node"}, {eager.network, "between nodes"}}) {
+    if (limit.from != EagerLimit::From::kRecording) continue;
+    limits += fmt::format("{}of more than {} {}", limits.empty() ? "" : " and ",
+                          show_bytes(*limit.bytes), where);
+  }
+  if (limits.empty()) return "";
+  return fmt::format(
+      "Sends {} wait for their receivers: so one did in the recording; no library or option "
+      "(--eager-limit) says it.",
+      limits);
+}
+
+}  // namespace
+
+std::string kept_calls_line(const TraceSummary& trace) {
+  // Other tracers do not say what they saw.
+  const bool all_seen = trace.unwatched == "none";
+  const std::string unseen =
+      all_seen || trace.unwatched.empty()
+          ? ""
+          : fmt::format(" Calls by {} may be missing: they go past the tracer.", trace.unwatched);
+  if (trace.kept.empty()) {
+    return fmt::format("Every {}MPI call that communicates is replayed.{}",
+                       all_seen ? "" : "recorded ", unseen);
+  }
+  double time = 0;
+  std::string names;
+  for (const KeptCall& kept : trace.kept) {
+    time += kept.time;
+    names += fmt::format("{}{} ({}, {}{}{})", names.empty() ? "" : "; ", kept.call,
+                         counted(kept.count, "call", "calls"), show_seconds(kept.time),
+                         kept.first_at.empty() ? "" : ", first at ", kept.first_at);
+  }
+  return fmt::format(
+      "{} of MPI time keeps its recorded length because it cannot be replayed: {}.{}",
+      show_share(time, trace.mpi_time), names, unseen);
+}
+
+void refuse_kept_calls(const TraceSummary& trace) {
+  if (trace.kept.empty() && (trace.unwatched.empty() || trace.unwatched == "none")) return;
+  throw InputError(fmt::format("{}: --strict: {}", trace.path, kept_calls_line(trace)));
+}
+
+std::vector<std::string> caveats(const TraceSummary& trace) {
+  std::vector<std::string> lines;
+  if (trace.spinning_calls > 0) {
+    lines.push_back(
+        fmt::format("{} in a loop until something came, or in MPI_Probe ({} inside): on a modelled "
+                    "machine that is "
+                    "a wait, unless it is replayed with --polling keep.",
+                    counted(trace.spinning_calls, "call looked", "calls looked"),
+                    show_seconds(trace.spinning_time)));
+  }
+  if (trace.unmatched_sends > 0) {
+    lines.push_back(fmt::format("{} without a receive{}: treated as eager and dropped.",
+                                counted(trace.unmatched_sends, "send", "sends"),
+                                such_as(trace.unmatched_send)));
+  }
+  if (trace.unmatched_receives > 0) {
+    lines.push_back(fmt::format("{} without a send{}: the recorded time is kept.",
+                                counted(trace.unmatched_receives, "receive", "receives"),
+                                such_as(trace.unmatched_receive)));
+  }
+  if (trace.clock_violations.total() > 0) lines.push_back(clock_line(trace));
+  if (const std::string line = eager_line(trace.eager); !line.empty()) lines.push_back(line);
+  for (std::string& warning : warnings_about(trace)) lines.push_back(std::move(warning));
+  return lines;
+}
+
+std::vector<std::string> caveats(const std::vector<ScenarioResult>& scenarios) {
+  std::vector<std::string> lines;
+  for (const ScenarioResult& scenario : scenarios) {
+    if (!scenario.deadlock.empty()) {
+      lines.push_back(fmt::format("{}: the program deadlocks on this machine: {}", scenario.name,
+                                  scenario.deadlock));
+    }
+    if (scenario.contradicted_outcomes > 0) {
+      lines.push_back(fmt::format(
+          "{}: {} of MPI_Test, MPI_Iprobe, MPI_Waitany and their like as recorded, though on this "
+          "machine another message comes first, none yet, or one before; that touches {} of all "
+          "ranks' time.",
+          scenario.name, counted(scenario.contradicted_outcomes, "outcome stays", "outcomes stay"),
+          show_seconds(scenario.contradicted_time)));
+    }
+    if (!scenario.grade.empty())
+      lines.push_back(
+          fmt::format("{}: its calibration had faults ({}).", scenario.name, scenario.grade));
+    for (const std::string& warning : warnings_about(scenario)) {
+      lines.push_back(fmt::format("{}: {}", scenario.name, warning));
+    }
+  }
+  return lines;
+}
+
+namespace {
+
+// Where what a model says cannot be trusted.
+constexpr double kMostUnexplained = 0.1;  ///< of the recorded time, by the machine's own model
+
+/// "49 % less", "1.1 % less"
+std::string less(double gain) {
+  return fmt::format("{:.{}f} % less", 100 * gain, gain < 0.1 ? 1 : 0);
+}
+
+/// The first scenario that has a platform file of the archive's own machine.
+const ScenarioResult* own_machine(const Results& results) {
+  for (const ScenarioResult& scenario : results.scenarios) {
+    if (scenario.own_machine && scenario.deadlock.empty()) return &scenario;
+  }
+  return nullptr;
+}
+
+/// True of a model of the archive's own machine that misses the recorded time.
+bool misses(const ScenarioResult* own, const ScenarioResult& measured) {
+  return own && std::abs(own->elapsed / measured.elapsed - 1) > kMostUnexplained;
+}
+
+std::string closure_line(const ScenarioResult& own, const ScenarioResult& measured) {
+  return fmt::format("On its own machine the model ({}) gives {} of the recorded {} ({:+.1f} %).",
+                     own.name, show_seconds(own.elapsed), show_seconds(measured.elapsed),
+                     100 * (own.elapsed / measured.elapsed - 1));
+}
+
+/// Possible causes of the difference between a model and the recording, with shares.
+std::string doubts(const TraceSummary& trace, const ScenarioResult& measured) {
+  const double ranks = static_cast<double>(std::max<size_t>(1, measured.ranks.size()));
+  std::vector<std::string> parts;
+  const auto add = [&](const std::string& what, double seconds) {
+    if (seconds <= 0.001 * measured.elapsed) return;
+    parts.push_back(fmt::format("{} {} ({})", what, show_seconds(seconds),
+                                show_share(seconds, mean_window(measured.ranks))));
+  };
+  add("lost cores", mean(measured.ranks, &RankResult::lost_core));
+  add("flushes of the tracer", mean(measured.ranks, &RankResult::flushing));
+  double kept = 0;
+  for (const KeptCall& call : trace.kept) kept += call.time;
+  add("calls that keep their time", kept / ranks);
+  if (trace.clock_repair) add("clocks that disagree by up to", trace.clock_repair->largest_shift);
+  if (trace.shared_cores) parts.push_back("ranks that shared cores");
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+/// Time that only "measured" contains, and so a part of the savings of other machines.
+std::string not_the_network(const Results& results, const ScenarioResult& measured) {
+  std::string text;
+  const auto add = [&](const char* what, double seconds) {
+    if (seconds >= 0.005 * measured.elapsed)
+      text += fmt::format(" {} {} of that.", what, show_seconds(seconds));
+  };
+  const ScenarioResult* undisturbed = scenario_named(results, "undisturbed");
+  if (undisturbed) {
+    const bool lost = mean(measured.ranks, &RankResult::lost_core) >= 0.005 * measured.elapsed;
+    add(lost ? "Recording it and lost cores took" : "Recording it took",
+        measured.elapsed - undisturbed->elapsed);
+  } else {
+    add("The tracer's flushes took", mean(measured.ranks, &RankResult::flushing));
+    add("Lost cores took", mean(measured.ranks, &RankResult::lost_core));
+  }
+  return text;
+}
+
+/// "ethernet-1g, infiniband-hdr: 0 of 16,816 messages cross the network ..."
+std::string unused_network_line(const Results& results) {
+  const ScenarioResult* first = nullptr;
+  std::string names;
+  for (const ScenarioResult& scenario : results.scenarios) {
+    if (!scenario.network_unused) continue;
+    if (!first) first = &scenario;
+    names += (names.empty() ? "" : ", ") + scenario.name;
+  }
+  if (!first) return "";
+  uint64_t messages = 0;
+  for (const LevelTraffic& level : first->traffic) messages += level.messages;
+  const std::string what =
+      messages > 0 ? fmt::format("0 of {} cross", counted(messages, "message", "messages"))
+                   : "no collective crosses";
+  std::vector<std::string> changes = first->changes;
+  std::erase_if(changes, [](const std::string& change) {
+    return change.starts_with("ppn=") || change.starts_with("placement=");
+  });
+  changes.emplace_back("ppn=1");
+  return fmt::format("{}: {} the network ({}): try {}.", names, what,
+                     results.trace.nodes == 1 && results.trace.ranks > 1
+                         ? "all ranks on 1 node"
+                         : "those that talk to each other share a node",
+                     scenario_text(first->base, changes));
+}
+
+}  // namespace
+
+std::vector<std::string> caveats(const Results& results) {
+  std::vector<std::string> lines = caveats(results.trace);
+  const std::string unused = unused_network_line(results);
+  if (!unused.empty()) lines.push_back(unused);
+  const ScenarioResult* measured = scenario_named(results, "measured");
+  if (!measured || measured->ranks.empty()) return lines;
+  const auto share = [&](double RankResult::*seconds) {
+    const double time = mean(measured->ranks, seconds);
+    return fmt::format("{} ({})", show_seconds(time),
+                       show_share(time, mean_window(measured->ranks)));
+  };
+  const double window = mean_window(measured->ranks);
+  if (mean(measured->ranks, &RankResult::not_recorded) > 0) {
+    lines.push_back(fmt::format(
+        "{} of the mean rank was not recorded, as measurement was switched off: it is neither "
+        "compute nor MPI, and as long on every machine.",
+        share(&RankResult::not_recorded)));
+  }
+  if (mean(measured->ranks, &RankResult::flushing) > 0.001 * window) {
+    lines.push_back(fmt::format(
+        "the tracer wrote its buffer for {} of the mean rank: that is in measured alone.",
+        share(&RankResult::flushing)));
+  }
+  if (mean(measured->ranks, &RankResult::lost_core) > 0.001 * window) {
+    lines.push_back(
+        fmt::format("the mean rank had no core for {}, as others had it: undisturbed and platforms "
+                    "do without that time (--keep-stolen leaves it in).",
+                    share(&RankResult::lost_core)));
+  }
+  return lines;
+}
+
+bool is_unexplained(const Results& results) {
+  const ScenarioResult* measured = scenario_named(results, "measured");
+  return measured && (misses(own_machine(results), *measured) || lacks_cores(results) ||
+                      has_unsynchronised_clocks(results.trace));
+}
+
+std::string headline(const Results& results) {
+  const ScenarioResult* measured = scenario_named(results, "measured");
+  const ScenarioResult* perfect = scenario_named(results, "perfect");
+  if (!measured || !(measured->elapsed > 0)) return "";
+  const ScenarioResult* own = own_machine(results);
+  std::string text = own ? closure_line(*own, *measured) : "";
+  const std::string why = doubts(results.trace, *measured);
+  if (misses(own, *measured)) {
+    text += fmt::format(" {} are not explained{}: nothing is said of better networks.",
+                        show_seconds(std::abs(measured->elapsed - own->elapsed)),
+                        why.empty() ? "" : "; there are " + why);
+    return text;
+  }
+  if (!perfect) return text;
+  if (own) text += " ";
+  if (has_unsynchronised_clocks(results.trace)) {
+    return text +
+           "The clocks of the ranks were not synchronised: nothing is said of better networks.";
+  }
+  if (lacks_cores(results)) {
+    return text +
+           fmt::format(
+               "Ranks waited for cores, and others for them ({}): that is part of the difference "
+               "between measured and perfect, which says nothing of the network. Record it with a "
+               "core for each rank.",
+               why.empty() ? "others ran there" : why);
+  }
+  // Lost cores are no gain of a better network.
+  const bool lost = lost_cores(results);
+  const ScenarioResult& run = lost ? *scenario_named(results, "undisturbed") : *measured;
+  const double off = mean(measured->ranks, &RankResult::not_recorded);
+  const double recorded = run.elapsed - off;
+  const double left = std::max(0.0, perfect->elapsed - off);
+  if (!(recorded > 0)) return text;
+  const double gain = 1 - left / recorded;
+  const std::string name =
+      (off > 0 ? fmt::format("the recorded {} of this run", show_seconds(recorded)) : "this run") +
+      (lost ? " without lost cores" : "");
+  if (gain < 0.005) {
+    text += fmt::format(
+        "Even a perfect interconnect would not make {} faster{}: the time goes into compute and "
+        "into "
+        "waiting for other ranks, not into the network.",
+        name, off > 0 ? "" : " than its " + show_seconds(run.elapsed));
+  } else if (off > 0) {
+    text += fmt::format("On a perfect interconnect {} would take {} ({}).", name,
+                        show_seconds(left), less(gain));
+  } else {
+    text += fmt::format("On a perfect interconnect {} would take {} instead of {} ({}).", name,
+                        show_seconds(perfect->elapsed), show_seconds(run.elapsed), less(gain));
+  }
+  if (!lost) return text + not_the_network(results, *measured);
+  return text + fmt::format(" Ranks had no core for {} of their time.",
+                            show_share(lost_share(results), 1));
+}
+
+std::string identity_line(const IdentityResult& identity) {
+  if (identity.differing == 0) {
+    return fmt::format("Verified: measured gives all {} records back to the tick.",
+                       show_count(identity.records));
+  }
+  const std::string reason =
+      identity.backwards > 0
+          ? fmt::format("In the archive {} earlier than the one before: a clock ran backwards",
+                        counted(identity.backwards, "record is", "records are"))
+          : "This is an error in Rubato";
+  return fmt::format(
+      "NOT VERIFIED: {} of {} records of \"measured\" are not at the recorded tick, by up to {} "
+      "ticks, the first at {}. {}: do not trust the results.",
+      show_count(identity.differing), show_count(identity.records), identity.worst_ticks,
+      identity.first, reason);
+}
+
+bool outside_elapsed(const std::string& call) {
+  return call == "MPI_Init" || call == "MPI_Init_thread" || call == "MPI_Finalize";
+}
+
+const ScenarioResult* scenario_named(const Results& results, const std::string& name) {
+  for (const ScenarioResult& scenario : results.scenarios) {
+    if (scenario.name == name && scenario.deadlock.empty()) return &scenario;
+  }
+  if (results.undisturbed && name == results.undisturbed->name &&
+      results.undisturbed->deadlock.empty())
+    return &*results.undisturbed;
+  return nullptr;
+}
+
+const ScenarioResult* reference_scenario(const std::vector<ScenarioResult>& scenarios) {
+  for (const ScenarioResult& scenario : scenarios) {
+    if (scenario.name == "measured") return &scenario;
+  }
+  return scenarios.empty() ? nullptr : &scenarios.front();
+}
+
+}  // namespace rubato

@@ -1,0 +1,130 @@
+#include "tools/analysis/cures.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "models/scenario/scenario.h"
+#include "models/base/error.h"
+#include "models/base/shell_quoted.h"
+#include "tools/analysis/caveats.h"
+#include "tools/analysis/efficiency.h"
+#include "tools/cli/install_paths.h"
+#include "tools/analysis/lost_cores.h"
+#include "tools/analysis/other_rows.h"
+#include "tools/options/replay_command.h"
+
+namespace rubato {
+namespace {
+
+constexpr double kLeastGain = 0.01;  ///< of the elapsed time
+
+/// The first scenario with a platform, its own machine's before others; nullptr without one.
+const ScenarioResult* platform_of(const Results& results) {
+  const ScenarioResult* first = nullptr;
+  for (const ScenarioResult& scenario : results.scenarios) {
+    if (!scenario.deadlock.empty() || scenario.from_recording || scenario.base == "perfect")
+      continue;
+    if (scenario.own_machine) return &scenario;
+    if (!first) first = &scenario;
+  }
+  return first;
+}
+
+/// Latency against bandwidth on the platform of the run; a known network where it has none.
+std::string network_command(const Results& results) {
+  std::string scenarios;
+  if (const ScenarioResult* platform = platform_of(results)) {
+    const auto acts = [&](const char* change) {
+      try {
+        return has_effect(
+            parse_scenario(scenario_text(platform->base, platform->changes), platforms_dir()),
+            change);
+      } catch (const InputError&) {
+        return true;  // its file is not there any more
+      }
+    };
+    for (const char* change : {"latency/2", "bandwidth*2"}) {
+      if (!acts(change)) continue;
+      std::vector<std::string> changes = platform->changes;
+      changes.emplace_back(change);
+      scenarios += fmt::format("{}--on {}", scenarios.empty() ? "" : " ",
+                               shell_quoted(scenario_text(platform->base, changes)));
+    }
+  }
+  if (scenarios.empty())
+    scenarios = results.trace.nodes == 1 ? "--on infiniband-hdr:ppn=1" : "--on infiniband-hdr";
+  return ask_again("replay", results, scenarios);
+}
+
+/// What `perfect` does without.
+std::string costless_transfer(const Results& results, const ScenarioResult& scenario) {
+  if (!communicates(results)) return "recording that costs nothing";
+  return scenario.name == "measured" ? "messages and recording that cost nothing"
+                                     : "messages that cost nothing";
+}
+
+/// What full serialisation efficiency would be.
+std::string parallelised(Serialiser serialiser) {
+  switch (serialiser) {
+    case Serialiser::kKeptCalls:
+      return "kept calls that cost nothing";
+    case Serialiser::kApart:
+      return "ranks that begin and end together";
+    case Serialiser::kTurns:
+      break;
+  }
+  return "no rank that waits for its turn";
+}
+
+/// Which of messages and recording it is, or what of the network; "" where there is none.
+std::string transfer_command(const Results& results, const ScenarioResult& scenario) {
+  if (is_most_recording(scenario, *scenario_named(results, "perfect")))
+    return ask_again("replay", results, "--on undisturbed");
+  return communicates(results) ? network_command(results) : "";
+}
+
+}  // namespace
+
+std::vector<Cure> cures(const Results& results) {
+  const ScenarioResult* scenario = run_of_interest(results);
+  if (!scenario) return {};
+  const std::optional<Efficiency> e = efficiency(results, *scenario);
+  if (!e) return {};
+  std::vector<Cure> found;
+  const auto add = [&](const std::string& what, double factor, const std::string& command) {
+    if (1 - factor >= kLeastGain)
+      found.push_back({what, (1 - factor) * scenario->elapsed, command});
+  };
+  add(costless_transfer(results, *scenario), e->transfer, transfer_command(results, *scenario));
+  add("equal work on all ranks", e->load_balance,
+      ask_again(
+          "replay", results,
+          fmt::format("--on {}", shell_quoted(fmt::format("{}:rank{}.cpu*{:.2f}", scenario->base,
+                                                          e->busiest, 1 / e->load_balance)))));
+  add(parallelised(serialiser_of(results, *e)), e->serialisation, "");
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Cure& a, const Cure& b) { return a.seconds > b.seconds; });
+  return found;
+}
+
+std::vector<std::string> next_commands(const Results& results) {
+  std::vector<std::string> commands;
+  for (const Cure& cure : cures(results)) {
+    if (!cure.command.empty()) commands.push_back(cure.command);
+  }
+  return commands;
+}
+
+std::vector<std::string> verdict(const Results& results) {
+  std::vector<std::string> lines;
+  // The line of factors refers to the headline where ranks lacked cores.
+  std::vector<std::string> both = {efficiency_line(results), headline(results)};
+  if (lacks_cores(results)) std::swap(both[0], both[1]);
+  for (const std::string& line : both) {
+    if (!line.empty()) lines.push_back(line);
+  }
+  return lines;
+}
+
+}  // namespace rubato

@@ -1,0 +1,104 @@
+#include "tools/calibration/launch_table.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+
+#include "models/statistics/statistics.h"
+#include "models/base/units.h"
+#include "tools/format/numbers.h"
+#include "tools/calibration/sample_fit.h"
+#include "tools/format/text_table.h"
+
+namespace rubato {
+namespace {
+
+/// By launch.
+using Cell = std::map<int, double>;
+
+/// 0, 1, 8, 64, ... and the largest: the file has all of them.
+bool is_shown(double bytes, double largest) {
+  if (bytes == 0 || bytes == largest) return true;
+  const auto whole = static_cast<unsigned long long>(bytes);
+  return std::has_single_bit(whole) && std::countr_zero(whole) % 3 == 0;
+}
+
+std::string table_of(const std::string& operation, const std::map<double, Cell>& cells,
+                     int launches, int page_width) {
+  std::vector<double> all;
+  const double largest = cells.rbegin()->first;
+  for (const auto& [bytes, cell] : cells) {
+    if (!is_shown(bytes, largest)) continue;
+    for (const auto& [launch, seconds] : cell) all.push_back(seconds);
+  }
+  const TimeUnit unit = common_unit(all);
+  std::vector<std::string> header = {fmt::format("{} ({})", operation, unit.name), "Median", "Mean",
+                                     "±"};
+  for (int launch = 1; launch <= launches; ++launch) header.push_back(fmt::format("{}", launch));
+  TextTable table(header);
+  for (const auto& [bytes, cell] : cells) {
+    if (!is_shown(bytes, largest)) continue;
+    std::vector<double> times;
+    for (const auto& [launch, seconds] : cell) times.push_back(seconds);
+    std::vector<std::string> row = {
+        show_bytes(bytes), unit.show(median(times)), unit.show(mean(times)),
+        times.size() > 1 ? fmt::format("{:.1f} %", 100 * standard_error(times) / mean(times)) : ""};
+    for (int launch = 1; launch <= launches; ++launch) {
+      const auto found = cell.find(launch);
+      row.push_back(found == cell.end() ? "" : unit.show(found->second));
+    }
+    table.add_row(row);
+  }
+  return table.format(page_width);
+}
+
+/// One launch: a row per operation.
+std::string table_of_one(const std::vector<std::string>& order,
+                         std::map<std::string, std::map<double, Cell>>& operations,
+                         int page_width) {
+  const std::vector<double> sizes = {0, 8, 512, 4 << 10, 32 << 10, 256 << 10, 4 << 20};
+  std::vector<std::string> header = {"Time"};
+  for (const double bytes : sizes) header.push_back(show_bytes(bytes));
+  TextTable table(header);
+  for (const std::string& operation : order) {
+    std::vector<std::string> row = {operation};
+    for (const double bytes : sizes) {
+      const auto found = operations[operation].find(bytes);
+      const bool is_there = found != operations[operation].end();
+      row.push_back(is_there ? brief_seconds(found->second.begin()->second) : "");
+    }
+    table.add_row(row);
+  }
+  return table.format(page_width) + "\n";
+}
+
+}  // namespace
+
+std::string sample_table(const std::vector<SampleRow>& rows, OfLoops of_loops, int page_width) {
+  std::vector<std::string> order;
+  std::map<std::string, std::map<double, std::vector<SampleRow>>> rows_of;
+  int launches = 0;
+  for (const SampleRow& row : rows) {
+    const std::string operation = operation_of(row);
+    if (!rows_of.count(operation)) order.push_back(operation);
+    rows_of[operation][row.bytes].push_back(row);
+    launches = std::max(launches, row.launch);
+  }
+  std::map<std::string, std::map<double, Cell>> operations;
+  for (const auto& [operation, sizes] : rows_of) {
+    for (const auto& [bytes, same] : sizes) {
+      for (const SampleRow& row : one_per_launch(same))
+        operations[operation][bytes][row.launch] = seconds_of_launch(row, of_loops);
+    }
+  }
+  if (launches == 1) return table_of_one(order, operations, page_width);
+  std::string text;
+  for (const std::string& operation : order)
+    text += table_of(operation, operations[operation], launches, page_width) + "\n";
+  return text;
+}
+
+}  // namespace rubato

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/platform/platform.h"
+#include "models/platform/platform_file.h"
+#include "models/fit/level_fit.h"
+#include "tools/calibration/call_formulas.h"
+#include "tools/files/sample_file.h"
+#include "tools/calibration/sample_fit.h"
+
+namespace rubato {
+
+/// A level of it.
+struct FittedLevel {
+  Level level = Level::kNode;
+  LevelSamples samples;
+  LevelFit fit;  ///< with a curve
+};
+
+/// A platform made of samples, with comments and a report.
+struct FittedPlatform {
+  Platform platform;
+  std::vector<FittedLevel> levels;
+  std::vector<FittedCall> calls;
+  PlatformComments comments;  ///< for the file
+  std::string report;         ///< tables for a terminal
+  std::string remarks;        ///< lines for a terminal: how good each level's curve is, and noise
+};
+
+/// What to say of a curve of which a segment is uncertain by half of itself or more: from which
+/// length on, and by how much; "" of any other.
+std::string uncertain_curve(const SegmentedFit& fit);
+
+/// Fits everything in the samples of one file, each curve in at most `max_segments`; `file` is its
+/// name in messages and under [measured]. Errors: InputError if no level has enough samples for a
+/// curve.
+FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
+                            const std::string& name, int page_width,
+                            OfLoops of_loops = OfLoops::kLeast,
+                            int max_segments = kSegmentsOfLevel);
+
+}  // namespace rubato

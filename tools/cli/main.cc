@@ -1,0 +1,90 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <csignal>
+#include <exception>
+#include <string_view>
+
+#include "models/base/error.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/crash.h"
+#include "tools/cli/interruption.h"
+#include "tools/cli/standard_streams.h"
+#include "tools/version.h"
+
+namespace rubato {
+namespace {
+
+constexpr Command kCommands[] = {
+    {"trace", "record what an MPI program does (under mpirun)", command_trace},
+    {"recover", "make a trace of what a killed program recorded", command_recover},
+    {"calibrate", "learn this cluster's network (under mpirun)", command_calibrate},
+    {"fit", "make a platform file of a calibration's samples again", command_fit},
+    {"import", "make a platform file of what OSU, IMB or NetPIPE printed", command_import},
+    {"export", "write a platform file as SimGrid reads it", command_export},
+    {"compare", "say where two calibrations differ, and how surely", command_compare},
+    {"info", "what stands in an archive, and what can be replayed", command_info},
+    {"check", "say whether a platform file is right, and what messages take there", command_check},
+    {"platforms", "the platform files of common networks that are here", command_platforms},
+    {"replay", "play an archive back on other machines", command_replay},
+    {"profile", "who spends how long in which call, and sends how much to whom", command_profile},
+    {"place", "where the ranks of a run should be, in a network", command_place},
+    {"advise", "what each change would save end to end, the best first", command_advise},
+    {"tolerance", "how much slower a network may be before the run notices", command_tolerance},
+    {"diff", "say where a prediction and a measured run part, call by call", command_diff},
+    {"help", "explain a command, or scenarios, platforms or units", command_help},
+};
+
+int run(const Arguments& words) {
+  if (words.empty() || words[0] == "--help" || words[0] == "-h") return command_help({});
+  if (words[0] == "--version" || words[0] == "-V") {
+    print_to_stdout(fmt::format("rubato {}\n", kVersion));
+    return 0;
+  }
+  const Command* command = command_named(words[0]);
+  if (!command) {
+    std::vector<std::string> names = {"--help", "--version"};
+    for (const Command& c : kCommands) names.push_back(c.name);
+    const bool is_option = words[0][0] == '-';
+    throw UsageError(fmt::format("there is no {} '{}'{}; 'rubato --help' lists the commands",
+                                 is_option ? "option" : "command", words[0],
+                                 did_you_mean(words[0], names)));
+  }
+  return command->run({words.begin() + 1, words.end()});
+}
+
+}  // namespace
+
+std::span<const Command> commands() {
+  return kCommands;
+}
+
+const Command* command_named(const std::string& name) {
+  const auto found = std::find_if(std::begin(kCommands), std::end(kCommands),
+                                  [&](const Command& command) { return name == command.name; });
+  return found == std::end(kCommands) ? nullptr : found;
+}
+
+}  // namespace rubato
+
+int main(int argc, char** argv) {
+  rubato::open_standard_streams();
+  // (The calibrator answers signals itself: what it has measured until then counts.)
+  if (argc < 2 || std::string_view(argv[1]) != "calibrate") rubato::handle_interruptions();
+  rubato::handle_crashes();
+  try {
+    const int code = rubato::run({argv + 1, argv + argc});
+    rubato::flush_stdout();
+    if (code == 0 && rubato::nobody_reads_stdout()) {
+      std::signal(SIGPIPE, SIG_DFL);
+      std::raise(SIGPIPE);
+    }
+    return code;
+  } catch (const rubato::UsageError& error) {
+    rubato::print_to_stderr(fmt::format("rubato: {}", error.what()));
+    return 2;
+  } catch (const std::exception& error) {
+    rubato::print_to_stderr(fmt::format("rubato: error: {}", error.what()));
+    return 1;
+  }
+}

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "models/scenario/scenario.h"
+
+namespace rubato {
+
+/// Prints warnings about the platforms of scenarios, except presets.
+void warn_of_platforms(const std::vector<Scenario>& scenarios);
+
+/// "replaying:  12 %, 4.1 %/s, about 21 s left": what is done (0 to 1) after so many seconds.
+/// During the first second the percentage alone, as the rest would be a guess.
+std::string progress_text(const std::string& word, double share, double seconds);
+
+/// Shows that on a terminal, as the share grows, and clears the line at 1. Where standard error is
+/// none, null, or with RUBATO_PROGRESS=1 in the environment a line at each tenth.
+std::function<void(double)> progress_line(const std::string& word);
+
+}  // namespace rubato

@@ -1,0 +1,94 @@
+#include <fmt/core.h>
+
+#include "models/base/error.h"
+#include "replay/study/advice.h"
+#include "replay/sources/input_format.h"
+#include "tools/studies/advice_report.h"
+#include "tools/cli/commands.h"
+#include "tools/options/options.h"
+#include "tools/cli/replay_notices.h"
+#include "tools/files/report_files.h"
+#include "tools/options/scenario_options.h"
+#include "tools/format/text_table.h"
+
+namespace po = boost::program_options;
+
+namespace rubato {
+namespace {
+
+const CommandHelp kAdviseHelp = {
+    "rubato advise ARCHIVE [--on SCENARIO] [options]",
+    "Says what each change would save end to end, the best first: a function, a rank or\n"
+    "all compute in half the time, equal compute on all ranks, free messages; on a\n"
+    "platform also latency, bandwidth, overheads, algorithms and placements.",
+    "  rubato advise run.otf2dir\n"
+    "  rubato advise run.otf2dir --on cluster.toml --hosts hosts.txt\n"
+    "Scenarios are those of 'rubato replay'. With contention each change is a replay of\n"
+    "its own, which takes long. Files that exist are replaced; they appear only when\n"
+    "complete."};
+
+po::options_description advise_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("on", po::value<std::string>()->value_name("SCENARIO")->default_value("measured"),
+      "the machine that changes are tried on");
+  add("most", po::value<int>()->value_name("N")->default_value(10),
+      "functions, and ranks, to try, at most 64: those with most compute on the critical path and "
+      "in all");
+  add("hosts", po::value<std::string>()->value_name("FILE"),
+      "write the host of each rank in the placement that keeps messages on nodes, for "
+      "placement=file:FILE");
+  add("json", po::value<std::string>()->value_name("FILE"),
+      "write the results as JSON (share/doc/json.md); '-': to standard output instead of the text");
+  add("csv", po::value<std::string>()->value_name("FILE"),
+      "write a row for each change, with its kind and name; '-' as above");
+  add("help,h", "show this help");
+  add_engine_options(options);
+  return options;
+}
+
+/// The file as texts of scenarios name it.
+std::string hosts_file(const po::variables_map& values) {
+  if (!values.count("hosts")) return "hosts.txt";
+  const std::string file = values["hosts"].as<std::string>();
+  if (file.find(',') != std::string::npos)
+    throw UsageError(fmt::format("--hosts: '{}' has a comma, which ends a change", file));
+  return file;
+}
+
+}  // namespace
+
+int command_advise(const Arguments& arguments) {
+  po::variables_map values;
+  if (!parse_options(arguments, kAdviseHelp, advise_options(), "archive", false, values)) return 0;
+  const std::string archive = one_archive(values, kAdviseHelp);
+  const Scenario scenario = named_scenario(text_of(values, "on"));
+  if (scenario.local) {
+    throw UsageError(
+        "--on: with undisturbed:local ranks wait as long as recorded, so nothing can be told");
+  }
+  warn_of_platforms({scenario});
+  AdviceSettings settings;
+  const int most = values["most"].as<int>();
+  if (most < 1 || most > 64) throw UsageError("--most: from 1 to 64");
+  settings.most = static_cast<size_t>(most);
+  settings.parse = named_scenario;
+  settings.hosts_file = hosts_file(values);
+  ReplayOptions options = engine_options(values);
+  options.progress = progress_line("trying");
+  ReportFiles files(values, {"json", "csv", "hosts"}, archive);
+
+  const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
+  Advice advice = find_advice(*source, scenario, settings, options);
+  advice.run.asked_with = engine_words(values);
+  const AdviceSubject subject{&scenario, settings.most, settings.hosts_file,
+                              values.count("hosts") > 0};
+  if (files.tables_wanted()) print_to_stdout(advice_text(advice, subject, page_width()));
+  if (files.wants("json")) files.write("json", advice_json(advice, subject));
+  if (files.wants("csv")) files.write("csv", advice_csv(advice, subject));
+  if (files.wants("hosts")) files.write("hosts", advice_hosts(advice));
+  files.commit();
+  return 0;
+}
+
+}  // namespace rubato

@@ -1,0 +1,399 @@
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/platform/platform_file.h"
+#include "models/base/error.h"
+#include "models/fit/fit.h"
+#include "models/fit/message_pattern.h"
+#include "models/placement/placement.h"
+#include "models/base/units.h"
+#include "tools/cli/commands.h"
+#include "tools/launch/flavour.h"
+#include "tools/cli/install_paths.h"
+#include "tools/launch/launches.h"
+#include "tools/options/options.h"
+#include "tools/files/whole_file.h"
+
+namespace po = boost::program_options;
+
+namespace rubato {
+namespace {
+
+constexpr double kLeastSize = 1024;
+constexpr double kMostSize = 1 << 30;  // an MPI count is an int; a burst has two of them in memory
+
+/// Whose calibrator to become: the launcher's, or under Slurm, which serves both, what was `asked`
+/// for, else what it mostly speaks with either. Errors: InputError where the launcher knows better.
+Flavour calibrator_flavour(Flavour asked) {
+  const Flavour launcher = launcher_flavour();
+  if (launcher != Flavour::kUnknown) {
+    if (asked != Flavour::kUnknown && asked != launcher) {
+      throw InputError(fmt::format("--mpi {}: this job was started by the mpirun of {}",
+                                   flavour_name(asked), flavour_title(launcher)));
+    }
+    return launcher;
+  }
+  return asked != Flavour::kUnknown ? asked : likely_launcher_flavour();
+}
+
+/// cluster.toml -> cluster.csv
+std::string csv_beside(const std::string& toml) {
+  const size_t dot = toml.rfind('.');
+  const size_t slash = toml.rfind('/');
+  const bool has_extension =
+      dot != std::string::npos && (slash == std::string::npos || dot > slash);
+  return (has_extension ? toml.substr(0, dot) : toml) + ".csv";
+}
+
+/// dir/cluster.toml -> cluster
+std::string platform_name(const std::string& toml) {
+  const std::string file = toml.substr(toml.rfind('/') + 1);
+  return file.substr(0, file.find('.'));
+}
+
+/// The word that an option says. Errors: UsageError when it is none of `words`.
+std::string one_of(const po::variables_map& values, const char* option,
+                   const std::vector<std::string>& words) {
+  const std::string word = values[option].as<std::string>();
+  if (std::find(words.begin(), words.end(), word) != words.end()) return word;
+  throw UsageError(fmt::format("--{}: '{}' is none of {}{}", option, word, fmt::join(words, ", "),
+                               did_you_mean(word, words)));
+}
+
+/// The collectives that are measured, with commas; those of ReproMPI for "all".
+std::string collective_list(const std::string& list) {
+  static const std::vector<std::string> known = {
+      "barrier",  "bcast",     "gather",     "gatherv",  "scatter",
+      "scatterv", "allgather", "allgatherv", "alltoall", "alltoallv",
+      "reduce",   "allreduce", "scan",       "exscan",   "reduce_scatter"};
+  if (list == "none") return "";
+  if (list == "all") return fmt::format("{}", fmt::join(known, ","));
+  std::istringstream words(list);
+  for (std::string word; std::getline(words, word, ',');) {
+    if (std::find(known.begin(), known.end(), word) != known.end()) continue;
+    throw UsageError(fmt::format("--collectives: '{}' is none of {}{}", word,
+                                 fmt::join(known, ", "), did_you_mean(word, known)));
+  }
+  return list;
+}
+
+/// The levels that have to be measured, with commas. Errors: UsageError.
+std::string level_list(const std::string& list) {
+  const std::vector<std::string> known(kLevelNames.begin(), kLevelNames.end());
+  std::istringstream words(list);
+  std::string word;
+  do {
+    word.clear();
+    std::getline(words, word, ',');
+    if (std::find(known.begin(), known.end(), word) != known.end()) continue;
+    throw UsageError(fmt::format("--levels: '{}' is none of {}{}", word, fmt::join(known, ", "),
+                                 did_you_mean(word, known)));
+  } while (!words.eof());
+  return list;
+}
+
+/// What the command line asks for.
+struct Request {
+  bool help = false;
+  std::vector<std::string> words;   ///< for the calibrator of one MPI
+  Flavour mpi = Flavour::kUnknown;  ///< asked for
+  LaunchPlan plan;                  ///< with a launcher only where several launches are asked for
+  Arguments fit;                    ///< of `rubato fit`, which makes the platform file
+};
+
+/// How fast it has to be, as words for a launch or for a calibrator. Errors: UsageError.
+std::vector<std::string> options_of_pace(const po::variables_map& values) {
+  std::vector<std::string> options;
+  if (values.count("quick")) options.push_back("--quick");
+  if (values.count("seconds")) {
+    const double seconds = values["seconds"].as<double>();
+    if (!(seconds >= 1 && seconds <= 1e6))
+      throw UsageError(fmt::format("--seconds: from 1 to a million, not {}", seconds));
+    options.push_back(fmt::format("--seconds={}", seconds));
+  }
+  return options;
+}
+
+/// The words that each of several launches gets.
+std::vector<std::string> options_of_launch(const po::variables_map& values) {
+  std::vector<std::string> options;
+  for (const char* name : {"max-size", "time", "patterns", "collectives", "sync"})
+    options.insert(options.end(), {std::string("--") + name, values[name].as<std::string>()});
+  for (std::string& option : options_of_pace(values)) options.push_back(std::move(option));
+  if (values.count("adaptive-patterns")) options.push_back("--adaptive-patterns");
+  if (values.count("levels")) {
+    options.insert(options.end(), {"--levels", values["levels"].as<std::string>()});
+  }
+  if (values.count("mpi"))
+    options.insert(options.end(), {"--mpi", values["mpi"].as<std::string>()});
+  if (values.count("lengths")) {
+    // A launcher may start elsewhere.
+    const std::string value =
+        std::filesystem::absolute(values["lengths"].as<std::string>()).string();
+    options.insert(options.end(), {"--lengths", value});
+  }
+  return options;
+}
+
+/// The part of a request that several launches need. Errors: UsageError.
+LaunchPlan launch_plan(const po::variables_map& values, const std::vector<std::string>& launcher) {
+  // Three show what launches differ by; a quick run has time for one.
+  constexpr int kLaunches = 3, kQuickLaunches = 1;
+  LaunchPlan plan;
+  if (!values.count("launches") && launcher.empty()) return plan;
+  plan.launches = values.count("launches") ? values["launches"].as<int>()
+                  : values.count("quick")  ? kQuickLaunches
+                                           : kLaunches;
+  if (plan.launches < 1) throw UsageError("--launches: from 1 on");
+  if (launcher.empty()) {
+    throw UsageError(
+        "--launches needs what starts a launch: rubato calibrate --launches 10 -o FILE -- mpirun "
+        "-n 2");
+  }
+  if (launcher_flavour() != Flavour::kUnknown) {
+    throw UsageError("--launches starts mpirun itself; start it without one");
+  }
+  if (!values["launch"].defaulted()) throw UsageError("--launch and --launches exclude each other");
+  plan.launcher = launcher;
+  plan.options = options_of_launch(values);
+  plan.given_lengths = values.count("lengths") > 0;
+  return plan;
+}
+
+/// The words in front of "--" and those behind it.
+std::pair<Arguments, Arguments> at_dashes(const Arguments& arguments) {
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  return {{arguments.begin(), dashes},
+          {dashes == arguments.end() ? dashes : dashes + 1, arguments.end()}};
+}
+
+const CommandHelp kCalibrateHelp = {
+    "mpirun -n RANKS rubato calibrate -o FILE [options]",
+    "Measures what messages cost on this machine and writes a platform file for 'rubato "
+    "replay'.\n"
+    "Rank 0 talks to the last rank on its own node (level 'node'), to the last rank on another\n"
+    "node (level 'network'), and to itself (level 'self'); start it so that these pairs exist.\n"
+    "Where ranks are bound to cores, and rank 0 has others on its own socket and on another one,\n"
+    "'socket' is inside the first and 'node' between the two.\n"
+    "Patterns: pingpong, headtohead, bisection, ring and halo, each also with _nonblocking,\n"
+    "_persistent or _synchronous, and with _cold (data from outside of the caches; not together\n"
+    "with _persistent); overlap and pingpong_ready.",
+    "Examples:\n"
+    "  mpirun -n 2 rubato calibrate -o cluster.toml                 one node\n"
+    "  mpirun -n 4 --map-by ppr:2:node rubato calibrate -o c.toml   two nodes\n"
+    "  rubato calibrate --launches 10 -o c.toml -- mpirun -n 2      ten launches"};
+
+po::options_description visible_options() {
+  po::options_description visible("Options");
+  visible.add_options()  //
+      ("output,o", po::value<std::string>()->value_name("FILE"),
+       "the platform file to write (.toml); the samples go beside it, as .csv")  //
+      ("quick", "at most 30 s instead of minutes, with less certain numbers")    //
+      ("seconds", po::value<double>()->value_name("N"),
+       "how long it may take, about (default: two or three minutes, quick 20 to 30 s, for two "
+       "ranks)")  //
+      ("max-size", po::value<std::string>()->value_name("SIZE")->default_value("4MiB"),
+       "the largest message")  //
+      ("time", po::value<std::string>()->value_name("NAME")->default_value("min"),
+       "what counts of the loops over a size: min, which nothing disturbed, or median, what a "
+       "message takes here most of the time")  //
+      ("levels", po::value<std::string>()->value_name("LIST"),
+       "which levels have to be measured: socket, node, network, with commas; self for none of "
+       "them; an error where the ranks do not show one (default: those that they show)")  //
+      ("segments", po::value<int>()->value_name("N"),
+       "straight pieces of a curve at most (default: 4; fewer where the samples show fewer)")  //
+      ("digits", po::value<int>()->value_name("N"),
+       "significant digits of times and bandwidths in the platform file (default: 4)")  //
+      ("name", po::value<std::string>()->value_name("NAME"),
+       "what reports call the machine (default: the name of FILE)")  //
+      ("launch", po::value<int>()->value_name("N")->default_value(1),
+       "which of several launches this is, for the samples ('rubato compare') and the random order "
+       "of lengths")  //
+      ("collectives", po::value<std::string>()->value_name("LIST")->default_value("all"),
+       "which collective operations are measured: names with commas, all or none")  //
+      ("sync", po::value<std::string>()->value_name("HOW")->default_value("auto", ""),
+       "how collectives begin together: window, on a global clock, or barrier, which measures up "
+       "to "
+       "a latency too much or too little (default: window; barrier where ranks share cores)")  //
+      ("launches", po::value<int>()->value_name("N"),
+       "start the launcher behind '--' so many times and make one platform of all (default: 3, "
+       "with --quick 1)")  //
+      ("lengths", po::value<std::string>()->value_name("SAMPLES.csv"),
+       "measure the lengths of these samples instead of choosing")  //
+      ("patterns", po::value<std::string>()->value_name("LIST")->default_value("default", ""),
+       "further patterns of messages, with commas: names as in the samples, default, all or "
+       "none")                                                                                 //
+      ("adaptive-patterns", "measure their ping-pongs at as many lengths as the curve needs")  //
+      ("mpi", po::value<std::string>()->value_name("NAME"),
+       "openmpi or mpich, where the launcher does not tell: 'srun --mpi=pmi2' is taken for "
+       "MPICH's, other kinds for Open MPI's")  //
+      ("html", po::value<std::string>()->value_name("FILE"),
+       "write a page with every curve and formula, its samples and residuals")  //
+      ("raw", po::value<std::string>()->value_name("FILE.csv"),
+       "write every single observation with its time")                                       //
+      ("tables", "print times and formulas of all patterns and operations, not the curves")  //
+      ("samples-only", "write the samples, and leave the platform file to 'rubato fit'")     //
+      ("force", "replace existing files")                                                    //
+      ("help,h", "show this help");
+  return visible;
+}
+
+Request read_request(const Arguments& arguments) {
+  const auto [own, launcher] = at_dashes(arguments);
+  po::variables_map values;
+  Request request;
+  request.help = !parse_options(own, kCalibrateHelp, visible_options(), "", false, values);
+  if (request.help) return request;
+  if (!values.count("output")) {
+    throw UsageError(
+        "-o FILE is missing; usage: mpirun -n RANKS rubato calibrate -o FILE [options]");
+  }
+  const std::string toml = values["output"].as<std::string>();
+  const std::string csv = csv_beside(toml);
+  if (csv == toml || platform_name(toml).empty()) {
+    throw UsageError(
+        fmt::format("'{}' is no name for a platform file; use one like cluster.toml", toml));
+  }
+  double max_size = 0;
+  try {
+    max_size = parse_bytes(values["max-size"].as<std::string>());
+  } catch (const InputError& error) {
+    throw UsageError(fmt::format("--max-size: {}", error.what()));
+  }
+  if (max_size < kLeastSize || max_size > kMostSize) {
+    throw UsageError(fmt::format("--max-size must lie between {} and {}", format_bytes(kLeastSize),
+                                 format_bytes(kMostSize)));
+  }
+  if (values.count("mpi")) {
+    const bool open = one_of(values, "mpi", {"openmpi", "mpich"}) == "openmpi";
+    request.mpi = open ? Flavour::kOpenMpi : Flavour::kMpich;
+  }
+  const std::string patterns = values["patterns"].as<std::string>();
+  parse_patterns(patterns);  // complains here, once
+  if (values["launch"].as<int>() < 1) throw UsageError("--launch: from 1 on");
+  const std::string name =
+      values.count("name") ? values["name"].as<std::string>() : platform_name(toml);
+  const std::string html = values.count("html") ? values["html"].as<std::string>() : "";
+  const std::string raw = values.count("raw") ? values["raw"].as<std::string>() : "";
+  for (const std::string& other : {toml, csv}) keep_apart(other, html);
+  if (!raw.empty()) {
+    for (const std::string& other : {toml, csv, html}) keep_apart(other, raw);
+    if (values.count("lengths")) keep_input(values["lengths"].as<std::string>(), raw);
+  }
+  const std::string command = fmt::format("rubato calibrate {}", fmt::join(arguments, " "));
+  request.words = {"--toml=" + toml,
+                   "--csv=" + csv,
+                   "--html=" + html,
+                   "--raw=" + raw,
+                   "--collectives=" + collective_list(values["collectives"].as<std::string>()),
+                   "--time=" + one_of(values, "time", {"min", "median"}),
+                   "--sync=" + one_of(values, "sync", {"auto", "barrier", "window"}),
+                   fmt::format("--max-bytes={:.0f}", max_size),
+                   fmt::format("--launch={}", values["launch"].as<int>()),
+                   "--patterns=" + patterns,
+                   "--command=" + command};
+  if (values.count("adaptive-patterns")) request.words.push_back("--adaptive-patterns");
+  if (values.count("samples-only")) {
+    for (const char* of_fit : {"name", "html", "tables", "segments", "digits"}) {
+      if (values.count(of_fit))
+        throw UsageError(fmt::format("--samples-only leaves --{} to 'rubato fit'", of_fit));
+    }
+  } else {
+    request.fit = {csv, "--output=" + toml, "--name=" + name};
+    if (!html.empty()) request.fit.push_back("--html=" + html);
+    if (values.count("tables")) request.fit.push_back("--tables");
+    if (values.count("segments")) {
+      request.fit.push_back(
+          fmt::format("--segments={}", number_in(values, "segments", 1, kMostSegments)));
+    }
+    if (values.count("digits")) {
+      request.fit.push_back(
+          fmt::format("--digits={}", number_in(values, "digits", kLeastDigits, kMostDigits)));
+    }
+    if (values.count("force")) request.fit.push_back("--force");
+    request.words.push_back("--then=" + std::filesystem::read_symlink("/proc/self/exe").string());
+    request.words.push_back("--then=fit");
+    for (const std::string& word : request.fit) request.words.push_back("--then=" + word);
+  }
+  for (std::string& option : options_of_pace(values)) request.words.push_back(std::move(option));
+  if (values.count("force")) request.words.push_back("--force");
+  if (values.count("levels"))
+    request.words.push_back("--levels=" + level_list(values["levels"].as<std::string>()));
+  if (values.count("lengths"))
+    request.words.push_back("--lengths=" + values["lengths"].as<std::string>());
+  request.plan = launch_plan(values, launcher);
+  if (!request.plan.launcher.empty()) {
+    request.plan.csv = csv;
+    request.plan.raw = raw;
+    if (!request.fit.empty()) request.plan.made_of_it = {toml};
+    if (!html.empty()) request.plan.made_of_it.push_back(html);
+    request.plan.command = command;
+    // The file of -o comes first: the name that the user gave.
+    if (!values.count("force")) {
+      std::vector<std::string> made = {csv};
+      if (!request.fit.empty()) made.insert(made.begin(), toml);
+      if (!raw.empty()) made.push_back(raw);
+      refuse_existing(made);
+    }
+  }
+  return request;
+}
+
+/// Becomes the calibrator; returns only by an exception.
+[[noreturn]] void become(const std::string& program, std::vector<std::string> words) {
+  if (access(program.c_str(), X_OK) != 0) {
+    throw InputError(program + " is not there: this installation was built without that MPI");
+  }
+  words.insert(words.begin(), program);
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execv(program.c_str(), argv.data());
+  throw InputError(fmt::format("{} cannot be started: {}", program, std::strerror(errno)));
+}
+
+}  // namespace
+
+int command_calibrate(const Arguments& arguments) {
+  // mpirun starts this on every rank: one of them speaks.
+  const bool speaks = launcher_rank() == 0;
+  if (!speaks && !freopen("/dev/null", "w", stdout)) return 1;
+  try {
+    const Request request = read_request(arguments);
+    if (request.help) return 0;
+    if (!request.plan.launcher.empty()) {
+      calibrate_in_launches(request.plan);
+      if (!request.fit.empty()) return command_fit(request.fit);
+      print_to_stdout(fmt::format("{}: samples\n", request.plan.csv));
+      return 0;
+    }
+    const Flavour flavour = calibrator_flavour(request.mpi);
+    // (Who names the MPI library knows of a launcher that says nothing of ranks.)
+    const bool may_join = request.mpi == Flavour::kUnknown;
+    const std::string join = may_join ? srun_that_joins(request.mpi) : "";
+    if (!join.empty()) throw InputError("calibrate needs ranks that find each other: use " + join);
+    if (flavour == Flavour::kUnknown) {
+      throw InputError("calibrate needs at least 2 ranks: mpirun -n 2 rubato calibrate ...");
+    }
+    become(libexec_dir() + "/rubato-calibrate-" + flavour_name(flavour), request.words);
+  } catch (const UsageError&) {
+    if (!speaks) return 2;
+    throw;
+  } catch (const InputError&) {
+    if (!speaks) return 1;
+    throw;
+  }
+}
+
+}  // namespace rubato

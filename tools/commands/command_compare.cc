@@ -1,0 +1,129 @@
+#include <fmt/core.h>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/base/error.h"
+#include "tools/cli/commands.h"
+#include "tools/calibration/compare_report.h"
+#include "tools/options/options.h"
+#include "tools/files/sample_file.h"
+#include "tools/format/text_table.h"
+#include "tools/files/whole_file.h"
+
+namespace po = boost::program_options;
+
+namespace rubato {
+namespace {
+
+const CommandHelp kCompareHelp = {
+    "rubato compare A.csv B.csv [options]",
+    "Says for each operation and size whether two sets of samples differ, by Wilcoxon's rank-sum\n"
+    "test over launches, and which one is faster.",
+    "Each side needs several launches, ten or more if possible:\n"
+    "  rubato calibrate --launches 10 --quick -o a.toml -- mpirun -n 2\n"
+    "  rubato calibrate --launches 10 --quick --lengths a.csv -o b.toml -- \\\n"
+    "    mpirun -n 2 OPTIONS\n"
+    "  rubato compare a.csv b.csv\n"
+    "Files of samples may also be strung together (cat), those of older versions too."};
+
+using Cells = std::set<std::pair<std::string, double>>;  // operation and bytes
+
+/// Adds the cells in which some launch has no median.
+void add_cells_without_median(const SampleFile& samples, Cells& cells) {
+  for (const SampleRow& row : samples.rows) {
+    if (!(row.median > 0)) cells.emplace(operation_of(row), row.bytes);
+  }
+}
+
+/// Medians, but those `by_least`: like is compared with like.
+std::vector<Observation> observations_of(const SampleFile& samples, bool median,
+                                         const Cells& by_least) {
+  std::vector<Observation> observations;
+  for (const SampleRow& row : samples.rows) {
+    const bool least = !median || by_least.count({operation_of(row), row.bytes}) > 0;
+    observations.push_back(
+        {operation_of(row), row.bytes, row.launch, least ? row.seconds : row.median});
+  }
+  return observations;
+}
+
+}  // namespace
+
+int command_compare(const Arguments& arguments) {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("time", po::value<std::string>()->value_name("NAME")->default_value("median"),
+      "which time of a sample: median, min, avg or max of its loops; where a launch of an older "
+      "version has no median, min is compared instead");
+  add("json", po::value<std::string>()->value_name("FILE"),
+      "write all results as JSON; '-': to standard output instead of the tables");
+  add("csv", po::value<std::string>()->value_name("FILE"),
+      "write a row per operation and size; '-' as above");
+  add("html", po::value<std::string>()->value_name("FILE"),
+      "write a page with charts; one file that needs no network");
+  add("all", "show each operation and size, not only how many differ and where most");
+  add("help,h", "show this help");
+  po::variables_map values;
+  if (!parse_options(arguments, kCompareHelp, options, "file", false, values)) return 0;
+  const auto files = values.count("file") ? values["file"].as<std::vector<std::string>>()
+                                          : std::vector<std::string>{};
+  if (files.size() != 2) {
+    throw UsageError(fmt::format("two files of samples, please; usage: {}", kCompareHelp.usage));
+  }
+  const std::string time = values["time"].as<std::string>();
+  if (time != "min" && time != "avg" && time != "max" && time != "median") {
+    throw UsageError(fmt::format("--time: '{}' is none of min, avg, max, median", time));
+  }
+
+  using Writer = std::string (*)(const ComparedFiles&);
+  std::map<std::string, Writer> writers;  // by the name of the file
+  for (const auto& [option, writer] : {std::pair<const char*, Writer>{"json", comparison_json},
+                                       {"csv", comparison_csv},
+                                       {"html", comparison_html}}) {
+    if (!values.count(option)) continue;
+    if (!writers.emplace(values[option].as<std::string>(), writer).second) {
+      throw UsageError("two reports cannot be written to one file");
+    }
+  }
+  std::vector<std::pair<std::unique_ptr<WholeFile>, Writer>> outputs;
+  for (const auto& [name, writer] : writers) {
+    if (name == "-") continue;
+    for (const std::string& file : files) keep_input(file, name);
+    outputs.emplace_back(std::make_unique<WholeFile>(name), writer);
+  }
+
+  ComparedFiles compared{files[0], files[1], "seconds_" + time, {}};
+  // ReproMPI compares medians; samples of older versions have none of most messages.
+  const bool median = time == "median";
+  std::vector<SampleFile> samples;
+  Cells by_least;
+  for (const std::string& file : files) {
+    samples.push_back(read_sample_file(file, median ? "seconds_min" : compared.column));
+    if (median) add_cells_without_median(samples.back(), by_least);
+  }
+  compared.comparison = compare(observations_of(samples[0], median, by_least),
+                                observations_of(samples[1], median, by_least));
+  for (const CellComparison& cell : compared.comparison.cells)
+    compared.by_least += static_cast<int>(by_least.count({cell.operation, cell.bytes}));
+  if (compared.comparison.cells.empty()) {
+    throw InputError(
+        fmt::format("{} and {} have no level, pattern and size in common", files[0], files[1]));
+  }
+  for (const auto& [file, writer] : outputs) {
+    file->write(writer(compared));
+    file->commit();
+  }
+  const auto standard = writers.find("-");
+  if (standard == writers.end())
+    print_to_stdout(comparison_text(compared, values.count("all") > 0, page_width()));
+  else
+    print_data(standard->second(compared));
+  return 0;
+}
+
+}  // namespace rubato

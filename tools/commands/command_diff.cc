@@ -1,0 +1,187 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "models/scenario/scenario.h"
+#include "models/base/error.h"
+#include "models/base/units.h"
+#include "replay/sources/input_format.h"
+#include "replay/run/driver.h"
+#include "replay/compare/call_log.h"
+#include "replay/run/scenario_groups.h"
+#include "tools/files/archive_guard.h"
+#include "tools/cli/commands.h"
+#include "tools/studies/diff_report.h"
+#include "tools/options/options.h"
+#include "tools/options/scenario_options.h"
+#include "tools/format/text_table.h"
+#include "tools/files/whole_file.h"
+
+namespace po = boost::program_options;
+
+namespace rubato {
+namespace {
+
+using Words = std::vector<std::string>;
+
+const CommandHelp kDiffHelp = {
+    "rubato diff PREDICTED [--on SCENARIO] MEASURED [--on SCENARIO] [options]",
+    "Lays two runs of a program side by side, operation by operation, and says where they part:\n"
+    "what was predicted from the first archive, and what the second one recorded.",
+    "Without --on, a side is what was measured. --on belongs to the archive before it.\n"
+    "  rubato diff here.otf2dir --on there.toml there.otf2dir\n"
+    "Both runs need as many ranks. Differences are no error: the exit code is 0."};
+
+/// What is compared, in words of the command line.
+struct Side {
+  std::string archive;
+  std::string scenario = "measured";
+};
+
+/// Takes `--on` to the archive before it (to the first, if there is none); boost keeps no order.
+std::vector<Side> sides_of(const Arguments& arguments, const po::options_description& visible) {
+  po::options_description all;
+  all.add(visible);
+  all.add_options()("archive", po::value<Words>());
+  po::positional_options_description words;
+  words.add("archive", -1);
+  using Style = po::command_line_style::style_t;
+  const int style = Style::unix_style & ~Style::allow_guessing;
+  const auto parsed =
+      po::command_line_parser(arguments).options(all).positional(words).style(style).run();
+  std::vector<Side> sides;
+  std::vector<bool> given;
+  std::string before_all;
+  for (const auto& option : parsed.options) {
+    if (option.string_key == "archive") {
+      sides.push_back({option.value[0]});
+      given.push_back(false);
+    } else if (option.string_key == "on") {
+      const bool again = sides.empty() ? !before_all.empty() : given.back();
+      if (again) throw UsageError("--on: one scenario for each archive, please");
+      if (sides.empty()) {
+        before_all = option.value[0];
+      } else {
+        sides.back().scenario = option.value[0];
+        given.back() = true;
+      }
+    }
+  }
+  if (sides.size() != 2)
+    throw UsageError(fmt::format("two archives, please; usage: {}", kDiffHelp.usage));
+  if (!before_all.empty()) {
+    if (given[0]) throw UsageError("--on: one scenario for each archive, please");
+    sides[0].scenario = before_all;
+  }
+  return sides;
+}
+
+/// One side, replayed.
+struct ReplayedSide {
+  std::unique_ptr<EventSource> source;
+  std::unique_ptr<CallLog> log;
+  std::vector<std::string> functions;
+  DiffSide summary;
+
+  LoggedRun run() const {
+    return {log.get(), functions, functions.empty() ? nullptr : source->function_times()};
+  }
+};
+
+/// Of the functions of an archive those that can be measured in one pass, first those that
+/// scenarios change: the driver's order.
+std::vector<std::string> measured_functions(const EventSource& source, const Scenario& scenario) {
+  std::vector<std::string> functions =
+      functions_to_time({scenario}, source.functions(), source.definitions());
+  for (const FunctionName& function : source.functions()) {
+    const bool is_new =
+        std::find(functions.begin(), functions.end(), function.name) == functions.end();
+    if (is_new && functions.size() < kMostFunctions) functions.push_back(function.name);
+  }
+  return functions;
+}
+
+ReplayedSide replay_side(const Side& side, ReplayOptions options, bool functions) {
+  const Scenario scenario = named_scenario(side.scenario);
+  ReplayedSide replayed;
+  replayed.source = open_trace(side.archive, {options.ignore_offsets, options.threads});
+  const TraceDefinitions& trace = replayed.source->definitions();
+  const Placement recorded(trace.node_of_rank, trace.socket_of_rank);
+  replayed.log = std::make_unique<CallLog>(trace, scenario.placement.place(recorded),
+                                           kept_losses(scenario, options.keep_stolen));
+  options.observers = {replayed.log.get()};
+  if (functions) {
+    replayed.functions = measured_functions(*replayed.source, scenario);
+    options.functions = replayed.functions;
+  }
+  const Results results = run_replay(*replayed.source, {scenario}, options);
+  const ScenarioResult& result = results.scenarios[0];
+  if (!result.deadlock.empty()) {
+    throw InputError(
+        fmt::format("{} deadlocks on {}: {}", side.archive, scenario.name, result.deadlock));
+  }
+  replayed.summary = {side.archive, scenario.name, result.elapsed};
+  return replayed;
+}
+
+}  // namespace
+
+int command_diff(const Arguments& arguments) {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("on", po::value<Words>()->value_name("SCENARIO"),
+      "the machine of the archive before it, as for 'rubato replay'; once for each archive");
+  add("threshold", po::value<std::string>()->value_name("TIME"),
+      "names the first operation behind which a rank is that much ahead or behind; default: 1 % of "
+      "the measured run");
+  add("largest", po::value<int>()->value_name("N")->default_value(10),
+      "how many of the operations that differ most to list");
+  add("functions",
+      "also compare the compute in functions of the program, where archives have them");
+  add("json", po::value<std::string>()->value_name("FILE"),
+      "write all of it as JSON (share/doc/json.md); '-': to standard output instead of the tables");
+  add("help,h", "show this help");
+  add_engine_options(options);
+  po::variables_map values;
+  if (!parse_options(arguments, kDiffHelp, options, "archive", false, values)) return 0;
+  const std::vector<Side> sides = sides_of(arguments, options);
+  const int largest = values["largest"].as<int>();
+  if (largest < 0) throw UsageError("--largest: a number from 0 on");
+  DiffResults results;
+  if (values.count("threshold")) {
+    try {
+      results.threshold = parse_seconds(values["threshold"].as<std::string>());
+    } catch (const InputError& error) {
+      throw UsageError(fmt::format("--threshold: {}", error.what()));
+    }
+  }
+  const std::string json = values.count("json") ? values["json"].as<std::string>() : "";
+  if (values.count("json") && json.empty())
+    throw UsageError("--json: the name of the file is empty");
+  std::unique_ptr<WholeFile> file;
+  if (!json.empty() && json != "-") {
+    for (const Side& side : sides) refuse_archive_part(json, side.archive);
+    file = std::make_unique<WholeFile>(json);
+  }
+
+  const ReplayOptions replay = engine_options(values);
+  const bool functions = values.count("functions") > 0;
+  const ReplayedSide predicted = replay_side(sides[0], replay, functions);
+  const ReplayedSide measured = replay_side(sides[1], replay, functions);
+  results.predicted = predicted.summary;
+  results.measured = measured.summary;
+  if (!values.count("threshold")) results.threshold = 0.01 * results.measured.elapsed;
+  results.difference = difference_of(predicted.run(), measured.run(), results.threshold,
+                                     static_cast<size_t>(largest));
+
+  if (json != "-") print_to_stdout(diff_text(results, page_width()));
+  if (json == "-") print_data(diff_json(results));
+  if (file) {
+    file->write(diff_json(results));
+    file->commit();
+  }
+  return 0;
+}
+
+}  // namespace rubato

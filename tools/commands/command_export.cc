@@ -1,0 +1,72 @@
+#include <fmt/core.h>
+
+#include <filesystem>
+
+#include "models/platform/platform_file.h"
+#include "models/platform/platform_presets.h"
+#include "models/base/error.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/install_paths.h"
+#include "tools/options/options.h"
+#include "tools/calibration/simgrid_platform.h"
+#include "tools/files/whole_file.h"
+
+namespace po = boost::program_options;
+
+namespace rubato {
+namespace {
+
+const CommandHelp kExportHelp = {
+    "rubato export PLATFORM --simgrid FILE [options]",
+    "Writes a platform file, or one that 'rubato platforms' lists, in the form that another\n"
+    "simulator reads: for SimGrid as hosts node0, node1, ... with the factors of its MPI model\n"
+    "(SMPI), which give a ping-pong the times of level network.",
+    "  rubato export cluster.toml --simgrid cluster.xml --nodes 64\n"
+    "  smpirun -np 64 -platform cluster.xml -hostfile hosts \\\n"
+    "    --cfg=network/model:SMPI ./app"};
+
+}  // namespace
+
+int command_export(const Arguments& arguments) {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("simgrid", po::value<std::string>()->value_name("FILE"), "the SimGrid platform to write");
+  add("nodes", po::value<int>()->value_name("N")->default_value(16), "how many hosts it has");
+  add("force", "replace an existing file");
+  add("help,h", "show this help");
+  po::variables_map values;
+  if (!parse_options(arguments, kExportHelp, options, "platform", false, values)) return 0;
+  const auto names = values.count("platform") ? values["platform"].as<std::vector<std::string>>()
+                                              : std::vector<std::string>{};
+  if (names.size() != 1 || !values.count("simgrid")) {
+    throw UsageError(
+        fmt::format("one platform file and --simgrid FILE, please; usage: {}", kExportHelp.usage));
+  }
+  const int nodes = values["nodes"].as<int>();
+  if (nodes < 1) throw UsageError("--nodes: a whole number above 0");
+  const std::string output = values["simgrid"].as<std::string>();
+  if (!values.count("force")) refuse_existing({output});
+  const std::string preset =
+      std::filesystem::exists(names[0]) ? "" : preset_path(platforms_dir(), names[0]);
+  if (preset.empty() && !std::filesystem::exists(names[0])) {
+    throw InputError(
+        fmt::format("there is no platform file '{}'{}; 'rubato platforms' lists those "
+                    "that come with Rubato",
+                    names[0], did_you_mean(names[0], preset_names(platforms_dir()))));
+  }
+  const std::string path = preset.empty() ? names[0] : preset;
+  keep_input(path, output);
+  std::string text;
+  try {
+    text = simgrid_platform(load_platform(path), nodes);
+  } catch (const InputError& error) {
+    const std::string what = error.what();
+    throw InputError(what.rfind(path, 0) == 0 ? what : path + ": " + what);
+  }
+  WholeFile file(output);
+  file.write(text);
+  file.commit();
+  return 0;
+}
+
+}  // namespace rubato

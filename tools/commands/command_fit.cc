@@ -1,0 +1,113 @@
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "models/platform/platform_file.h"
+#include "models/base/error.h"
+#include "models/base/shell_quoted.h"
+#include "tools/calibration/calibration_report.h"
+#include "tools/cli/commands.h"
+#include "tools/calibration/launch_table.h"
+#include "tools/options/options.h"
+#include "tools/report/platform_curves.h"
+#include "tools/calibration/platform_fit.h"
+#include "tools/format/text_table.h"
+#include "tools/files/whole_file.h"
+
+namespace po = boost::program_options;
+namespace fs = std::filesystem;
+
+namespace rubato {
+namespace {
+
+const CommandHelp kFitHelp = {
+    "rubato fit SAMPLES.csv -o FILE [--html FILE] [--tables] [options]",
+    "Makes a platform file of the samples that 'rubato calibrate' wrote, as it does at its end: "
+    "on\n"
+    "another machine, by another version, or of several launches strung together, of which the\n"
+    "median of each message counts.",
+    ""};
+
+}  // namespace
+
+int command_fit(const Arguments& arguments) {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("output,o", po::value<std::string>()->value_name("FILE"), "the platform file to write");
+  add("time", po::value<std::string>()->value_name("NAME"),
+      "what counts of the loops of a launch: min, which nothing disturbed, or median, what\n"
+      "a message took most of the time (default: as it was calibrated)");
+  add("segments", po::value<int>()->value_name("N")->default_value(kSegmentsOfLevel),
+      "straight pieces of a curve at most, 1 to 20; fewer where the samples show fewer");
+  add("digits", po::value<int>()->value_name("N")->default_value(kMeasuredDigits),
+      "significant digits of times and bandwidths in FILE, 2 to 15");
+  add("name", po::value<std::string>()->value_name("NAME"),
+      "what reports call the machine (default: the name of FILE)");
+  add("tables",
+      "print times and formulas of all patterns and operations with their ranges, not the curves");
+  add("html", po::value<std::string>()->value_name("FILE"),
+      "write a page with every curve and formula, its samples and residuals");
+  add("force", "replace an existing file");
+  add("help,h", "show this help");
+  po::variables_map values;
+  if (!parse_options(arguments, kFitHelp, options, "samples", false, values)) return 0;
+  const auto files = values.count("samples") ? values["samples"].as<std::vector<std::string>>()
+                                             : std::vector<std::string>{};
+  const bool page = values.count("html") > 0, tables = values.count("tables") > 0;
+  if (files.size() != 1 || (!values.count("output") && !page && !tables)) {
+    throw UsageError(
+        fmt::format("one file of samples and -o FILE, --html FILE or --tables, please; usage: {}",
+                    kFitHelp.usage));
+  }
+  // The page alone is about the platform that stands beside the samples.
+  const std::string output = values.count("output") ? values["output"].as<std::string>() : "";
+  if (!values.count("force")) refuse_existing({output});
+  if (output == "-") throw UsageError("-o: a platform file needs a name");
+  if (!output.empty()) keep_input(files[0], output);
+  std::unique_ptr<WholeFile> html;
+  if (page) {
+    keep_input(files[0], values["html"].as<std::string>());
+    keep_apart(output, values["html"].as<std::string>());
+    html = std::make_unique<WholeFile>(values["html"].as<std::string>());
+  }
+  const int segments = number_in(values, "segments", 1, kMostSegments);
+  const int digits = number_in(values, "digits", kLeastDigits, kMostDigits);
+  const SampleFile samples = read_sample_file(files[0], "seconds_min");
+
+  const OfLoops of_loops = values.count("time") ? of_loops_named(values["time"].as<std::string>())
+                                                : counted_of_loops(samples);
+  const std::string name = values.count("name")
+                               ? values["name"].as<std::string>()
+                               : fs::path(output.empty() ? files[0] : output).stem().string();
+  FittedPlatform fitted = fit_platform(samples, files[0], name, page_width(), of_loops, segments);
+  fitted.platform.measured["time"] = name_of(of_loops);
+  fitted.platform.measured["fitted"] = fmt::format("rubato fit {}", fmt::join(arguments, " "));
+  const std::string text = format_platform(fitted.platform, fitted.comments, digits);
+  std::string written;
+  if (!output.empty()) {
+    WholeFile file(output);
+    file.write(text);
+    file.commit();
+    for (const std::string& line : platform_warnings(text, output)) written += line + "\n";
+    written += fmt::format("{}: platform file; {}: samples\n", output, files[0]);
+  }
+  if (page) {
+    html->write(calibration_html(fitted));
+    html->commit();
+    written += fmt::format("{}: page\n", values["html"].as<std::string>());
+  }
+  if (tables) {
+    print_to_stdout(fmt::format("{}{}Ranges hold with 95 % confidence.\n{}",
+                                sample_table(samples.rows, of_loops, page_width()), fitted.report,
+                                written));
+  } else {
+    print_to_stdout(fmt::format("{}\n{}{}All tables: {}\n",
+                                curves_of(fitted.platform, page_width()), fitted.remarks, written,
+                                fmt::format("rubato fit {} --tables", shell_quoted(files[0]))));
+  }
+  return 0;
+}
+
+}  // namespace rubato

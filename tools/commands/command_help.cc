@@ -1,0 +1,152 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "models/platform/platform_presets.h"
+#include "models/scenario/scenario_change.h"
+#include "models/base/error.h"
+#include "models/base/input_file.h"
+#include "tools/cli/commands.h"
+#include "tools/options/help_text.h"
+#include "tools/cli/install_paths.h"
+#include "tools/options/options.h"
+#include "tools/cli/standard_streams.h"
+#include "tools/version.h"
+
+namespace fs = std::filesystem;
+namespace po = boost::program_options;
+
+/// `rubato help`: what a person asks for, and two forms that nobody types: --man [COMMAND], of
+/// which the build makes manual pages, and --shells [COMMAND | --on], which completions of shells
+/// ask. Texts of topics are the files of share/help.
+namespace rubato {
+namespace {
+
+const CommandHelp kHelpHelp = {
+    "rubato help [COMMAND | TOPIC]",
+    "Says how a command is used, or explains what several commands have in "
+    "common: scenarios, platforms, or units.",
+    "  rubato help replay\n  rubato help scenarios"};
+
+po::options_description help_options() {
+  po::options_description options("Options");
+  options.add_options()("help,h", "show this help");
+  return options;
+}
+
+constexpr char kTypicalUse[] =
+    "  mpirun -n 4 rubato trace -o run.otf2dir ./app args\n"
+    "  mpirun -n 2 rubato calibrate -o cluster.toml\n"
+    "  rubato replay run.otf2dir --on cluster.toml\n";
+
+std::vector<std::string> topics() {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(share_dir() + "/help", ignored))
+    names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void print_overview() {
+  std::string text = fmt::format(
+      "rubato {}: what would this MPI program do on another network?\n\n"
+      "Usage: rubato COMMAND [options]\n\nCommands:\n",
+      kVersion);
+  for (const Command& command : commands())
+    text += fmt::format("  {:<10} {}\n", command.name, command.summary);
+  text += fmt::format("\nTypical use:\n{}\n'rubato help COMMAND' explains each command.\n",
+                      kTypicalUse);
+  print_to_stdout(text);
+}
+
+const Command& known(const std::string& name) {
+  if (const Command* command = command_named(name)) return *command;
+  std::vector<std::string> names = topics();
+  for (const Command& command : commands()) names.push_back(command.name);
+  throw UsageError(fmt::format("there is neither a command nor a topic '{}'{}; topics: {}", name,
+                               did_you_mean(name, names), quoted_list(topics())));
+}
+
+/// Title and NAME; the command prints the sections behind them.
+void print_man_page(const std::string& name) {
+  const std::string page = name.empty() ? "rubato" : "rubato-" + name;
+  const std::string summary =
+      name.empty() ? "trace MPI programs and replay them on other machines" : known(name).summary;
+  print_to_stdout(fmt::format(".TH {} 1 \"\" \"Rubato {}\" \"Rubato\"\n.SH NAME\n{} \\- {}\n", page,
+                              kVersion, roff(page), roff(summary)));
+  if (!name.empty()) {
+    known(name).run({"--help=man"});
+    print_to_stdout(
+        ".SH SEE ALSO\n\\fBrubato\\fR(1); \\fBrubato help scenarios\\fR, \\fBrubato help "
+        "platforms\\fR, \\fBrubato help units\\fR\n");
+    return;
+  }
+  std::string text =
+      ".SH SYNOPSIS\n\\fBrubato\\fR \\fICOMMAND\\fR [\\fIoptions\\fR]\n.SH DESCRIPTION\nRecords "
+      "the "
+      "MPI calls of a program and replays them on another machine: a perfect interconnect, a "
+      "faster network, another placement, or the same machine without the cost of recording.\n.SH "
+      "COMMANDS\n";
+  for (const Command& command : commands())
+    text += fmt::format(".TP\n\\fBrubato\\-{}\\fR(1)\n{}\n", command.name, roff(command.summary));
+  text += fmt::format(
+      ".SH OPTIONS\n.TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nlist the commands\n.TP\n\\fB\\-V\\fR, "
+      "\\fB\\-\\-version\\fR\nprint the version\n.SH EXAMPLES\n{}"
+      ".SH EXIT STATUS\n0: done; 1: the input is bad; 2: the command line is bad\n",
+      roff_paragraphs(kTypicalUse));
+  print_to_stdout(text);
+}
+
+/// Lines "kind TAB word TAB what it is": commands and topics, the options of a command, or what may
+/// stand in a scenario.
+int print_for_shells(const std::string& what) {
+  std::string text;
+  if (what == "--on") {
+    for (const char* name : {"measured", "undisturbed", "perfect", "bandela", "loggps"})
+      text += fmt::format("machine\t{}\n", name);
+    for (const std::string& name : preset_names(platforms_dir()))
+      text += fmt::format("machine\t{}\n", name);
+    for (const std::string& key : scenario_keys()) text += fmt::format("key\t{}\n", key);
+  } else if (what.empty()) {
+    for (const Command& command : commands())
+      text += fmt::format("command\t{}\t{}\n", command.name, command.summary);
+    for (const std::string& topic : topics()) text += fmt::format("topic\t{}\t\n", topic);
+  } else {
+    return known(what).run({"--help=shells"});
+  }
+  print_data(text);
+  return 0;
+}
+
+}  // namespace
+
+int command_help(const Arguments& arguments) {
+  if (arguments.empty()) {
+    print_overview();
+    return 0;
+  }
+  const std::string& first = arguments[0];
+  const std::string second = arguments.size() > 1 ? arguments[1] : "";
+  if (arguments.size() > (first == "--man" || first == "--shells" ? 2 : 1))
+    throw UsageError(fmt::format("too many words; usage: {}", kHelpHelp.usage));
+  if (first == "--man") {
+    print_man_page(second);
+    return 0;
+  }
+  if (first == "--shells") return print_for_shells(second);
+  if (first.starts_with('-')) {
+    po::variables_map values;
+    parse_options(arguments, kHelpHelp, help_options(), "", false, values);
+    return 0;
+  }
+  const std::vector<std::string> files = topics();
+  if (std::find(files.begin(), files.end(), first) == files.end())
+    return known(first).run({"--help"});
+  print_data(
+      text_of_file(fmt::format("{}/help/{}.txt", share_dir(), first), "a text", size_t{1} << 20));
+  return 0;
+}
+
+}  // namespace rubato

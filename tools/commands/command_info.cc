@@ -1,0 +1,52 @@
+#include <fmt/core.h>
+
+#include "models/base/error.h"
+#include "replay/run/driver.h"
+#include "tools/analysis/caveats.h"
+#include "tools/cli/commands.h"
+#include "tools/options/options.h"
+#include "tools/report/report_json.h"
+#include "tools/report/report_text.h"
+#include "tools/options/scenario_options.h"
+#include "tools/format/text_table.h"
+#include "tools/files/whole_file.h"
+
+namespace po = boost::program_options;
+
+namespace rubato {
+namespace {
+
+const CommandHelp kInfoHelp = {
+    "rubato info ARCHIVE [options]",
+    "Says what stands in an archive (a directory or its .otf2 file), which of its calls can be\n"
+    "replayed, and what a careful reader should know about it.",
+    ""};
+
+}  // namespace
+
+int command_info(const Arguments& arguments) {
+  po::options_description options("Options");
+  options.add_options()("json", "print JSON (share/doc/json.md) instead of text");
+  options.add_options()("ignore-offsets", "do not apply the clock offsets of the archive");
+  options.add_options()(
+      "no-repair",
+      "leave calls where the archive's clocks put them, even before what they waited for");
+  options.add_options()(
+      "strict", "exit with 1 when a call keeps its recorded time because it cannot be replayed");
+  options.add_options()("help,h", "show this help");
+  po::variables_map values;
+  if (!parse_options(arguments, kInfoHelp, options, "archive", false, values)) return 0;
+  const std::string archive = one_archive(values, kInfoHelp);
+  ReplayOptions read;
+  read.repair = !values.count("no-repair");
+  read.ignore_offsets = values.count("ignore-offsets") > 0;
+  const TraceSummary trace = summarize_archive(archive, read);
+  if (values.count("json"))
+    print_data(info_json(trace));
+  else
+    print_to_stdout(describe_trace(trace, page_width()));
+  if (values.count("strict")) refuse_kept_calls(trace);
+  return 0;
+}
+
+}  // namespace rubato

@@ -1,0 +1,69 @@
+#include <fmt/core.h>
+
+#include "models/platform/platform_file.h"
+#include "models/platform/platform_presets.h"
+#include "models/base/error.h"
+#include "models/base/input_file.h"
+#include "models/base/units.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/install_paths.h"
+#include "tools/format/numbers.h"
+#include "tools/options/options.h"
+#include "tools/cli/standard_streams.h"
+#include "tools/format/text_table.h"
+
+namespace po = boost::program_options;
+
+namespace rubato {
+namespace {
+
+const CommandHelp kPlatformsHelp = {
+    "rubato platforms [NAME]",
+    "Lists the platform files of common networks that come with Rubato, or prints the one called\n"
+    "NAME. Each is made of public\n"
+    "figures, whose sources stand in the file; one that 'rubato calibrate' made on the machine\n"
+    "itself is better.",
+    "Use them by name, with changes where they are known better, or copy one and edit it:\n"
+    "  rubato replay run.otf2dir --on infiniband-hdr:latency*0.5,ppn=64\n"
+    "  rubato platforms infiniband-hdr >cluster.toml"};
+
+/// What a message between nodes costs: of no bytes, and of the next byte of a large one.
+std::vector<std::string> row(const std::string& name, const Platform& platform) {
+  const auto& level = platform.level(Level::kNetwork);
+  if (!level) return {name, "", "", platform.name};
+  const double slope = level->transfer.empty() ? 0 : level->transfer.segments().back().per_byte;
+  return {name, format_seconds(level->transfer(0)), slope > 0 ? format_bandwidth(1 / slope) : "inf",
+          platform.name};
+}
+
+}  // namespace
+
+int command_platforms(const Arguments& arguments) {
+  po::options_description options("Options");
+  options.add_options()("help,h", "show this help");
+  po::variables_map values;
+  if (!parse_options(arguments, kPlatformsHelp, options, "name", false, values)) return 0;
+  const std::string directory = platforms_dir();
+  const std::vector<std::string> names = preset_names(directory);
+  if (names.empty()) throw InputError(directory + ": there are no platform files");
+  if (values.count("name")) {
+    const auto asked = values["name"].as<std::vector<std::string>>();
+    if (asked.size() > 1) throw UsageError("too many words; usage: " + kPlatformsHelp.usage);
+    const std::string path = preset_path(directory, asked[0]);
+    if (path.empty()) {
+      throw UsageError(fmt::format("there is no platform '{}'{}; 'rubato platforms' lists them",
+                                   asked[0], did_you_mean(asked[0], names)));
+    }
+    print_data(text_of_file(path, "a platform file", size_t{16} << 20));
+    return 0;
+  }
+  TextTable table({"Name", "Latency", "Bandwidth", "Network"});
+  for (const std::string& name : names) {
+    table.add_row(row(name, load_platform(preset_path(directory, name))));
+  }
+  print_to_stdout(
+      fmt::format("{}\nFiles with sources: {}\n", table.format(page_width()), directory));
+  return 0;
+}
+
+}  // namespace rubato

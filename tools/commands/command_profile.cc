@@ -1,0 +1,179 @@
+#include <fmt/core.h>
+
+#include <set>
+
+#include "models/scenario/scenario.h"
+#include "models/base/error.h"
+#include "replay/sources/input_format.h"
+#include "replay/run/driver.h"
+#include "replay/analyse/scenario_profile.h"
+#include "tools/analysis/caveats.h"
+#include "tools/cli/commands.h"
+#include "tools/format/numbers.h"
+#include "tools/options/options.h"
+#include "tools/tables/profile_report.h"
+#include "tools/cli/replay_notices.h"
+#include "tools/files/report_files.h"
+#include "tools/options/scenario_options.h"
+#include "tools/format/text_table.h"
+
+namespace po = boost::program_options;
+
+namespace rubato {
+namespace {
+
+using Words = std::vector<std::string>;
+
+const CommandHelp kProfileHelp = {
+    "rubato profile ARCHIVE [--on SCENARIO]... [options]",
+    "Says how long each rank is in which MPI call, how much it sends and receives\n"
+    "there, in which sizes, to and from whom: the tables and matrices of MPInside.",
+    "Without --on: what was measured; no platform file is needed.\n"
+    "share/doc/profile.md explains the tables, with examples for pandas and jq.\n"
+    "  rubato profile run.otf2dir\n"
+    "  rubato profile run.otf2dir --on measured --on perfect --csv run.csv\n"
+    "Files that exist are replaced; they appear only when complete."};
+
+po::options_description profile_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("on", po::value<Words>()->value_name("SCENARIO"),
+      "the machine, as for 'rubato replay'; may be repeated");
+  add("csv", po::value<std::string>()->value_name("FILE"),
+      "write a number a row, with its kind, name, rank, peer and size; '-': to standard output "
+      "instead of the tables");
+  add("json", po::value<std::string>()->value_name("FILE"),
+      "write all of it as JSON; '-' as above");
+  add("tsv", po::value<std::string>()->value_name("FILE"),
+      "write the tables of every rank with tabs, to paste into a spreadsheet; '-' as above");
+  add("per-rank", "tables of every rank, call and pair, however many");
+  add("help,h", "show this help");
+  add_engine_options(options);
+  return options;
+}
+
+/// Replays scenario by scenario and writes what each gives.
+class Profiler {
+ public:
+  Profiler(EventSource& source, const ReplayOptions& options, ReportFiles& files, bool per_rank)
+      : source_(&source), options_(options), files_(&files), per_rank_(per_rank) {}
+
+  void profile(const Scenario& scenario) {
+    const TraceDefinitions& trace = source_->definitions();
+    const KeptLosses losses = kept_losses(scenario, options_.keep_stolen);
+    CallProfile seen(trace, kept_in(scenario, options_, trace));
+    WaitCauses causes(trace);
+    CriticalPath path(trace);
+    WaitPlaces places(*source_, losses);
+    options_.observers = {&seen, &causes, &path, &places};
+    const Results results = run_replay(*source_, {scenario}, options_);
+    const bool ended = results.scenarios[0].deadlock.empty();
+    ScenarioProfile tables;
+    if (ended) {
+      const Placement recorded(trace.node_of_rank, trace.socket_of_rank);
+      tables = profile_of(results, seen, trace, scenario.placement.place(recorded),
+                          scenario.placement.kind == PlacementRule::Kind::kRecorded);
+      if (results.scenarios[0].has_waits) {
+        tables.causes = cause_summary(causes, path, trace);
+        tables.places = place_summary(places, *source_);
+      }
+    }
+    write(results, ended ? &tables : nullptr);
+    first_ = false;
+  }
+
+  /// Nothing is printed before all scenarios are replayed: one of them may be impossible.
+  void end() {
+    if (files_->wants("json")) profile_json_end(trace_, sink("json"));
+    if (files_->tables_wanted()) print_to_stdout(tables_);
+  }
+
+ private:
+  TextSink sink(const char* option) {
+    return [this, option](const std::string& text) { files_->write(option, text); };
+  }
+
+  /// What the archive is, in front of the first tables, and the caveats that no tables before had.
+  std::string opening(const Results& results, int width) {
+    std::string out;
+    if (first_) {
+      const TraceSummary& trace = results.trace;
+      out += wrap(fmt::format("{}: {} on {}", trace.path, counted(trace.ranks, "rank", "ranks"),
+                              counted(trace.nodes, "node", "nodes")),
+                  width, 2);
+      out += wrap(kept_calls_line(trace), width, 2);
+    }
+    std::vector<std::string> lines = caveats(results);
+    for (std::string& line : caveats(results.scenarios)) lines.push_back(std::move(line));
+    for (const std::string& line : lines) {
+      if (said_.insert(line).second) out += wrap("Note: " + line, width, 2);
+    }
+    return out;
+  }
+
+  /// Scenarios that compare times across ranks tell more of the archive than others.
+  void note_trace(TraceSummary trace) {
+    if (first_ || (trace.clock_repair && !trace_.clock_repair)) std::swap(trace, trace_);
+    if (trace.clock_violations.total() > trace_.clock_violations.total())
+      trace_.clock_violations = trace.clock_violations;
+    if (trace.priced_calls > trace_.priced_calls) {
+      trace_.priced_calls = trace.priced_calls;
+      trace_.priced_by = trace.priced_by;
+    }
+  }
+
+  /// `tables`: null where the scenario deadlocks.
+  void write(const Results& results, const ScenarioProfile* tables) {
+    if (files_->tables_wanted()) {
+      const int width = page_width();
+      tables_ += first_ ? "" : "\n";
+      tables_ += opening(results, width);
+      if (tables) tables_ += profile_text(*tables, {width, per_rank_});
+    }
+    if (files_->wants("csv")) {
+      if (first_) files_->write("csv", kProfileCsvHeader);
+      if (tables) profile_csv(*tables, sink("csv"));
+    }
+    if (files_->wants("tsv") && tables) profile_tsv(*tables, sink("tsv"));
+    if (files_->wants("json")) {
+      if (first_) profile_json_head(sink("json"));
+      note_trace(results.trace);
+      profile_json_scenario(results.scenarios[0], tables, first_, sink("json"));
+    }
+  }
+
+  EventSource* source_;
+  ReplayOptions options_;
+  ReportFiles* files_;
+  bool per_rank_;
+  bool first_ = true;
+  TraceSummary trace_;
+  std::string tables_;
+  std::set<std::string> said_;
+};
+
+}  // namespace
+
+int command_profile(const Arguments& arguments) {
+  po::variables_map values;
+  if (!parse_options(arguments, kProfileHelp, profile_options(), "archive", false, values))
+    return 0;
+  const std::string archive = one_archive(values, kProfileHelp);
+  std::vector<Scenario> scenarios = named_scenarios(values);
+  if (scenarios.empty()) scenarios.push_back(parse_scenario("measured"));
+  warn_of_platforms(scenarios);
+  ReportFiles files(values, {"csv", "json", "tsv"}, archive);
+
+  ReplayOptions options = engine_options(values);
+  options.wait_states = true;
+  options.progress = progress_line("profiling");
+  const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
+  source->note_places();
+  Profiler profiler(*source, options, files, values.count("per-rank") > 0);
+  for (const Scenario& scenario : scenarios) profiler.profile(scenario);
+  profiler.end();
+  files.commit();
+  return 0;
+}
+
+}  // namespace rubato

@@ -1,0 +1,389 @@
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "models/scenario/scenario.h"
+#include "models/base/error.h"
+#include "models/base/source_date.h"
+#include "replay/sources/input_format.h"
+#include "replay/run/contention_cost.h"
+#include "replay/run/driver.h"
+#include "replay/study/intervals.h"
+#include "replay/run/joint_replay.h"
+#include "replay/study/sweep.h"
+#include "tools/files/archive_guard.h"
+#include "tools/analysis/caveats.h"
+#include "tools/cli/commands.h"
+#include "tools/analysis/efficiency.h"
+#include "tools/options/job_options.h"
+#include "tools/analysis/lost_cores.h"
+#include "tools/options/options.h"
+#include "tools/files/perfetto_file.h"
+#include "tools/launch/processes.h"
+#include "tools/cli/replay_notices.h"
+#include "tools/files/report_files.h"
+#include "tools/report/report_html.h"
+#include "tools/report/report_json.h"
+#include "tools/report/report_text.h"
+#include "tools/analysis/root_cause.h"
+#include "tools/files/scenario_archives.h"
+#include "tools/options/scenario_options.h"
+#include "tools/report/scenario_pictures.h"
+#include "tools/format/text_table.h"
+#include "tools/files/whole_directory.h"
+
+namespace po = boost::program_options;
+
+namespace rubato {
+namespace {
+
+using Words = std::vector<std::string>;
+
+const CommandHelp kReplayHelp = {
+    "rubato replay ARCHIVE [--on SCENARIO]... [options]",
+    "Plays the archive (a directory or its .otf2 file) back on other machines and prints how long "
+    "the\n"
+    "run would take there. measured and perfect are always among them, unless --only is given.",
+    "A scenario is a machine, with or without changes ('rubato help scenarios'):\n"
+    "  --on measured --on perfect                 as recorded; messages cost nothing\n"
+    "  --on cluster.toml                          a platform file\n"
+    "  --on infiniband-hdr:ppn=4                  one that 'rubato platforms' lists\n"
+    "  --on 'cluster.toml:latency*0.5,cpu*1.5'    with changes\n"
+    "Below mpirun its processes share the work: mpirun -n 16 rubato replay ... "
+    "(share/doc/scale.md)\n"
+    "Files that exist are replaced; they appear only when complete. Archives are never changed."};
+
+po::options_description replay_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("on", po::value<Words>()->value_name("SCENARIO"), "replay on this machine; may be repeated");
+  add("with", po::value<Words>()->value_name("ARCHIVE[@KEY=VALUE,...]"),
+      "another job on the same machine, where messages share its network; may be repeated. "
+      "nodes=64-127: its nodes of the network (default: the next free ones), start=2s: it begins "
+      "so much later, ppn=4: its ranks per node");
+  add("only", "replay nothing but --on: neither measured nor perfect beside it");
+  add("json", po::value<std::string>()->value_name("FILE"),
+      "write all results as JSON (share/doc/json.md); '-': to standard output instead of the "
+      "tables");
+  add("csv", po::value<std::string>()->value_name("FILE"),
+      "write a row per scenario, rank and call; '-' as above");
+  add("html", po::value<std::string>()->value_name("FILE"),
+      "write a page with charts; one file that needs no network");
+  add("otf2", po::value<std::string>()->value_name("DIR"),
+      "write in a new directory an OTF2 archive for each scenario: the recording at its times "
+      "there");
+  add("otf2-compute", "and in them a region 'compute' where no region on record is open");
+  add("perfetto", po::value<std::string>()->value_name("FILE"),
+      "write the timelines of all scenarios side by side, for ui.perfetto.dev or chrome://tracing");
+  add("perfetto-window", po::value<std::string>()->value_name("FROM..TO"),
+      "only that stretch of each scenario, such as 1.5s..2s from the first record on");
+  add("per-rank", "tables of every rank and every call");
+  add("collectives", "a table of the algorithms that collectives were priced by");
+  add("strict", "exit with 1 when a call keeps its recorded time because it cannot be replayed");
+  add("verify",
+      "also compare every record of 'measured' with the recording; exit with 1 unless all are "
+      "equal");
+  add("fit-dr",
+      "find the degradation ratio with which the run takes as long as measured, for each scenario "
+      "that has one (contention by degradation, as in --on cluster.toml:dr=1)");
+  add("sweep", po::value<std::string>()->value_name("KEY=LOW..HIGH,..."),
+      "also replay each platform of --on with a number times factors from LOW to HIGH, as in "
+      "latency=0.1..100, or with two as a map: from where on does it matter? /N behind a range: N "
+      "points");
+  add("no-wait-states",
+      "do not sum up how long ranks wait for others that come late, which takes some time of its "
+      "own");
+  add("no-intervals",
+      "do not say how far predictions may be off; in the order of time that saves two passes a "
+      "scenario");
+  add("help,h", "show this help");
+  add_engine_options(options);
+  return options;
+}
+
+ReplayOptions replay_options_of(const po::variables_map& values) {
+  ReplayOptions options = engine_options(values);
+  options.verify = values.count("verify") > 0;
+  options.wait_states = !values.count("no-wait-states");
+  options.total_functions = true;
+  options.fit_degradation = values.count("fit-dr") > 0;
+  options.progress = progress_line("replaying");
+  return options;
+}
+
+bool has(const std::vector<Scenario>& scenarios, const std::string& name) {
+  return std::any_of(scenarios.begin(), scenarios.end(),
+                     [&](const Scenario& scenario) { return scenario.name == name; });
+}
+
+/// What was asked for, between `measured` and `perfect`, which a verdict needs.
+std::vector<Scenario> parse_scenarios(const po::variables_map& values) {
+  const bool only = values.count("only") > 0;
+  std::vector<Scenario> scenarios = named_scenarios(values);
+  if (only && scenarios.empty()) throw UsageError("--only: of what? Name it with --on SCENARIO");
+  if (!only && !has(scenarios, "measured"))
+    scenarios.insert(scenarios.begin(), parse_scenario("measured"));
+  if (!only && !has(scenarios, "perfect")) scenarios.push_back(parse_scenario("perfect"));
+  return scenarios;
+}
+
+/// None without --sweep. What cannot be changed is refused before anything is replayed.
+std::vector<SweepAxis> sweep_axes(const po::variables_map& values,
+                                  const std::vector<Scenario>& scenarios) {
+  if (!values.count("sweep")) return {};
+  if (values.count("fit-dr")) throw UsageError("--sweep and --fit-dr do not go together");
+  const std::vector<SweepAxis> axes = parse_sweep(text_of(values, "sweep"));
+  bool any = false;
+  for (const Scenario& scenario : scenarios) {
+    if (!can_sweep(scenario)) continue;
+    any = true;
+    for (const SweepAxis& axis : axes) {
+      const std::string change = change_by(axis.key, '*', axis.low);
+      refuse_idle_change(scenario, change);
+      changed(scenario, change);
+    }
+  }
+  if (!any) throw UsageError("--sweep: of which machine? Name a platform with --on SCENARIO");
+  return axes;
+}
+
+std::vector<PlatformPicture> pictures(const std::vector<Scenario>& scenarios) {
+  std::vector<PlatformPicture> platforms;
+  std::set<std::string> files;
+  for (const Scenario& scenario : scenarios) {
+    if (scenario.platform_file.empty() || !files.insert(scenario.platform_file).second) continue;
+    platforms.push_back(picture_of_platform(scenario.platform_file));
+  }
+  return platforms;
+}
+
+/// The directory of --otf2 DIR, if there is one.
+std::optional<WholeDirectory> scenario_archives(const po::variables_map& values,
+                                                const std::string& archive) {
+  if (!values.count("otf2")) {
+    if (values.count("otf2-compute")) throw UsageError("--otf2-compute: in which --otf2 DIR?");
+    return {};
+  }
+  if (values.count("fit-dr"))
+    throw UsageError("--otf2: not with --fit-dr; name the ratio that it finds as dr=RATIO");
+  const std::string directory = text_of(values, "otf2");
+  if (directory.empty()) throw UsageError("--otf2: the name of the directory is empty");
+  refuse_archive_part(directory, archive);
+  refuse_other_formats(archive);
+  return std::optional<WholeDirectory>(std::in_place, directory);
+}
+
+PerfettoWindow perfetto_window(const po::variables_map& values) {
+  if (values.count("perfetto") && values.count("fit-dr"))
+    throw UsageError("--perfetto: not with --fit-dr; name the ratio that it finds as dr=RATIO");
+  if (!values.count("perfetto-window")) return {};
+  if (!values.count("perfetto")) throw UsageError("--perfetto-window: of which --perfetto FILE?");
+  return parse_perfetto_window(text_of(values, "perfetto-window"));
+}
+
+/// Why the processes would not divide what is asked for.
+std::optional<OneProcess> why_one_process(const po::variables_map& values) {
+  if (values.count("fit-dr")) return OneProcess::kTimeOrder;
+  if (values.count("with")) return OneProcess::kOtherJobs;
+  return {};
+}
+
+/// True for what one process makes of results that several found, from all of the archive: who is
+/// waited for, pictures, archives and sweeps.
+bool needs_whole_archive(const Results& results, const ReplayOptions& options,
+                         const po::variables_map& values) {
+  for (const char* option : {"html", "perfetto", "otf2", "sweep"}) {
+    if (values.count(option)) return true;
+  }
+  return waits_in_turn(results) || needs_undisturbed(results, options);
+}
+
+/// The scenarios that intervals and the cost of contention need beside the asked ones.
+struct Plan {
+  Plan(const std::vector<Scenario>& scenarios, const po::variables_map& values)
+      : asked(&scenarios) {
+    // A ratio that is fitted would be fitted anew in each of them.
+    if (values.count("fit-dr")) return;
+    if (!values.count("no-intervals")) intervals.emplace(scenarios);
+    contention.emplace(intervals ? intervals->scenarios() : scenarios, scenarios.size());
+  }
+  const std::vector<Scenario>& scenarios() const {
+    return contention ? contention->scenarios() : *asked;
+  }
+
+  const std::vector<Scenario>* asked;
+  std::optional<IntervalPlan> intervals;
+  std::optional<ContentionPlan> contention;
+};
+
+/// What the processes that mpirun has started, or the threads of this one, find out together;
+/// nothing where one has to do it alone. `source` is the archive, open for the part of this
+/// process, if it is at all.
+std::optional<Results> replay_together(Processes& processes, const std::string& archive,
+                                       const std::vector<Scenario>& scenarios,
+                                       const ReplayOptions& options,
+                                       const po::variables_map& values,
+                                       std::unique_ptr<EventSource>& source) {
+  JointReplay joint;
+  joint.why = why_one_process(values);
+  const auto notice = [&](const std::string& line) {
+    if (processes.are_several() && processes.leads()) fmt::print(stderr, "rubato: {}\n", line);
+  };
+  if (processes.begin(!joint.why)) {
+    try {
+      joint = replay_jointly(*processes.team(), archive, scenarios, options, source,
+                             [&](OneProcess why) { notice(spread_line(why)); });
+    } catch (const InputError&) {
+    }
+    processes.end();
+  } else if (!processes.are_several() && !joint.why && !values.count("sweep")) {
+    source = open_trace(archive, {options.ignore_offsets, options.threads});
+    const int threads = threads_that_pay(*source, options.threads);
+    if (threads == 1) return {};
+    source.reset();
+    joint = replay_on_threads(threads, archive, scenarios, options, source);
+  }
+  if (joint.why) notice(one_process_line(*joint.why));
+  if (!joint.results) source.reset();
+  return std::move(joint.results);
+}
+
+/// The archive for one more thread that draws; null where it cannot be opened again.
+std::unique_ptr<EventSource> open_again(const std::string& archive, const ReplayOptions& options) {
+  try {
+    auto source = open_trace(archive, {options.ignore_offsets, 1});
+    source->note_places();
+    source->load({});
+    return source;
+  } catch (const std::exception&) {  // no memory, no more open files
+    return nullptr;
+  }
+}
+
+/// One of several processes, but not the first: it helps to replay.
+int help_replay(Processes& processes, const Arguments& arguments) {
+  try {
+    po::variables_map values;
+    if (!parse_options(arguments, kReplayHelp, replay_options(), "archive", false, values))
+      return 0;
+    ReplayOptions options = replay_options_of(values);
+    options.progress = {};
+    const std::vector<Scenario> scenarios = parse_scenarios(values);
+    const std::string archive = one_archive(values, kReplayHelp);
+    const Plan plan(scenarios, values);
+    std::unique_ptr<EventSource> source;
+    replay_together(processes, archive, plan.scenarios(), options, values, source);
+  } catch (const std::exception&) {
+    // The first process says what it is.
+  }
+  return 0;
+}
+
+}  // namespace
+
+int command_replay(const Arguments& arguments) {
+  Processes processes(arguments);
+  if (!processes.leads()) return help_replay(processes, arguments);
+  po::variables_map values;
+  if (!parse_options(arguments, kReplayHelp, replay_options(), "archive", false, values)) return 0;
+  const std::string archive = one_archive(values, kReplayHelp);
+  ReplayOptions options = replay_options_of(values);
+  options.jobs = other_jobs(values, options);
+  const std::vector<Scenario> scenarios = parse_scenarios(values);
+  const bool degrades = std::any_of(
+      scenarios.begin(), scenarios.end(),
+      [](const Scenario& scenario) { return scenario.platform.contention.is("degradation"); });
+  if (options.fit_degradation && !degrades) {
+    throw UsageError(
+        "--fit-dr: no scenario has contention by degradation; put dr=1 behind a platform, as in "
+        "--on cluster.toml:dr=1");
+  }
+  const std::vector<SweepAxis> axes = sweep_axes(values, scenarios);
+  warn_of_platforms(scenarios);
+  const std::vector<PlatformPicture> platforms = pictures(scenarios);
+  const PerfettoWindow window = perfetto_window(values);
+  ReportFiles files(values, {"json", "csv", "html", "perfetto"}, archive);
+  if (files.wants("html") || values.count("otf2"))
+    source_date();  // a wrong one is told now, not after an hour
+  std::optional<WholeDirectory> copies = scenario_archives(values, archive);
+
+  const Plan plan(scenarios, values);
+  const std::vector<Scenario>& planned = plan.scenarios();
+  std::unique_ptr<EventSource> source;
+  std::optional<Results> together =
+      replay_together(processes, archive, planned, options, values, source);
+  const bool is_loaded_again = together && needs_whole_archive(*together, options, values);
+  if (is_loaded_again) source.reset();
+  if (!source) source = open_trace(archive, {options.ignore_offsets, options.threads});
+  if (!together || is_loaded_again) {
+    // (Functions are followed anyway.)
+    if (files.wants("html") || !source->functions().empty()) source->note_places();
+    if (copies) source->keep_records(true);
+    // (Places are known only then.)
+    if (is_loaded_again) {
+      const auto progress = progress_line("reading");
+      source->load(progress);
+      if (progress) progress(1);
+    }
+  }
+  Results results = together ? std::move(*together) : run_replay(*source, planned, options);
+  if (plan.contention) plan.contention->settle(results);
+  if (!options.jobs.empty()) notice_unfelt_jobs(results);
+  results.asked_with = engine_words(values);
+  const RecordingOverhead overhead = options.compensate
+                                         ? options.overhead.value_or(source->definitions().overhead)
+                                         : RecordingOverhead{};
+  const Intervals intervals =
+      plan.intervals ? plan.intervals->settle(results, overhead) : Intervals{};
+  if (files.wants("perfetto")) refuse_large_perfetto(text_of(values, "perfetto"), results, window);
+
+  find_undisturbed(*source, results, options);
+  find_root_cause(*source, results, options);
+  std::vector<Sweep> sweeps;
+  if (!axes.empty())
+    sweeps = run_sweeps(*source, scenarios, axes, options, plan.intervals ? &overhead : nullptr);
+
+  if (files.tables_wanted()) {
+    TextReportOptions text;
+    text.width = page_width();
+    text.intervals = intervals;
+    text.sweeps = sweeps;
+    text.per_rank = values.count("per-rank") > 0;
+    // (mpirun may make a terminal of what is none.)
+    text.verdict_last = isatty(STDOUT_FILENO) != 0 && !processes.are_several();
+    text.collectives = values.count("collectives") > 0;
+    print_to_stdout(report_text(results, text));
+  }
+  if (files.wants("json")) files.write("json", report_json(results, intervals, sweeps));
+  if (files.wants("csv")) files.write("csv", report_csv(results, sweeps));
+  if (files.wants("html")) {
+    // (A fitted ratio would be fitted anew.)
+    const int threads = drawing_threads(*source, options.threads);
+    const std::vector<ScenarioPicture> timelines =
+        options.fit_degradation ? std::vector<ScenarioPicture>{}
+                                : draw_scenarios(*source, scenarios, results, options, threads,
+                                                 [&] { return open_again(archive, options); });
+    files.write("html", report_html(results, platforms, intervals, timelines, sweeps,
+                                    report_origin("replay", arguments)));
+  }
+  if (files.wants("perfetto")) {
+    write_perfetto(*source, scenarios, results, options, window,
+                   [&](const std::string& text) { files.write("perfetto", text); });
+  }
+  if (copies) {
+    write_scenario_archives(*source, scenarios, results, options, copies->path(),
+                            values.count("otf2-compute") > 0);
+    copies->commit();
+  }
+  files.commit();
+  if (results.identity && results.identity->differing > 0) {
+    throw InputError(fmt::format("{}: {}", archive, identity_line(*results.identity)));
+  }
+  if (values.count("strict")) refuse_kept_calls(results.trace);
+  return 0;
+}
+
+}  // namespace rubato

@@ -1,0 +1,84 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/base/error.h"
+#include "replay/sources/input_format.h"
+#include "replay/study/tolerance.h"
+#include "tools/analysis/caveats.h"
+#include "tools/cli/commands.h"
+#include "tools/options/options.h"
+#include "tools/cli/replay_notices.h"
+#include "tools/files/report_files.h"
+#include "tools/options/scenario_options.h"
+#include "tools/format/text_table.h"
+#include "tools/studies/tolerance_report.h"
+
+namespace po = boost::program_options;
+
+namespace rubato {
+namespace {
+
+const CommandHelp kToleranceHelp = {
+    "rubato tolerance ARCHIVE --on SCENARIO [options]",
+    "Says how much slower latency, bandwidth and processors may become before the run\n"
+    "takes 1 % longer, and what part of its time is due to each.",
+    "  rubato tolerance run.otf2dir --on cluster.toml\n"
+    "  rubato tolerance run.otf2dir --on infiniband-hdr:ppn=1 --percent 1,10\n"
+    "Scenarios are those of 'rubato replay'. With contention each factor is a replay of\n"
+    "its own, which takes long."};
+
+po::options_description tolerance_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("on", po::value<std::string>()->value_name("SCENARIO"), "the machine");
+  add("percent", po::value<std::string>()->value_name("LIST")->default_value("1,2,5"),
+      "by how much longer the run may take");
+  add("json", po::value<std::string>()->value_name("FILE"),
+      "write the results as JSON (share/doc/json.md); '-': to standard output instead of the text");
+  add("help,h", "show this help");
+  add_engine_options(options);
+  return options;
+}
+
+std::vector<double> parse_percents(const std::string& text) {
+  std::vector<double> percents;
+  for (size_t start = 0; start <= text.size();) {
+    const size_t end = std::min(text.find(',', start), text.size());
+    const std::string word = text.substr(start, end - start);
+    char* rest = nullptr;
+    const double percent = std::strtod(word.c_str(), &rest);
+    if (word.empty() || *rest != '\0' || !(percent > 0) || !std::isfinite(percent))
+      throw UsageError(fmt::format("--percent: '{}' is no number above 0", word));
+    percents.push_back(percent);
+    start = end + 1;
+  }
+  return percents;
+}
+
+}  // namespace
+
+int command_tolerance(const Arguments& arguments) {
+  po::variables_map values;
+  if (!parse_options(arguments, kToleranceHelp, tolerance_options(), "archive", false, values))
+    return 0;
+  const std::string archive = one_archive(values, kToleranceHelp);
+  if (!values.count("on")) throw UsageError("of which machine? Name it with --on SCENARIO");
+  const std::vector<double> percents = parse_percents(values["percent"].as<std::string>());
+  const Scenario scenario = named_scenario(values["on"].as<std::string>());
+  warn_of_platforms({scenario});
+  ReportFiles files(values, {"json"}, archive);
+
+  ReplayOptions options = engine_options(values);
+  options.progress = progress_line("replaying");
+  const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
+  const Tolerances found = find_tolerances(*source, tolerance_axes(scenario), percents, options);
+  if (files.tables_wanted())
+    print_to_stdout(tolerance_text(found, scenario, percents, page_width()));
+  if (files.wants("json")) files.write("json", tolerance_json(found, scenario, percents));
+  files.commit();
+  return 0;
+}
+
+}  // namespace rubato

@@ -1,0 +1,285 @@
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <vector>
+
+#include "models/base/error.h"
+#include "tools/cli/commands.h"
+#include "tools/launch/flavour.h"
+#include "tools/cli/install_paths.h"
+#include "tools/options/options.h"
+#include "tools/launch/preload_path.h"
+#include "tools/launch/preloadable.h"
+#include "tools/cli/standard_streams.h"
+#include "tools/launch/trace_watch.h"
+#include "tracer/code/function_filter.h"
+#include "tracer/session/launcher.h"
+#include "tracer/session/output_name.h"
+
+namespace fs = std::filesystem;
+namespace po = boost::program_options;
+
+/// `rubato trace` puts the tracer into the environment and becomes the program. So signals, exit
+/// codes and standard streams are the program's own, and nothing of Rubato but the preloaded
+/// library is left in the job, and on one rank a watcher beside it (trace_watch.h).
+namespace rubato {
+namespace {
+
+/// "1GiB", "512MiB", "64KiB", "1000000" in bytes.
+uint64_t parse_size(const std::string& text) {
+  size_t used = 0;
+  double value = 0;
+  try {
+    value = std::stod(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  const std::string unit = text.substr(used);
+  if (used > 0 && unit.empty() && value > 0 && value < 65536)
+    throw UsageError(fmt::format("--memory {}: did you mean {}MiB?", text, text));
+  const std::pair<const char*, double> units[] = {
+      {"", 1},
+      {"B", 1},
+      {"KiB", 1024.0},
+      {"MiB", 1024.0 * 1024},
+      {"GiB", 1024.0 * 1024 * 1024},
+      {"kB", 1e3},
+      {"MB", 1e6},
+      {"GB", 1e9},
+  };
+  for (const auto& [name, factor] : units) {
+    if (used > 0 && value > 0 && unit == name) return static_cast<uint64_t>(value * factor);
+  }
+  throw UsageError(fmt::format("--memory {}: expected a size such as 512MiB or 2GiB", text));
+}
+
+/// "2:10", ":10", "2:", "barrier:3:7"; the tracer reads it again.
+std::string checked_window(const po::variables_map& values) {
+  const std::string text = values["window"].as<std::string>();
+  static const std::regex form(R"((barrier:)?([0-9]*\.?[0-9]*):([0-9]*\.?[0-9]*))");
+  std::smatch part;
+  const auto number = [&](size_t i, double otherwise) {
+    return part[i].length() == 0 ? otherwise : std::stod(part[i]);
+  };
+  constexpr size_t kMost = 100;  // characters; std::regex recurses for each
+  if (text.size() > kMost || !std::regex_match(text, part, form) ||
+      text.find("..") != std::string::npos || part[2] == "." || part[3] == "." ||
+      number(2, 0) >= number(3, 1e18)) {
+    throw UsageError(fmt::format(
+        "--window {}: expected seconds, such as 2:10, or barriers, such as barrier:3:7", text));
+  }
+  return text;
+}
+
+/// The directory as a path that stays right when the program changes its own.
+std::string output_path(const po::variables_map& values, const std::string& program) {
+  const std::string name = values.count("output") != 0
+                               ? values["output"].as<std::string>()
+                               : "rubato-" + fs::path(program).filename().string() + ".otf2dir";
+  if (name.empty()) throw UsageError("-o: expected the name of a directory");
+  std::string path = fs::absolute(name).lexically_normal().string();
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  // A neighbour of the directory where the program runs is not what was meant.
+  if ((fs::current_path().string() + "/").starts_with(path == "/" ? path : path + "/")) {
+    throw UsageError(fmt::format("-o {}: expected the name of a new directory", name));
+  }
+  return path;
+}
+
+/// Told before the program starts: after hours of running it would be too late.
+void refuse_unwritable(const std::string& output) {
+  const std::string parent = fs::path(output).parent_path().string();
+  if (access(parent.c_str(), W_OK | X_OK) != 0) {
+    throw InputError(fmt::format("{} cannot be created in {}: {}; nothing was started",
+                                 fs::path(output).filename().string(), parent,
+                                 std::strerror(errno)));
+  }
+}
+
+void set(const char* name, const std::string& value) {
+  setenv(name, value.c_str(), 1);
+}
+
+void preload(const std::string& tracer) {
+  const char* others = std::getenv("LD_PRELOAD");
+  set("LD_PRELOAD", others == nullptr || *others == '\0' ? tracer : tracer + ":" + others);
+}
+
+/// Options that say something about an archive, where none is to be written.
+void refuse_without_archive(const po::variables_map& values) {
+  for (const char* name : {"output", "records", "functions", "function-filter", "call-sites"}) {
+    if (values.count(name) == 0) continue;
+    throw UsageError(
+        fmt::format("--no-archive --{}: without an archive there is nothing to put "
+                    "that into; leave out one of them",
+                    name));
+  }
+}
+
+/// The file of rules as a path that stays right when the program changes its directory.
+std::string checked_filter(const po::variables_map& values) {
+  const std::string name = values["function-filter"].as<std::string>();
+  std::ifstream file(name, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file.is_open() || file.bad() || fs::is_directory(name)) {
+    throw InputError(fmt::format("{} cannot be read; nothing was started", name));
+  }
+  if (const int line = FunctionFilter::bad_line(text)) {
+    throw InputError(
+        fmt::format("{}:{}: expected 'include PATTERN' or 'exclude PATTERN'", name, line));
+  }
+  return fs::absolute(name).string();
+}
+
+/// Becomes the program; returns only when the command line asked for help.
+int trace(const Arguments& arguments) {
+  po::options_description options("Options");
+  // clang-format off
+  options.add_options()
+      ("output,o", po::value<std::string>()->value_name("DIR"),
+       "directory of the archive (default: rubato-PROGRAM.otf2dir); where it exists, the archive is "
+       "called DIR-2, DIR-3, ..., with the number before an extension")
+      ("memory", po::value<std::string>()->value_name("SIZE")->default_value("256MiB"),
+       "memory for records, per process")
+      ("when-full", po::value<std::string>()->value_name("flush|stop")->default_value("flush"),
+       "when it is used up: move records to the output's disk, or stop to record")
+      ("records", po::value<std::string>()->value_name("DIR"),
+       "where records are until the end (default: /dev/shm if it has room, else TMPDIR)")
+      ("window", po::value<std::string>()->value_name("START:END"),
+       "record only these seconds of the run, or barrier:N:M, from the Nth to the Mth MPI_Barrier")
+      ("clock", po::value<std::string>()->value_name("tsc|monotonic")->default_value("tsc"),
+       "time-stamp counter where it can be trusted, or the system clock")
+      ("clock-domain", po::value<std::string>()->value_name("node|rank")->default_value("node"),
+       "who shares a clock: the ranks of a node, or nobody")
+      ("sync-every", po::value<double>()->value_name("SECONDS")->default_value(0, "0"),
+       "compare the clocks of the nodes during the run too; 0: only at its start and end")
+      ("functions",
+       "record the functions of a program that was compiled with -finstrument-functions")
+      ("function-filter", po::value<std::string>()->value_name("FILE"),
+       "which of them: lines 'include PATTERN', 'exclude PATTERN', the last that matches decides")
+      ("call-sites", "record which line of the program makes each MPI call")
+      ("summary",
+       "print at the end where the time went: elapsed, share of MPI, the largest calls, load "
+       "balance (RUBATO_SUMMARY=1 in the environment does the same)")
+      ("no-archive", "only that: write no archive, and keep no records")
+      ("help,h", "show this help");
+  // clang-format on
+  const CommandHelp help = {
+      "mpirun -n N rubato trace [options] PROGRAM [arguments]",
+      "Runs an MPI program and writes what it did as an OTF2 archive. The program needs no\n"
+      "recompiling; its results, exit code and output stay as they are.",
+      "Examples:\n"
+      "  mpirun -n 4 rubato trace -o run.otf2dir ./app args\n"
+      "  mpirun -n 4 rubato trace bash job.sh       (a script that starts the program)\n"
+      "  mpirun -n 4 rubato trace --no-archive ./app   (one line, no files)\n"
+      "Details: share/doc/tracing.md"};
+  po::variables_map values;
+  if (!parse_options(arguments, help, options, "program", true, values)) return 0;
+  if (values.count("program") == 0) throw UsageError("which program? usage: " + help.usage);
+
+  const bool archive = values.count("no-archive") == 0;
+  if (!archive) refuse_without_archive(values);
+  const uint64_t memory = parse_size(values["memory"].as<std::string>());
+  const std::string clock = values["clock"].as<std::string>();
+  if (clock != "tsc" && clock != "monotonic") {
+    throw UsageError(fmt::format("--clock {}: expected tsc or monotonic", clock));
+  }
+  const std::string when_full = values["when-full"].as<std::string>();
+  if (when_full != "flush" && when_full != "stop") {
+    throw UsageError(fmt::format("--when-full {}: expected flush or stop", when_full));
+  }
+  const std::string domain = values["clock-domain"].as<std::string>();
+  if (domain != "node" && domain != "rank") {
+    throw UsageError(fmt::format("--clock-domain {}: expected node or rank", domain));
+  }
+  const double sync_every = values["sync-every"].as<double>();
+  if (!(sync_every >= 0)) {
+    throw UsageError(fmt::format("--sync-every {}: expected seconds, or 0", sync_every));
+  }
+  const std::string filter = values.count("function-filter") != 0 ? checked_filter(values) : "";
+  const auto command = values["program"].as<std::vector<std::string>>();
+  const std::string program = find_program(command[0]);
+  const std::string output = output_path(values, command[0]);
+  if (archive) refuse_unwritable(output);
+  const Flavour flavour = choose_flavour(program);
+  const std::string tracer = library_dir() + "/librubato-trace-" + flavour_name(flavour) + ".so";
+  if (access(tracer.c_str(), R_OK) != 0) {
+    throw InputError(
+        fmt::format("{}: no tracer for {} here; build Rubato where that MPI is installed", tracer,
+                    flavour_title(flavour)));
+  }
+
+  // Later there is nobody to say it: nothing of ours is in such a process.
+  if (launcher_rank() == 0) {
+    if (const std::string why = why_not_preloaded(program); !why.empty()) {
+      print_to_stderr(fmt::format(
+          "rubato: warning: {} {}: the tracer does not see its calls, and nothing is recorded but "
+          "MPI programs that it starts",
+          program, why));
+    }
+    if (const std::string join = srun_that_joins(flavour); !join.empty()) {
+      print_to_stderr(
+          fmt::format("rubato: warning: srun started the tasks without PMI, so each is an MPI job "
+                      "of its own, and only one is recorded; use {}",
+                      join));
+    }
+  }
+
+  preload(preload_directory(library_dir()) + "/" + fs::path(tracer).filename().string());
+  set("RUBATO_TRACE_OUTPUT", output);
+  // Where the archive will be, unless another job takes that name first.
+  const std::string expected = free_output(output);
+  set("RUBATO_TRACE_EXPECTED", expected);
+  set("RUBATO_TRACE_MEMORY", std::to_string(memory));
+  set("RUBATO_TRACE_WHEN_FULL", when_full);
+  if (values.count("records") != 0) {
+    set("RUBATO_TRACE_RECORDS", fs::absolute(values["records"].as<std::string>()).string());
+  }
+  if (values.count("window") != 0) set("RUBATO_TRACE_WINDOW", checked_window(values));
+  set("RUBATO_TRACE_CLOCK", clock);
+  set("RUBATO_TRACE_CLOCK_DOMAIN", domain);
+  set("RUBATO_TRACE_SYNC_EVERY", std::to_string(sync_every));
+  set("RUBATO_TRACE_FUNCTIONS", !filter.empty() || values.count("functions") != 0 ? "1" : "0");
+  if (!filter.empty()) set("RUBATO_TRACE_FUNCTION_FILTER", filter);
+  set("RUBATO_TRACE_CALL_SITES", values.count("call-sites") != 0 ? "1" : "0");
+  if (!archive || values.count("summary") != 0) set("RUBATO_SUMMARY", "1");
+  set("RUBATO_TRACE_ARCHIVE", archive ? "1" : "0");
+  // exec keeps the process id: so the tracer knows this process from those it starts.
+  set("RUBATO_TRACE_PID", std::to_string(getpid()));
+
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  if (launcher_rank() == 0) {
+    watch_command(archive ? expected : "", hydra_stderr(), hydra_mpiexec_stderr());
+  }
+  execv(program.c_str(), words.data());
+  throw InputError(fmt::format("{}: {}", program, std::strerror(errno)));
+}
+
+}  // namespace
+
+int command_trace(const Arguments& arguments) {
+  try {
+    return trace(arguments);
+  } catch (const std::runtime_error&) {
+    // All ranks of a job meet the same trouble. Rank 0 tells it, and has to before mpirun, seeing
+    // another rank's exit code, ends it.
+    if (launcher_rank() == 0) throw;
+    std::signal(SIGTERM, SIG_DFL);  // by mpirun, and no news
+    sleep(2);
+    return 1;
+  }
+}
+
+}  // namespace rubato

@@ -1,0 +1,87 @@
+#include "tools/files/scenario_archives.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "models/base/error.h"
+#include "replay/archive/archive_copy.h"
+#include "replay/sources/input_format.h"
+#include "replay/run/driver.h"
+#include "replay/compare/record_times.h"
+
+namespace rubato {
+namespace {
+
+/// Property of an archive whose times are those of a scenario: its name.
+constexpr const char* kScenarioProperty = "RUBATO::SCENARIO";
+/// What recording cost, of which models hold nothing any more.
+constexpr const char* kOverheadProperties = "RUBATO::OVERHEAD";
+
+/// True where no call changes.
+bool is_the_recording(const Scenario& scenario) {
+  return scenario.basis == Basis::kMeasured && scenario.cpu == 1 && scenario.processors.empty() &&
+         scenario.functions.empty();
+}
+
+}  // namespace
+
+void refuse_other_formats(const std::string& archive) {
+  for (const InputFormat* format : input_formats()) {
+    if (!format->recognises(archive)) continue;
+    if (format != input_formats().back())
+      throw InputError(
+          fmt::format("{}: is no OTF2 archive, and only those are written at new times", archive));
+    return;
+  }
+}
+
+std::vector<std::string> directory_names(const std::vector<Scenario>& scenarios) {
+  std::vector<std::string> names;
+  std::set<std::string> taken;
+  for (const Scenario& scenario : scenarios) {
+    std::string name = scenario.name;
+    for (char& c : name) {
+      const bool is_safe = std::isalnum(static_cast<unsigned char>(c)) ||
+                           std::string_view("._-+=,").find(c) != std::string_view::npos;
+      if (!is_safe) c = '_';
+    }
+    if (name.empty() || name.front() == '.') name.insert(0, "_");
+    constexpr size_t kLongest = 200;
+    name = name.substr(0, kLongest);
+    std::string free = name;
+    for (int number = 2; !taken.insert(free).second; ++number)
+      free = fmt::format("{}-{}", name, number);
+    names.push_back(free);
+  }
+  return names;
+}
+
+void write_scenario_archives(EventSource& source, const std::vector<Scenario>& scenarios,
+                             const Results& results, ReplayOptions options,
+                             const std::string& directory, bool with_compute) {
+  const TraceDefinitions& trace = source.definitions();
+  options.verify = false;
+  options.wait_states = true;
+  options.total_functions = false;  // or all would be read again for them
+  options.repair_records = true;
+  const std::vector<std::string> names = directory_names(scenarios);
+  for (size_t i = 0; i < scenarios.size(); ++i) {
+    if (!results.scenarios[i].deadlock.empty()) continue;
+    RecordTimes times(trace, is_the_recording(scenarios[i]));
+    options.observers = {&times};
+    run_replay(source, {scenarios[i]}, options);
+    CopyOptions copy;
+    copy.ignore_offsets = options.ignore_offsets;
+    copy.properties[kScenarioProperty] = scenarios[i].name;
+    if (scenarios[i].basis != Basis::kMeasured) copy.without_properties = kOverheadProperties;
+    if (with_compute) copy.compute_region = "compute";
+    copy_archive(
+        trace, [&](int timeline) { return times.times_of(timeline); }, directory + "/" + names[i],
+        copy);
+  }
+}
+
+}  // namespace rubato

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tools/format/text_table.h"
+
+namespace rubato {
+
+/// Tables of more ranks are folded, unless somebody asks for all.
+inline constexpr size_t kRanksShown = 16;
+
+/// The rows "minimum", "median", "maximum" and "mean", each column (values by rank, at least one)
+/// for itself.
+void add_folded_rows(TextTable& table, const std::vector<std::vector<double>>& columns,
+                     const std::function<std::string(double)>& show);
+
+}  // namespace rubato

@@ -1,0 +1,163 @@
+#include "tools/launch/processes.h"
+
+#include <dlfcn.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+
+#include "tools/launch/flavour.h"
+#include "tools/cli/install_paths.h"
+
+namespace rubato {
+namespace {
+
+/// How many processes mpirun or srun has started; 1 where there is none, or nobody knows which.
+int launched_processes() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    if (const char* size = std::getenv(name)) return std::atoi(size);
+  }
+  return 1;
+}
+
+/// True if mpirun or srun, or its helper on this host, started this process itself. Below a script
+/// nobody knows whether the others come here, too, and once each, as MPI_Init wants it.
+bool started_by_launcher() {
+  std::ifstream file("/proc/" + std::to_string(getppid()) + "/comm");
+  std::string name;
+  std::getline(file, name);
+  const auto begins = [&](const char* word) { return name.starts_with(word); };
+  return begins("mpirun") || begins("mpiexec") || begins("orte") || begins("prte") ||
+         begins("hydra_") || begins("slurmstepd");
+}
+
+std::unique_ptr<Transport> mpi_transport(Flavour flavour, std::string& error) {
+  const std::string file = library_dir() + "/librubato-mpi-" + flavour_name(flavour) + ".so";
+  // Open MPI loads parts of itself, which look for the library among all that is loaded.
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  void* make = library ? dlsym(library, "rubato_mpi_transport") : nullptr;
+  if (!make) {
+    error = dlerror();
+    return nullptr;
+  }
+  return std::unique_ptr<Transport>(reinterpret_cast<Transport* (*)()>(make)());
+}
+
+/// True if all processes were given these words.
+bool all_have(Team& team, const std::vector<std::string>& words) {
+  ByteWriter mine;
+  for (const std::string& word : words) mine.text(word);
+  const Bytes own = mine.take();
+  const std::vector<Bytes> all = team.gather(own);
+  return team.all(
+      std::all_of(all.begin(), all.end(), [&](const Bytes& other) { return other == own; }));
+}
+
+}  // namespace
+
+Processes::Processes(const std::vector<std::string>& words) {
+  const Flavour flavour = likely_launcher_flavour();
+  // (Asked now: MPI_Init of a job of one process may set these anew.)
+  const int launched = launched_processes();
+  const bool is_first = launcher_rank() == 0;
+  if (flavour == Flavour::kUnknown || launched <= 1 || !started_by_launcher()) return;
+  several_ = true;
+  std::string error;
+  transport_ = mpi_transport(flavour, error);
+  if (transport_ && transport_->processes() < launched) {
+    // Each task is a job of its own for this MPI library, as with srun and a PMI that it lacks.
+    leads_ = is_first;
+    if (leads_) {
+      fmt::print(
+          stderr,
+          "rubato: one process replays everything: {} joins {} of the {} processes that were "
+          "started\n",
+          flavour_title(flavour), transport_->processes(), launched);
+    }
+    transport_->close();
+    transport_.reset();
+    return;
+  }
+  if (transport_) {
+    team_.emplace(*transport_);
+    if (all_have(*team_, words)) {
+      leads_ = team_->leads();
+    } else {
+      end();
+      several_ = false;
+    }
+    return;
+  }
+  leads_ = is_first;
+  if (leads_) {
+    fmt::print(stderr,
+               "rubato: one process replays everything: the library for {} cannot be loaded ({})\n",
+               flavour_title(flavour), error);
+  }
+}
+
+Processes::~Processes() {
+  if (!team_) return;
+  try {
+    begin(false);
+  } catch (const std::exception&) {
+    // The launcher ends what is left.
+  }
+}
+
+bool Processes::begin(bool fine) {
+  if (!team_) return false;
+  if (team_->all(fine)) return true;
+  end();
+  return false;
+}
+
+void Processes::end() {
+  if (!team_) return;
+  team_->close();
+  team_.reset();
+}
+
+namespace {
+
+const char* reason(OneProcess why) {
+  switch (why) {
+    case OneProcess::kEveryCall:
+      return "something looks at every call";
+    case OneProcess::kTimeOrder:
+      return "contention and receives matched by arrival need one order of time";
+    case OneProcess::kOtherJobs:
+      return "other jobs run beside that of the archive";
+    case OneProcess::kWindows:
+      return "the program uses one-sided communication";
+    case OneProcess::kRepair:
+      return "clocks disagree: some calls end before their cause";
+    case OneProcess::kLosses:
+      return "a scenario takes out what ranks lost while others waited for them";
+    case OneProcess::kOutcomes:
+      return "a scenario contradicts recorded outcomes of MPI_Test or MPI_Waitany";
+    case OneProcess::kHoles:
+      return "some rank waits for what another process could not find";
+    case OneProcess::kDiffers:
+      return "a record differs from the recording";
+    case OneProcess::kTwoArchives:
+      return "hosts see different archives under this name";
+    case OneProcess::kFailed:
+      return "a process met an error";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string one_process_line(OneProcess why) {
+  return fmt::format("one process replays everything: {}", reason(why));
+}
+
+std::string spread_line(OneProcess why) {
+  return fmt::format("processes share out scenarios, and each replays all ranks: {}", reason(why));
+}
+
+}  // namespace rubato

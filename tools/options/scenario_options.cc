@@ -1,0 +1,218 @@
+#include "tools/options/scenario_options.h"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+
+#include <algorithm>
+#include <set>
+
+#include "models/base/error.h"
+#include "models/base/shell_quoted.h"
+#include "models/base/units.h"
+#include "tools/cli/install_paths.h"
+#include "tools/options/replay_command.h"
+
+namespace po = boost::program_options;
+
+namespace rubato {
+namespace {
+
+using Words = std::vector<std::string>;
+
+po::options_description described() {
+  po::options_description options("How the archive is read and replayed");
+  auto add = options.add_options();
+  add("no-compensation", "do not tell from compute, or subtract, what recording itself cost");
+  add("overhead", po::value<std::string>()->value_name("KEY=TIME,..."),
+      "what recording a call cost, for archives that do not say: outside=, before=, after=, "
+      "record= (or message=, request=, completion=, collective=), function=");
+  add("keep-stolen",
+      "leave in all scenarios the time in which ranks had no core, as others had it; without it, "
+      "only measured keeps that");
+  add("eager-limit", po::value<std::string>()->value_name("SIZE"),
+      "largest message that was sent without waiting for its receiver, for archives that do not "
+      "say");
+  add("fallback-level", po::value<std::string>()->value_name("LEVEL"),
+      "self, socket, node or network: used for levels that a platform file lacks");
+  add("polling", po::value<std::string>()->value_name("wait|keep"),
+      "what a loop of MPI_Test or MPI_Iprobe is on a modelled machine: a wait (the default), or as "
+      "many calls as recorded");
+  add("wildcards", po::value<std::string>()->value_name("recorded|arrival"),
+      "what a receive from any source or tag takes on a modelled machine: the message that it took "
+      "when it was recorded (the default), or whichever comes first there; so does MPI_Waitany "
+      "where "
+      "no communication follows before the next one");
+  add("ignore-offsets", "do not apply the clock offsets of the archive");
+  add("no-repair",
+      "leave calls where the archive's clocks put them, even before what they waited for");
+  add("threads", po::value<int>()->value_name("N"),
+      "that decode the archive, and replay it where ranks can be divided, at most 64; default: one "
+      "for each processor, where it is large enough");
+  return options;
+}
+
+/// Parses command line values: errors there are usage errors.
+template <typename Parse>
+double quantity(const std::string& option, const std::string& text, Parse parse) {
+  try {
+    return parse(text);
+  } catch (const InputError& error) {
+    throw UsageError(fmt::format("--{}: {}", option, error.what()));
+  }
+}
+
+Level level_named(const std::string& name) {
+  const auto found = std::find(kLevelNames.begin(), kLevelNames.end(), name);
+  if (found == kLevelNames.end()) {
+    throw UsageError(fmt::format("--fallback-level: there is no level '{}'{}", name,
+                                 did_you_mean(name, {kLevelNames.begin(), kLevelNames.end()})));
+  }
+  return static_cast<Level>(found - kLevelNames.begin());
+}
+
+/// "outside=80ns,before=40ns"
+RecordingOverhead parse_overhead(const std::string& text) {
+  RecordingOverhead overhead;
+  size_t start = 0;
+  while (start <= text.size()) {
+    const size_t end = std::min(text.find(',', start), text.size());
+    const std::string part = text.substr(start, end - start);
+    const std::string key = part.substr(0, part.find('='));
+    double* value = key == "outside"      ? &overhead.outside
+                    : key == "before"     ? &overhead.inside_before
+                    : key == "after"      ? &overhead.inside_after
+                    : key == "record"     ? &overhead.message  // and what follows it
+                    : key == "message"    ? &overhead.message
+                    : key == "request"    ? &overhead.request
+                    : key == "completion" ? &overhead.completion
+                    : key == "collective" ? &overhead.collective
+                    : key == "function"   ? &overhead.function
+                                          : nullptr;
+    if (!value || key.size() == part.size()) {
+      throw UsageError(fmt::format(
+          "--overhead: '{}' is none of outside=TIME, before=TIME, after=TIME, record=TIME, "
+          "message=TIME, request=TIME, completion=TIME, collective=TIME, function=TIME",
+          part));
+    }
+    *value = quantity("overhead", part.substr(key.size() + 1), parse_seconds);
+    if (*value < 0) throw UsageError(fmt::format("--overhead: '{}' is negative", part));
+    if (key == "record") overhead.request = overhead.completion = overhead.collective = *value;
+    start = end + 1;
+  }
+  return overhead;
+}
+
+/// One of two words, the first without the option.
+std::string one_of(const po::variables_map& values, const std::string& option,
+                   const std::string& first, const std::string& second) {
+  if (!values.count(option)) return first;
+  const std::string word = text_of(values, option);
+  if (word != first && word != second)
+    throw UsageError(fmt::format("--{}: '{}' is neither {} nor {}", option, word, first, second));
+  return word;
+}
+
+}  // namespace
+
+void add_engine_options(po::options_description& options) {
+  options.add(described());
+}
+
+ReplayOptions engine_options(const po::variables_map& values) {
+  ReplayOptions options;
+  options.compensate = !values.count("no-compensation");
+  options.keep_stolen = values.count("keep-stolen") > 0;
+  options.repair = !values.count("no-repair");
+  options.ignore_offsets = values.count("ignore-offsets") > 0;
+  if (values.count("threads")) {
+    options.threads = values["threads"].as<int>();
+    if (options.threads < 1 || options.threads > 64) throw UsageError("--threads: from 1 to 64");
+  }
+  if (values.count("overhead")) options.overhead = parse_overhead(text_of(values, "overhead"));
+  if (values.count("eager-limit"))
+    options.eager_limit = quantity("eager-limit", text_of(values, "eager-limit"), parse_bytes);
+  if (values.count("fallback-level"))
+    options.fallback_level = level_named(text_of(values, "fallback-level"));
+  options.spinning_waits = one_of(values, "polling", "wait", "keep") == "wait";
+  options.wildcards_by_arrival = one_of(values, "wildcards", "recorded", "arrival") == "arrival";
+  return options;
+}
+
+std::string engine_words(const po::variables_map& values) {
+  std::string words;
+  const po::options_description all = described();
+  for (const auto& option : all.options()) {
+    const std::string& name = option->long_name();
+    if (!values.count(name) || name == "threads") continue;
+    words += fmt::format("{}--{}", words.empty() ? "" : " ", name);
+    if (option->semantic()->min_tokens() > 0) words += " " + shell_quoted(text_of(values, name));
+  }
+  return words;
+}
+
+/// True for what `--on` understands without a file of the user's, with or without changes.
+static bool is_machine(const std::string& word) {
+  const std::string base = word.substr(0, word.find(':'));
+  for (const char* name : {"measured", "undisturbed", "perfect", "bandela", "loggps"}) {
+    if (base == name) return true;
+  }
+  std::error_code ignored;
+  return !base.empty() && base.find('/') == std::string::npos &&
+         std::filesystem::exists(std::filesystem::path(platforms_dir()) / (base + ".toml"),
+                                 ignored);
+}
+
+std::string one_archive(const po::variables_map& values, const CommandHelp& help) {
+  const Words archives = values.count("archive") ? values["archive"].as<Words>() : Words{};
+  for (const std::string& word : archives) {
+    std::error_code ignored;
+    if (!word.ends_with(".toml") || std::filesystem::is_directory(word, ignored)) continue;
+    const bool takes_machines = help.usage.find("--on") != std::string::npos;
+    throw UsageError(fmt::format("{} is a platform file, not an archive; did you mean {} {}?", word,
+                                 takes_machines ? "--on" : "rubato check", shell_quoted(word)));
+  }
+  for (size_t i = 1; i < archives.size() && help.usage.find("--on") != std::string::npos; ++i) {
+    if (is_machine(archives[i]))
+      throw UsageError(fmt::format("{} is a machine, not an archive; did you mean --on {}?",
+                                   archives[i], shell_quoted(archives[i])));
+  }
+  if (archives.size() != 1)
+    throw UsageError(fmt::format("one archive, please; usage: {}", help.usage));
+  return archives[0];
+}
+
+Scenario named_scenario(const std::string& text) {
+  return parse_scenario(text, platforms_dir());
+}
+
+std::vector<Scenario> named_scenarios(const po::variables_map& values) {
+  const Words texts = values.count("on") ? values["on"].as<Words>() : Words{};
+  std::vector<Scenario> scenarios;
+  std::set<std::string> names;
+  for (const std::string& text : texts) {
+    scenarios.push_back(named_scenario(text));
+    if (!names.insert(scenarios.back().name).second) {
+      throw UsageError(fmt::format("--on: two scenarios are called '{}'; give one a name=",
+                                   scenarios.back().name));
+    }
+  }
+  return scenarios;
+}
+
+KeptInScenario kept_in(const Scenario& scenario, const ReplayOptions& options,
+                       const TraceDefinitions& trace) {
+  const KeptLosses losses = kept_losses(scenario, options.keep_stolen);
+  KeptInScenario kept;
+  if (scenario.basis == Basis::kMeasured && options.compensate)
+    kept.overhead = options.overhead.value_or(trace.overhead);
+  kept.flushes = losses.flushes;
+  kept.stolen = losses.stolen;
+  return kept;
+}
+
+std::string text_of(const po::variables_map& values, const std::string& name) {
+  return values.count(name) ? values[name].as<std::string>() : "";
+}
+
+}  // namespace rubato

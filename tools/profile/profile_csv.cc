@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+
+#include <map>
+
+#include "tools/tables/cause_tables.h"
+#include "tools/format/csv_text.h"
+#include "tools/format/json_text.h"
+#include "tools/analysis/other_rows.h"
+#include "tools/tables/place_tables.h"
+#include "tools/tables/profile_report.h"
+#include "tools/tables/profile_tables.h"
+
+namespace rubato {
+namespace {
+
+/// Rows of one scenario.
+class Rows {
+ public:
+  Rows(const std::string& scenario, const TextSink& write)
+      : scenario_(csv_text(scenario)), write_(&write) {}
+  ~Rows() { flush(0); }
+
+  /// A value of a rank; "" for what it is not of.
+  template <typename Number>
+  void add(const char* kind, const std::string& name, const std::string& rank, Number value,
+           const std::string& peer = "", const std::string& size = "") {
+    fmt::format_to(std::back_inserter(text_), "{},{},{},{},{},{},{}\n", scenario_, kind, name, rank,
+                   peer, size, value);
+    flush(1 << 16);
+  }
+
+ private:
+  void flush(size_t room) {
+    if (text_.size() <= room) return;
+    (*write_)(text_);
+    text_.clear();
+  }
+
+  std::string scenario_;
+  const TextSink* write_;
+  std::string text_;
+};
+
+void add_sizes(Rows& rows, const char* count_kind, const char* bytes_kind, const std::string& name,
+               const std::string& rank, const SizeHistogram& histogram) {
+  for (size_t at = 0; at < histogram.size(); ++at) {
+    const Requests each = histogram[at];
+    if (each.count == 0) continue;
+    const std::string size = std::to_string(SizeHistogram::least(at));
+    rows.add(count_kind, name, rank, each.count, "", size);
+    rows.add(bytes_kind, name, rank, each.bytes, "", size);
+  }
+}
+
+void add_calls(Rows& rows, const ScenarioProfile& profile, size_t number) {
+  const std::string rank = std::to_string(number);
+  for (size_t call = 0; call < profile.calls->size(); ++call) {
+    const CallRow& row = profile.ranks[number].calls[call];
+    if (row.calls == 0) continue;
+    const std::string name = csv_text((*profile.calls)[call]);
+    if (row.time != 0) rows.add("time", name, rank, row.time);
+    if (row.outside != 0) rows.add("outside", name, rank, row.outside);
+    for (int kind = 0; kind < kWaitKinds; ++kind) {
+      const double wait = row.traffic.waits[kind];
+      if (wait != 0) rows.add(json_text::wait_key(kind).c_str(), name, rank, wait);
+    }
+    rows.add("calls", name, rank, row.calls);
+    add_sizes(rows, "sends", "bytes_sent", name, rank, row.traffic.sent);
+    add_sizes(rows, "receives", "bytes_received", name, rank, row.traffic.received);
+    if (row.traffic.bytes_completed > 0)
+      rows.add("bytes_completed", name, rank, row.traffic.bytes_completed);
+  }
+}
+
+void add_peers(Rows& rows, const RankProfile& profile, const std::string& rank) {
+  for (const PeerTraffic& entry : profile.peers) {
+    const std::string peer = std::to_string(entry.peer);
+    if (entry.time != 0) rows.add("matrix_time", "", rank, entry.time, peer);
+    if (entry.sent.count == 0) continue;
+    rows.add("matrix_size", "", rank, entry.sent.bytes, peer);
+    rows.add("matrix_request", "", rank, entry.sent.count, peer);
+  }
+}
+
+void add_causes(Rows& rows, const CauseSummary& causes) {
+  for (const CauseSummary::Wait& wait : causes.waits) {
+    rows.add(("pattern_" + pattern_key(wait.pattern)).c_str(), csv_text(wait.call),
+             std::to_string(wait.rank), wait.seconds);
+  }
+  for (const CauseSummary::Pair& pair : causes.direct)
+    rows.add("caused", "", std::to_string(pair.waiting), pair.seconds,
+             std::to_string(pair.causing));
+  for (size_t rank = 0; rank < causes.roots.size(); ++rank) {
+    if (causes.roots[rank] != 0) rows.add("root", "", std::to_string(rank), causes.roots[rank]);
+    if (causes.compute[rank] != 0)
+      rows.add("path", "compute", std::to_string(rank), causes.compute[rank]);
+  }
+  if (causes.late_start != 0) rows.add("path", "late_start", "", causes.late_start);
+  for (const auto& [call, seconds] : causes.calls) rows.add("path", csv_text(call), "", seconds);
+  for (const auto& [call, seconds] : causes.crossings)
+    rows.add("path", csv_text("crossing " + call), "", seconds);
+}
+
+void add_places(Rows& rows, const PlaceSummary& summary) {
+  std::map<std::pair<std::string, int>, double> waits, comms, roots;
+  for (const PlaceSummary::Wait& wait : summary.waits) {
+    waits[{place_text(summary.places[wait.place]), wait.rank}] += wait.seconds;
+    comms[{wait.communicator, wait.rank}] += wait.seconds;
+  }
+  for (const PlaceSummary::Delay& delay : summary.delays)
+    roots[{place_text(summary.places[delay.place]), delay.rank}] += delay.seconds;
+  const auto add = [&](const char* kind, const auto& sums) {
+    for (const auto& [key, seconds] : sums)
+      rows.add(kind, csv_text(key.first), std::to_string(key.second), seconds);
+  };
+  add("place_wait", waits);
+  add("communicator_wait", comms);
+  add("place_root", roots);
+  for (const FunctionEfficiency& function : summary.functions) {
+    const std::string name = csv_text(function_text(function));
+    const auto add_values = [&](const char* kind, const std::vector<double>& values) {
+      for (size_t rank = 0; rank < values.size(); ++rank) {
+        if (values[rank] != 0) rows.add(kind, name, std::to_string(rank), values[rank]);
+      }
+    };
+    add_values("function_compute", function.compute);
+    add_values("function_mpi", function.mpi);
+    add_values("function_wait", function.waits);
+  }
+}
+
+}  // namespace
+
+void profile_csv(const ScenarioProfile& profile, const TextSink& write) {
+  Rows rows(profile.result->name, write);
+  rows.add("elapsed", "", "", profile.result->elapsed);
+  for (size_t number = 0; number < profile.ranks.size(); ++number) {
+    const RankProfile& row = profile.ranks[number];
+    const RankResult& result = profile.result->ranks[number];
+    const std::string rank = std::to_string(number);
+    rows.add("time", "compute", rank, row.compute);
+    rows.add("time", "overhead", rank, row.overhead);
+    for (const OtherRow& other : kOtherRows) {
+      if (result.*other.seconds != 0) rows.add("time", other.key, rank, result.*other.seconds);
+    }
+    add_calls(rows, profile, number);
+    add_peers(rows, row, rank);
+  }
+  if (profile.causes) add_causes(rows, *profile.causes);
+  if (profile.places) add_places(rows, *profile.places);
+  for (const NodeTraffic& node : profile.nodes) {
+    const std::string name = csv_text(node.name);
+    rows.add("node_bytes_received", name, "", node.received.bytes);
+    rows.add("node_receives", name, "", node.received.count);
+    rows.add("node_bytes_sent", name, "", node.sent.bytes);
+    rows.add("node_sends", name, "", node.sent.count);
+  }
+}
+
+}  // namespace rubato

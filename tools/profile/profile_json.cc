@@ -1,0 +1,149 @@
+#include "tools/tables/cause_tables.h"
+#include "tools/format/json_text.h"
+#include "tools/analysis/other_rows.h"
+#include "tools/tables/place_tables.h"
+#include "tools/tables/profile_report.h"
+#include "tools/tables/profile_tables.h"
+#include "tools/report/report_json.h"
+#include "tools/version.h"
+
+namespace rubato {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using json_text::dump;
+using json_text::number;
+using json_text::wait_key;
+
+Json sizes_to_json(const CallTraffic& traffic) {
+  Json sizes = Json::array();
+  const SizeHistogram &sent = traffic.sent, &received = traffic.received;
+  for (size_t at = 0; at < std::max(sent.size(), received.size()); ++at) {
+    const Requests out = sent[at], in = received[at];
+    if (out.count + in.count == 0) continue;
+    sizes.push_back({{"size", SizeHistogram::least(at)},
+                     {"sends", out.count},
+                     {"bytes_sent", out.bytes},
+                     {"receives", in.count},
+                     {"bytes_received", in.bytes}});
+  }
+  return sizes;
+}
+
+/// null where the scenario has none.
+Json waits_to_json(const std::array<double, kWaitKinds>& waits, bool has_waits) {
+  if (!has_waits) return nullptr;
+  Json json = Json::object();
+  for (int kind = 0; kind < kWaitKinds; ++kind) json[wait_key(kind)] = number(waits[kind]);
+  return json;
+}
+
+Json call_to_json(const CallRow& row, bool has_waits) {
+  const Requests sent = row.traffic.sent.total(), received = row.traffic.received.total();
+  return {{"calls", row.calls},
+          {"time", number(row.time)},
+          {"waits", waits_to_json(row.traffic.waits, has_waits)},
+          {"outside", number(row.outside)},
+          {"sends", sent.count},
+          {"bytes_sent", sent.bytes},
+          {"receives", received.count},
+          {"bytes_received", received.bytes},
+          {"bytes_completed", row.traffic.bytes_completed},
+          {"sizes", sizes_to_json(row.traffic)}};
+}
+
+Json rank_to_json(const ScenarioProfile& profile, size_t at) {
+  const RankProfile& rank = profile.ranks[at];
+  const RankResult& result = profile.result->ranks[at];
+  Json json = {{"rank", at},
+               {"compute", number(rank.compute)},
+               {"overhead", number(rank.overhead)},
+               {"mpi", number(result.mpi)}};
+  for (const OtherRow& other : kOtherRows) json[other.key] = number(result.*other.seconds);
+  json["threads"] = result.threads;
+  json["calls"] = Json::object();
+  for (size_t call = 0; call < rank.calls.size(); ++call) {
+    if (rank.calls[call].calls > 0)
+      json["calls"][(*profile.calls)[call]] =
+          call_to_json(rank.calls[call], profile.result->has_waits);
+  }
+  json["peers"] = Json::array();
+  for (const PeerTraffic& entry : rank.peers) {
+    json["peers"].push_back({{"peer", entry.peer},
+                             {"size", entry.sent.bytes},
+                             {"requests", entry.sent.count},
+                             {"time", number(entry.time)}});
+  }
+  return json;
+}
+
+Json sums_to_json(const ScenarioProfile& profile) {
+  Json calls = Json::object();
+  const std::vector<CallSum> sums = sums_of(profile);
+  for (size_t call = 0; call < sums.size(); ++call) {
+    const CallSum& sum = sums[call];
+    if (sum.calls == 0) continue;
+    const double effective = sum.effective_bandwidth();
+    const double raw = profile.result->has_waits ? sum.raw_bandwidth() : 0;
+    calls[(*profile.calls)[call]] = {
+        {"calls", sum.calls},
+        {"time", number(sum.time)},
+        {"waits", waits_to_json(sum.waits, profile.result->has_waits)},
+        {"sends", sum.sent.count},
+        {"bytes_sent", sum.sent.bytes},
+        {"receives", sum.received.count},
+        {"bytes_received", sum.received.bytes},
+        {"bytes_completed", sum.bytes_completed},
+        {"effective_bandwidth", effective > 0 ? number(effective) : Json(nullptr)},
+        {"raw_bandwidth", raw > 0 ? number(raw) : Json(nullptr)}};
+  }
+  return calls;
+}
+
+Json nodes_to_json(const ScenarioProfile& profile) {
+  Json nodes = Json::array();
+  for (const NodeTraffic& node : profile.nodes) {
+    nodes.push_back({{"node", node.name},
+                     {"ranks", node.ranks},
+                     {"receives", node.received.count},
+                     {"bytes_received", node.received.bytes},
+                     {"sends", node.sent.count},
+                     {"bytes_sent", node.sent.bytes}});
+  }
+  return nodes;
+}
+
+}  // namespace
+
+void profile_json_head(const TextSink& write) {
+  const Json head = {{"format", kJsonFormat}, {"rubato", kVersion}};
+  std::string text = dump(head, -1);
+  text.pop_back();
+  write(text + ",\n \"scenarios\": [");
+}
+
+void profile_json_scenario(const ScenarioResult& scenario, const ScenarioProfile* profile,
+                           bool is_first, const TextSink& write) {
+  Json head = {
+      {"name", scenario.name},
+      {"elapsed", profile ? number(scenario.elapsed) : Json(nullptr)},
+      {"deadlock", profile ? Json(nullptr) : Json(scenario.deadlock)},
+      {"calls", profile ? sums_to_json(*profile) : Json::object()},
+      {"nodes", profile ? nodes_to_json(*profile) : Json::array()},
+      {"causes", profile && profile->causes ? causes_to_json(*profile->causes) : Json(nullptr)},
+      {"places", profile && profile->places ? places_to_json(*profile->places) : Json(nullptr)},
+      {"functions",
+       profile && profile->places ? functions_to_json(*profile->places) : Json::array()}};
+  std::string text = dump(head, -1);
+  text.pop_back();
+  write((is_first ? "\n  " : ",\n  ") + text + ", \"ranks\": [");
+  for (size_t at = 0; profile && at < profile->ranks.size(); ++at)
+    write((at == 0 ? "\n   " : ",\n   ") + dump(rank_to_json(*profile, at), -1));
+  write("]}");
+}
+
+void profile_json_end(const TraceSummary& trace, const TextSink& write) {
+  write("],\n \"trace\": " + dump(trace_to_json(trace), -1) + "}\n");
+}
+
+}  // namespace rubato

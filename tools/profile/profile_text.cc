@@ -1,0 +1,258 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "tools/tables/cause_tables.h"
+#include "tools/format/numbers.h"
+#include "tools/tables/place_tables.h"
+#include "tools/tables/profile_report.h"
+#include "tools/tables/profile_tables.h"
+#include "tools/format/rank_rows.h"
+#include "tools/format/text_table.h"
+
+namespace rubato {
+namespace {
+
+constexpr size_t kPairsShown = 16;
+
+/// Nothing is a dash, so that what there is stands out.
+std::string show_bytes_or_dash(double bytes) {
+  return bytes == 0 ? "-" : show_bytes(bytes);
+}
+std::string show_count_or_dash(double count) {
+  return count == 0 ? "-" : show_count(static_cast<uint64_t>(std::llround(count)));
+}
+std::string show_rate(double bytes_per_second) {
+  return bytes_per_second == 0 ? "-" : show_bytes(bytes_per_second) + "/s";
+}
+
+/// One unit for all columns of times: the one in which the longest time of the run reads well, with
+/// one digit more than it needs, so that small calls still show.
+TimeUnit unit_of(const RankTable& table) {
+  double longest = 0;
+  for (size_t i = 0; i + table.outside < table.columns.size(); ++i) {
+    for (const double value : table.columns[i].values) longest = std::max(longest, std::abs(value));
+  }
+  TimeUnit unit = common_unit({longest});
+  unit.decimals = std::min(4, unit.decimals + 1);
+  return unit;
+}
+
+std::string layout(const RankTable& table, const std::string& scenario,
+                   const ProfileTextOptions& options) {
+  if (table.columns.empty()) return fmt::format("\n{}: no {}\n", scenario, table.title);
+  const TimeUnit unit = unit_of(table);
+  const auto show = [&](double value) {
+    if (table.quantity == Quantity::kSeconds) return unit.show(value);
+    return table.quantity == Quantity::kBytes ? show_bytes_or_dash(value)
+                                              : show_count_or_dash(value);
+  };
+  const size_t ranks = table.columns[0].values.size();
+  const bool fold = !options.per_rank && ranks > kRanksShown;
+  std::vector<std::string> header = {fold ? fmt::format("{} ranks", ranks) : "Rank"};
+  std::vector<std::vector<double>> values;
+  for (const NumberColumn& column : table.columns) {
+    const bool shows = std::any_of(column.values.begin(), column.values.end(),
+                                   [&](double value) { return show(std::abs(value)) != show(0); });
+    if (!shows && !values.empty()) continue;
+    header.push_back(column.name);
+    values.push_back(column.values);
+  }
+  TextTable text(header);
+  if (fold) {
+    add_folded_rows(text, values, show);
+  } else {
+    for (size_t rank = 0; rank < ranks; ++rank) {
+      std::vector<std::string> row = {std::to_string(rank)};
+      for (const std::vector<double>& column : values) row.push_back(show(column[rank]));
+      text.add_row(std::move(row));
+    }
+  }
+  const std::string title = table.quantity == Quantity::kSeconds
+                                ? fmt::format("{}: {}, in {}", scenario, table.title, unit.name)
+                                : fmt::format("{}: {}", scenario, table.title);
+  return "\n" + wrap(title, options.width, 2) + text.format(options.width);
+}
+
+/// Calls of all ranks together, with the bandwidth of those that receive.
+std::string call_table(const ScenarioProfile& profile, const std::vector<CallGroup>& groups,
+                       const ProfileTextOptions& options) {
+  const std::vector<CallSum> sums = sums_of(profile);
+  const bool has_waits = profile.result->has_waits;
+  TextTable table(
+      {"Call", "Calls", "Time", "Waits", "Mean", "Bytes completed", "Effective bandwidth", "Raw"});
+  for (const CallGroup& group : groups) {
+    CallSum sum;
+    for (const size_t call : group.calls) sum += sums[call];
+    const bool one = group.calls.size() == 1;
+    table.add_row({group.name, show_count(sum.calls), show_seconds(sum.time),
+                   has_waits ? show_share(sum.waited(), sum.time) : "-",
+                   show_seconds(sum.time / static_cast<double>(sum.calls)),
+                   show_bytes_or_dash(static_cast<double>(sum.bytes_completed)),
+                   one ? show_rate(sum.effective_bandwidth()) : "-",
+                   one && has_waits ? show_rate(sum.raw_bandwidth()) : "-"});
+  }
+  return "\n" +
+         wrap(fmt::format("{}: calls of all ranks", profile.result->name), options.width, 2) +
+         table.format(options.width);
+}
+
+/// Requests by call and size, of all ranks together.
+std::string size_table(const ScenarioProfile& profile, const ProfileTextOptions& options) {
+  TextTable table({"Call", "From", "Sends", "Bytes", "Receives", "Bytes"});
+  bool any = false;
+  for (size_t call = 0; call < profile.calls->size(); ++call) {
+    CallTraffic sum;
+    for (const RankProfile& rank : profile.ranks) sum += rank.calls[call].traffic;
+    std::string name = (*profile.calls)[call];
+    for (size_t at = 0; at < std::max(sum.sent.size(), sum.received.size()); ++at) {
+      const Requests out = sum.sent[at], in = sum.received[at];
+      if (out.count + in.count == 0) continue;
+      table.add_row({std::exchange(name, ""),
+                     show_bytes(static_cast<double>(SizeHistogram::least(at))),
+                     show_count_or_dash(static_cast<double>(out.count)),
+                     show_bytes_or_dash(static_cast<double>(out.bytes)),
+                     show_count_or_dash(static_cast<double>(in.count)),
+                     show_bytes_or_dash(static_cast<double>(in.bytes))});
+      any = true;
+    }
+  }
+  if (!any) return "";
+  return "\n" +
+         wrap(fmt::format("{}: sends and receives by size, of all ranks", profile.result->name),
+              options.width, 2) +
+         table.format(options.width);
+}
+
+std::string node_table(const ScenarioProfile& profile, const ProfileTextOptions& options) {
+  if (profile.nodes.size() < 2) return "";
+  const auto name = [&](const std::string& words) {
+    return "\n" + wrap(profile.result->name + ": " + words, options.width, 2);
+  };
+  TextTable table({"Node", "Ranks", "Bytes received", "Receives", "Bytes sent", "Sends"});
+  bool any = false;
+  std::vector<std::vector<double>> columns(5);
+  for (const NodeTraffic& node : profile.nodes) {
+    const std::vector<uint64_t> values = {static_cast<uint64_t>(node.ranks), node.received.bytes,
+                                          node.received.count, node.sent.bytes, node.sent.count};
+    for (size_t i = 0; i < values.size(); ++i) columns[i].push_back(static_cast<double>(values[i]));
+    any = any || node.received.count + node.sent.count > 0;
+  }
+  if (!any) return name("no messages between nodes");
+  const bool fold = !options.per_rank && profile.nodes.size() > kRanksShown;
+  for (size_t node = 0; node < profile.nodes.size() && !fold; ++node) {
+    table.add_row({profile.nodes[node].name, show_count_or_dash(columns[0][node]),
+                   show_bytes_or_dash(columns[1][node]), show_count_or_dash(columns[2][node]),
+                   show_bytes_or_dash(columns[3][node]), show_count_or_dash(columns[4][node])});
+  }
+  if (fold) {
+    // Bytes, too, as numbers: rows that fold show all columns alike.
+    add_folded_rows(table, columns, show_count_or_dash);
+  }
+  return name("traffic between nodes") + table.format(options.width);
+}
+
+/// All pairs in one line each, or those with most bytes.
+std::string pair_list(const ScenarioProfile& profile, const ProfileTextOptions& options) {
+  struct Pair {
+    size_t from;
+    const PeerTraffic* to;
+  };
+  std::vector<Pair> pairs;
+  for (size_t rank = 0; rank < profile.ranks.size(); ++rank) {
+    for (const PeerTraffic& entry : profile.ranks[rank].peers) {
+      if (entry.sent.count > 0) pairs.push_back({rank, &entry});
+    }
+  }
+  const size_t all = pairs.size();
+  if (!options.per_rank && all > kPairsShown) {
+    std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) {
+      return a.to->sent.bytes > b.to->sent.bytes;
+    });
+    pairs.resize(kPairsShown);
+  }
+  TextTable table({"From", "To", "Bytes", "Requests", "Time of receiver"});
+  for (const Pair& pair : pairs) {
+    table.add_row(
+        {std::to_string(pair.from), std::to_string(pair.to->peer),
+         show_bytes(static_cast<double>(pair.to->sent.bytes)), show_count(pair.to->sent.count),
+         show_seconds(time_receiving(profile, pair.to->peer, static_cast<int32_t>(pair.from)))});
+  }
+  const std::string which =
+      pairs.size() < all
+          ? fmt::format("{} of {} pairs, those that exchange most", pairs.size(), show_count(all))
+          : "pairs that exchange something";
+  return "\n" + wrap(profile.result->name + ": " + which, options.width, 2) +
+         table.format(options.width);
+}
+
+std::string matrix(const ScenarioProfile& profile, const std::string& title,
+                   const std::function<std::string(const PeerTraffic&)>& show,
+                   const ProfileTextOptions& options) {
+  std::vector<std::string> header = {"Rank"};
+  for (size_t rank = 0; rank < profile.ranks.size(); ++rank) header.push_back(std::to_string(rank));
+  TextTable table(header);
+  for (size_t rank = 0; rank < profile.ranks.size(); ++rank) {
+    std::vector<std::string> row = {std::to_string(rank)};
+    row.resize(header.size(), "-");
+    for (const PeerTraffic& entry : profile.ranks[rank].peers) row[entry.peer + 1] = show(entry);
+    table.add_row(std::move(row));
+  }
+  return "\n" + wrap(profile.result->name + ": " + title, options.width, 2) +
+         table.format(options.width);
+}
+
+std::string matrices(const ScenarioProfile& profile, const ProfileTextOptions& options) {
+  std::vector<double> times;
+  bool any = false;
+  for (const RankProfile& rank : profile.ranks) {
+    for (const PeerTraffic& entry : rank.peers) times.push_back(entry.time);
+    any = any || !rank.peers.empty();
+  }
+  if (!any) return "\n" + profile.result->name + ": no messages between ranks\n";
+  if (profile.ranks.size() > kRanksShown) return pair_list(profile, options);
+  const TimeUnit unit = unit_of({"", Quantity::kSeconds, {{"", times}}});
+  return matrix(
+             profile, "SIZE(row, column): bytes sent by the row's rank to the column's",
+             [](const PeerTraffic& entry) {
+               return show_bytes_or_dash(static_cast<double>(entry.sent.bytes));
+             },
+             options) +
+         matrix(
+             profile, "REQUEST(row, column): messages in which they went",
+             [](const PeerTraffic& entry) {
+               return show_count_or_dash(static_cast<double>(entry.sent.count));
+             },
+             options) +
+         matrix(
+             profile,
+             fmt::format("TIME(row, column): time in which the row's rank received from the "
+                         "column's, in {}",
+                         unit.name),
+             [&](const PeerTraffic& entry) {
+               return entry.time == 0 ? std::string("-") : unit.show(entry.time);
+             },
+             options);
+}
+
+}  // namespace
+
+std::string profile_text(const ScenarioProfile& profile, const ProfileTextOptions& options) {
+  const std::string& name = profile.result->name;
+  std::string out = fmt::format("\n{}: elapsed {}\n", name, show_seconds(profile.result->elapsed));
+  if (profile.causes) out += causes_text(*profile.causes, options);
+  if (profile.places) out += places_text(*profile.places, name, options);
+  const std::vector<CallGroup> groups = call_groups(profile, options.per_rank);
+  std::vector<RankTable> tables = rank_tables(profile, groups);
+  if (profile.result->has_waits) tables.insert(tables.begin() + 1, wait_table(profile));
+  for (const RankTable& table : tables) out += layout(table, name, options);
+  out += call_table(profile, groups, options);
+  out += size_table(profile, options);
+  out += node_table(profile, options);
+  out += matrices(profile, options);
+  return out;
+}
+
+}  // namespace rubato

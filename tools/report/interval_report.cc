@@ -1,0 +1,68 @@
+#include "tools/report/interval_report.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "tools/format/numbers.h"
+
+namespace rubato {
+namespace {
+
+constexpr size_t kPairsShown = 4;
+
+std::optional<ElapsedInterval> interval_or_recording(const ScenarioResult& scenario,
+                                                     const ElapsedInterval* interval) {
+  if (!scenario.deadlock.empty()) return {};
+  if (interval) return *interval;
+  if (scenario.name != "measured") return {};
+  return ElapsedInterval{scenario.elapsed, scenario.elapsed, ""};
+}
+
+}  // namespace
+
+const ElapsedInterval* interval_of(const Intervals& intervals, size_t number) {
+  return number < intervals.size() && intervals[number] ? &*intervals[number] : nullptr;
+}
+
+std::string show_interval(const Intervals& intervals, size_t number, const TimeUnit& unit) {
+  const ElapsedInterval* interval = interval_of(intervals, number);
+  if (!interval) return "";
+  const double half = (interval->high - interval->low) / 2 * unit.scale;
+  TimeUnit brief = unit;
+  if (half > 0) {
+    const int digits = static_cast<int>(std::ceil(-std::log10(half)));
+    brief.decimals = std::clamp(digits, 0, unit.decimals);
+  }
+  return fmt::format(" ({}–{})", brief.show(interval->low), brief.show(interval->high));
+}
+
+std::vector<std::string> not_told_apart(const std::vector<ScenarioResult>& scenarios,
+                                        const Intervals& intervals) {
+  std::vector<std::string> lines;
+  size_t more = 0;
+  for (size_t i = 0; i < scenarios.size(); ++i) {
+    for (size_t j = i + 1; j < scenarios.size(); ++j) {
+      const ElapsedInterval *of_a = interval_of(intervals, i), *of_b = interval_of(intervals, j);
+      const auto a = interval_or_recording(scenarios[i], of_a);
+      const auto b = interval_or_recording(scenarios[j], of_b);
+      if (!a || !b || (!of_a && !of_b)) continue;
+      if (!a->platform_file.empty() && a->platform_file == b->platform_file) continue;
+      if (a->low > b->high || b->low > a->high) continue;
+      if (lines.size() == kPairsShown) {
+        ++more;
+        continue;
+      }
+      lines.push_back(fmt::format("{} and {} cannot be told apart: their intervals overlap.",
+                                  scenarios[i].name, scenarios[j].name));
+    }
+  }
+  if (more > 0)
+    lines.push_back(
+        fmt::format("Nor can {} be told apart.", counted(more, "more pair", "more pairs")));
+  return lines;
+}
+
+}  // namespace rubato

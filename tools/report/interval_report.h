@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "replay/study/intervals.h"
+#include "replay/observe/results.h"
+#include "tools/format/numbers.h"
+
+namespace rubato {
+
+/// nullptr if scenario `number` has none.
+const ElapsedInterval* interval_of(const Intervals& intervals, size_t number);
+
+/// " (2.41–2.47)" in `unit`, with the digits that the width justifies; "" without an interval.
+std::string show_interval(const Intervals& intervals, size_t number, const TimeUnit& unit);
+
+/// A line for each two scenarios whose intervals overlap; `measured` has width 0. Scenarios of one
+/// platform file share its errors, so they are not compared.
+std::vector<std::string> not_told_apart(const std::vector<ScenarioResult>& scenarios,
+                                        const Intervals& intervals);
+
+}  // namespace rubato

@@ -1,0 +1,301 @@
+#include "tools/report/report_html.h"
+
+#include <fmt/core.h>
+
+#include <unistd.h>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include "models/base/error.h"
+#include "models/base/shell_quoted.h"
+#include "models/base/source_date.h"
+#include "tools/analysis/caveats.h"
+#include "tools/analysis/cures.h"
+#include "tools/analysis/efficiency.h"
+#include "tools/cli/install_paths.h"
+#include "tools/report/interval_report.h"
+#include "tools/report/job_report.h"
+#include "tools/format/json_text.h"
+#include "tools/report/link_report.h"
+#include "tools/analysis/other_rows.h"
+#include "tools/tables/place_tables.h"
+#include "tools/report/report_json.h"
+#include "tools/report/sweep_report.h"
+#include "tools/version.h"
+
+namespace rubato {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string read_part(const std::string& name) {
+  const std::string path = share_dir() + "/report/" + name;
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file || text.str().empty()) {
+    throw InputError(fmt::format(
+        "{}: missing; HTML reports are made from it (is this installation complete?)", path));
+  }
+  return text.str();
+}
+
+std::string escape_html(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '<') {
+      escaped += "&lt;";
+    } else if (c == '>') {
+      escaped += "&gt;";
+    } else if (c == '&') {
+      escaped += "&amp;";
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
+/// JSON stands inside a <script> element, which a "</script>" or "<!--" in a name would end or
+/// change.
+/// "<" occurs in JSON only inside strings, where \u003c means the same.
+std::string escape_script(const std::string& json) {
+  std::string escaped;
+  escaped.reserve(json.size());
+  for (const char c : json) escaped += c == '<' ? "\\u003c" : std::string(1, c);
+  return escaped;
+}
+
+/// Six significant digits: more than any chart shows, and a third of the bytes.
+Json rounded(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
+}
+
+/// A scenario with one array per column instead of an object per rank: small for thousands of
+/// ranks.
+Json scenario_columns(const ScenarioResult& scenario, size_t call_count) {
+  const bool ended = scenario.deadlock.empty();
+  Json json = {{"name", scenario.name},
+               {"elapsed", ended ? rounded(scenario.elapsed) : Json(nullptr)},
+               {"elapsed_with_init", ended ? rounded(scenario.elapsed_with_init) : Json(nullptr)},
+               {"deadlock", scenario.deadlock}};
+  for (int level = 0; level < kLevels; ++level) {
+    json["traffic"][kLevelNames[level]] = {{"messages", scenario.traffic[level].messages},
+                                           {"bytes", scenario.traffic[level].bytes}};
+  }
+  Json compute = Json::array(), mpi = Json::array(), calls = Json::array();
+  if (ended) {
+    for (const RankResult& rank : scenario.ranks) {
+      compute.push_back(rounded(rank.compute));
+      mpi.push_back(rounded(rank.mpi));
+    }
+    for (size_t call = 0; call < call_count; ++call) {
+      Json times = Json::array();
+      uint64_t count = 0, sent = 0, received = 0;
+      for (const RankResult& rank : scenario.ranks) {
+        const CallTotals totals = call < rank.calls.size() ? rank.calls[call] : CallTotals{};
+        times.push_back(rounded(totals.time));
+        count += totals.calls;
+        sent += totals.bytes_sent;
+        received += totals.bytes_received;
+      }
+      calls.push_back({{"time", std::move(times)},
+                       {"calls", count},
+                       {"bytes_sent", sent},
+                       {"bytes_received", received}});
+    }
+  }
+  json["waits"] = nullptr;
+  if (ended && scenario.has_waits) {
+    for (int kind = 0; kind < kWaitKinds; ++kind) {
+      Json times = Json::array();
+      for (const RankResult& rank : scenario.ranks) times.push_back(rounded(rank.waits[kind]));
+      json["waits"].push_back(std::move(times));
+    }
+  }
+  json["others"] = Json::array();
+  for (int i = 0; ended && i < kOtherRowsInWindow; ++i) {
+    Json times = Json::array();
+    for (const RankResult& rank : scenario.ranks)
+      times.push_back(rounded(rank.*kOtherRows[i].seconds));
+    json["others"].push_back(std::move(times));
+  }
+  json["compute"] = std::move(compute);
+  json["mpi"] = std::move(mpi);
+  json["calls"] = std::move(calls);
+  return json;
+}
+
+Json platform_data(const PlatformPicture& platform) {
+  Json levels = Json::array();
+  for (const LevelPicture& level : platform.levels) {
+    Json curve = Json::array(), samples = Json::array();
+    for (const CurvePoint& point : level.curve) {
+      curve.push_back({rounded(point.bytes), rounded(point.seconds)});
+    }
+    for (const SamplePoint& sample : level.samples) {
+      samples.push_back({rounded(sample.bytes), rounded(sample.seconds), rounded(sample.fitted)});
+    }
+    levels.push_back(
+        {{"level", level.level}, {"curve", std::move(curve)}, {"samples", std::move(samples)}});
+  }
+  return {{"name", platform.name},
+          {"file", platform.file},
+          {"measured", platform.measured},
+          {"levels", std::move(levels)}};
+}
+
+/// Messages as [sender, sent, receiver, received], in seconds since the begin of the run.
+Json timeline_data(const ScenarioPicture& picture) {
+  Json messages = Json::array();
+  for (const DrawnMessage& each : picture.messages)
+    messages.push_back({each.sender, rounded(each.sent), each.receiver, rounded(each.received)});
+  return {{"rows", picture.rows},
+          {"columns", picture.columns},
+          {"ranks_per_row", picture.ranks_per_row},
+          {"cells", picture.cells},
+          {"functions", picture.functions},
+          {"path_rows", picture.path_rows},
+          {"path", picture.path},
+          {"messages", std::move(messages)}};
+}
+
+/// Cells as [row, column, messages, bytes, seconds]; sizes as [least, messages, bytes].
+Json traffic_data(const TrafficPicture& picture) {
+  Json cells = Json::array(), sizes = Json::array();
+  for (const TrafficCell& cell : picture.cells) {
+    cells.push_back(
+        {cell.row, cell.column, cell.sent.count, cell.sent.bytes, rounded(cell.seconds)});
+  }
+  for (size_t at = 0; at < picture.sizes.size(); ++at) {
+    const Requests requests = picture.sizes[at];
+    if (requests.count == 0 && sizes.empty()) continue;
+    sizes.push_back({SizeHistogram::least(at), requests.count, requests.bytes});
+  }
+  return {{"rows", picture.rows},
+          {"ranks_per_row", picture.ranks_per_row},
+          {"cells", std::move(cells)},
+          {"sizes", std::move(sizes)}};
+}
+
+}  // namespace
+
+ReportOrigin report_origin(const std::string& command, const Arguments& arguments) {
+  ReportOrigin origin;
+  std::array<char, 256> host{};
+  if (gethostname(host.data(), host.size() - 1) == 0) origin.host = host.data();
+  // A given date is the same everywhere, so it has no local time.
+  const std::optional<std::time_t> given = source_date();
+  const std::time_t now = given ? *given : std::time(nullptr);
+  std::array<char, 32> date{};
+  if (std::tm parts{}; given ? gmtime_r(&now, &parts) : localtime_r(&now, &parts)) {
+    std::strftime(date.data(), date.size(), given ? "%Y-%m-%d %H:%M UTC" : "%Y-%m-%d %H:%M",
+                  &parts);
+  }
+  origin.date = date.data();
+  origin.command = "rubato " + command;
+  for (const std::string& word : arguments) origin.command += ' ' + shell_quoted(word);
+  return origin;
+}
+
+std::string fill_page(const std::string& template_name, const std::vector<std::string>& scripts,
+                      const std::string& title, const std::string& data_json) {
+  std::string script = read_part("page.js");
+  for (const std::string& name : scripts) script += read_part(name);
+  const std::string page = read_part(template_name);
+  const std::array<std::pair<std::string, std::string>, 5> parts = {{
+      {"@TITLE@", escape_html(title)},
+      {"@CSS@", read_part("report.css")},
+      {"@CHART@", read_part("chart.min.js")},
+      {"@JS@", script},
+      {"@DATA@", escape_script(data_json)},
+  }};
+  // One pass over the template: inserted text is never searched for marks.
+  std::string out;
+  size_t done = 0;
+  while (done < page.size()) {
+    size_t next = page.size();
+    const std::pair<std::string, std::string>* found = nullptr;
+    for (const auto& part : parts) {
+      const size_t at = page.find(part.first, done);
+      if (at < next) {
+        next = at;
+        found = &part;
+      }
+    }
+    out.append(page, done, next - done);
+    if (!found) break;
+    out += found->second;
+    done = next + found->first.size();
+  }
+  return out;
+}
+
+std::string report_html(const Results& results, const std::vector<PlatformPicture>& platforms,
+                        const Intervals& intervals, const std::vector<ScenarioPicture>& pictures,
+                        const std::vector<Sweep>& sweeps, const ReportOrigin& origin) {
+  const ScenarioResult* reference = reference_scenario(results.scenarios);
+  const ScenarioResult* judged = run_of_interest(results);
+  Json data = {{"rubato", kVersion},
+               {"verdict", verdict(results)},
+               {"cures", cures_to_json(results)},
+               {"judged", judged ? judged->name : ""},
+               {"judged_elapsed", judged ? rounded(judged->elapsed) : Json(nullptr)},
+               {"reference", reference ? reference->name : ""},
+               {"kept_line", kept_calls_line(results.trace)},
+               {"caveats", caveats(results)},
+               {"scenario_notes", caveats(results.scenarios)},
+               {"trace", trace_to_json(results.trace)},
+               {"calls", results.calls},
+               {"wait_kinds", kWaitNames},
+               {"other_rows", Json::array()},
+               {"outside_elapsed", Json::array()},
+               {"sweeps", sweeps_to_json(sweeps)},
+               {"scenarios", Json::array()},
+               {"platforms", Json::array()}};
+  if (!origin.command.empty())
+    data["origin"] = {{"date", origin.date}, {"host", origin.host}, {"command", origin.command}};
+  for (int i = 0; i < kOtherRowsInWindow; ++i) data["other_rows"].push_back(kOtherRows[i].name);
+  for (const std::string& call : results.calls) {
+    data["outside_elapsed"].push_back(outside_elapsed(call));
+  }
+  for (const std::string& line : not_told_apart(results.scenarios, intervals))
+    data["scenario_notes"].push_back(line);
+  for (const ScenarioResult& scenario : results.scenarios) {
+    for (const std::string& line : job_lines(scenario)) data["scenario_notes"].push_back(line);
+  }
+  for (size_t i = 0; i < results.scenarios.size(); ++i) {
+    Json columns = scenario_columns(results.scenarios[i], results.calls.size());
+    columns["interval"] = nullptr;
+    columns["links"] = links_to_json(results.scenarios[i]);
+    columns["contention"] = contention_to_json(results.calls, results.scenarios[i]);
+    columns["topology"] = drawing_for_page(results.scenarios[i]);
+    if (const ElapsedInterval* interval = interval_of(intervals, i))
+      columns["interval"] = {rounded(interval->low), rounded(interval->high)};
+    columns["timeline"] = columns["places"] = columns["traffic_map"] = nullptr;
+    for (const ScenarioPicture& picture : pictures) {
+      if (picture.scenario != i) continue;
+      columns["timeline"] = timeline_data(picture);
+      columns["traffic_map"] = traffic_data(picture.traffic);
+      if (picture.places) columns["places"] = places_for_page(*picture.places);
+    }
+    data["scenarios"].push_back(std::move(columns));
+  }
+  for (const PlatformPicture& platform : platforms) {
+    data["platforms"].push_back(platform_data(platform));
+  }
+  const std::string text = json_text::dump(data, -1);
+  return fill_page("report.html",
+                   {"timeline.js", "sweep.js", "places.js", "traffic.js", "topology.js", "links.js",
+                    "report.js"},
+                   "Rubato: " + results.trace.path, text);
+}
+
+}  // namespace rubato

@@ -1,0 +1,421 @@
+#include "tools/report/report_text.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "tools/tables/call_columns.h"
+#include "tools/analysis/caveats.h"
+#include "tools/analysis/cures.h"
+#include "tools/analysis/efficiency.h"
+#include "tools/report/interval_report.h"
+#include "tools/report/job_report.h"
+#include "tools/report/link_report.h"
+#include "tools/format/numbers.h"
+#include "tools/analysis/other_rows.h"
+#include "tools/options/replay_command.h"
+#include "tools/report/sweep_report.h"
+#include "tools/format/text_table.h"
+
+namespace rubato {
+namespace {
+
+constexpr size_t kCallsShown = 5;  ///< of their own, without --per-rank
+
+std::string plural(uint64_t count, const std::string& word) {
+  return counted(count, word, word + "s");
+}
+
+std::string trace_line(const TraceSummary& trace) {
+  return fmt::format("{}: {}{} on {}, recorded by {}", trace.path,
+                     trace.command.empty() ? "" : "'" + trace.command + "', ",
+                     plural(trace.ranks, "rank"), plural(trace.nodes, "node"),
+                     trace.creator.empty() ? "an unnamed tracer" : trace.creator);
+}
+
+std::string show_traffic(const LevelTraffic& traffic) {
+  return traffic.messages == 0
+             ? "-"
+             : fmt::format("{}, {}", show_count(traffic.messages), show_bytes(traffic.bytes));
+}
+
+/// "late sender" as a column is called.
+std::string heading(std::string words) {
+  words[0] = static_cast<char>(words[0] - 'a' + 'A');
+  return words;
+}
+
+/// True when every scenario that ran to its end sends the same over each level (no other
+/// placement).
+bool same_traffic(const std::vector<ScenarioResult>& scenarios) {
+  const ScenarioResult* first = nullptr;
+  for (const ScenarioResult& s : scenarios) {
+    if (!s.deadlock.empty()) continue;
+    if (!first) first = &s;
+    for (int level = 0; level < kLevels; ++level) {
+      if (s.traffic[level].messages != first->traffic[level].messages ||
+          s.traffic[level].bytes != first->traffic[level].bytes) {
+        return false;
+      }
+    }
+  }
+  return first != nullptr;
+}
+
+/// "Messages: node 1,250, 78.1 MiB; network ..." for scenarios that all send the same.
+std::string traffic_line(const std::vector<ScenarioResult>& scenarios) {
+  std::string line;
+  for (const ScenarioResult& s : scenarios) {
+    if (!s.deadlock.empty()) continue;
+    for (int level = 0; level < kLevels; ++level) {
+      if (s.traffic[level].messages == 0) continue;
+      line += fmt::format("{}{} {}", line.empty() ? "Messages by distance: " : "; ",
+                          kLevelNames[level], show_traffic(s.traffic[level]));
+    }
+    break;
+  }
+  return line.empty() ? "No messages between two ranks." : line + ".";
+}
+
+/// Levels over which some scenario sends something.
+std::vector<int> levels_in_use(const std::vector<ScenarioResult>& scenarios) {
+  std::vector<int> levels;
+  for (int level = 0; level < kLevels; ++level) {
+    const bool used = std::any_of(scenarios.begin(), scenarios.end(), [&](const auto& scenario) {
+      return scenario.traffic[level].messages > 0;
+    });
+    if (used) levels.push_back(level);
+  }
+  return levels;
+}
+
+std::string scenario_table(const std::vector<ScenarioResult>& scenarios, const Intervals& intervals,
+                           int width) {
+  const ScenarioResult* reference = reference_scenario(scenarios);
+  const bool can_compare = reference->deadlock.empty() && reference->elapsed > 0;
+  const bool one_line = same_traffic(scenarios);
+  const std::vector<int> levels = one_line ? std::vector<int>{} : levels_in_use(scenarios);
+
+  std::vector<double> times;
+  for (const ScenarioResult& s : scenarios) {
+    if (s.deadlock.empty()) times.push_back(s.elapsed);
+  }
+  const TimeUnit unit = common_unit(times);
+
+  std::vector<std::string> header = {"Scenario", fmt::format("Elapsed ({})", unit.name),
+                                     "vs " + reference->name, "Compute", "MPI"};
+  std::vector<OtherRow> others;
+  for (int i = 0; i < kOtherRowsInWindow; ++i) {
+    const bool any = std::any_of(scenarios.begin(), scenarios.end(), [&](const auto& scenario) {
+      return mean(scenario.ranks, kOtherRows[i].seconds) > 0;
+    });
+    if (!any) continue;
+    others.push_back(kOtherRows[i]);
+    header.push_back(kOtherRows[i].name);
+  }
+  for (const int level : levels) header.push_back(fmt::format("Messages: {}", kLevelNames[level]));
+  TextTable table(header);
+  for (const ScenarioResult& s : scenarios) {
+    const bool ended = s.deadlock.empty();
+    const auto number = static_cast<size_t>(&s - scenarios.data());
+    std::vector<std::string> row = {s.name};
+    std::string around = show_interval(intervals, number, unit);
+    // Data sheets are no surer than a calibration, they only do not say how sure they are.
+    if (around.empty() && !intervals.empty() && !s.from_recording) around = " ±?";
+    row.push_back(ended ? unit.show(s.elapsed) + around : "deadlock");
+    row.push_back(ended && can_compare ? fmt::format("{:.3f}×", s.elapsed / reference->elapsed)
+                                       : "-");
+    const double compute = mean(s.ranks, &RankResult::compute);
+    const double mpi = mean(s.ranks, &RankResult::mpi);
+    const double window = mean_window(s.ranks);
+    row.push_back(ended ? show_share(compute, window) : "-");
+    row.push_back(ended ? show_share(mpi, window) : "-");
+    for (const OtherRow& other : others)
+      row.push_back(ended ? show_share(mean(s.ranks, other.seconds), window) : "-");
+    for (const int level : levels) {
+      row.push_back(show_traffic(s.traffic[level]));
+    }
+    table.add_row(std::move(row));
+  }
+  return table.format(width) + (one_line ? "\n" + wrap(traffic_line(scenarios), width, 2) : "");
+}
+
+/// A column of the per-rank table: a name and a time per rank.
+struct TimeColumn {
+  std::string name;
+  std::vector<double> times;
+};
+
+double mean_time(const CallColumn& call, const ScenarioResult& scenario) {
+  double all = 0;
+  for (const RankResult& rank : scenario.ranks) all += call.time(rank);
+  return scenario.ranks.empty() ? 0 : all / static_cast<double>(scenario.ranks.size());
+}
+
+/// Compute, MPI in total, what else adds up to Elapsed, then the chosen calls.
+std::vector<TimeColumn> time_columns(const std::vector<OtherRow>& others,
+                                     const std::vector<CallColumn>& calls,
+                                     const ScenarioResult& scenario) {
+  std::vector<TimeColumn> columns = {{"Compute", {}}, {"All MPI", {}}};
+  for (const OtherRow& other : others) columns.push_back({other.name, {}});
+  for (const CallColumn& call : calls) columns.push_back({call.name, {}});
+  for (const RankResult& rank : scenario.ranks) {
+    auto column = columns.begin();
+    (column++)->times.push_back(rank.compute);
+    (column++)->times.push_back(rank.mpi);
+    for (const OtherRow& other : others) (column++)->times.push_back(rank.*other.seconds);
+    for (const CallColumn& call : calls) (column++)->times.push_back(call.time(rank));
+  }
+  return columns;
+}
+
+/// Those that show as more than 0 for some rank.
+std::vector<OtherRow> other_columns(const std::vector<ScenarioResult>& scenarios,
+                                    const TimeUnit& unit) {
+  std::vector<OtherRow> chosen;
+  for (const OtherRow& other : kOtherRows) {
+    const auto shows = [&](const RankResult& rank) {
+      return unit.show(std::abs(rank.*other.seconds)) != unit.show(0);
+    };
+    const bool any = std::any_of(scenarios.begin(), scenarios.end(), [&](const auto& scenario) {
+      return scenario.deadlock.empty() &&
+             std::any_of(scenario.ranks.begin(), scenario.ranks.end(), shows);
+    });
+    if (any) chosen.push_back(other);
+  }
+  return chosen;
+}
+
+/// One unit for the tables of all scenarios: the one in which the longest time reads well, with one
+/// digit more than it needs, so that small calls still show.
+TimeUnit rank_table_unit(const std::vector<ScenarioResult>& scenarios) {
+  double longest = 0;
+  for (const ScenarioResult& scenario : scenarios) {
+    if (!scenario.deadlock.empty()) continue;
+    for (const RankResult& rank : scenario.ranks) {
+      longest = std::max({longest, rank.compute, rank.mpi});
+    }
+  }
+  TimeUnit unit = common_unit({longest});
+  unit.decimals = std::min(4, unit.decimals + 1);
+  return unit;
+}
+
+std::string rank_table(const std::vector<OtherRow>& others, const std::vector<CallColumn>& calls,
+                       const ScenarioResult& scenario, const TimeUnit& unit, int width) {
+  const std::vector<TimeColumn> columns = time_columns(others, calls, scenario);
+  std::vector<std::string> header = {"Rank"};
+  for (const TimeColumn& column : columns) header.push_back(column.name);
+  TextTable table(header);
+  for (size_t rank = 0; rank < scenario.ranks.size(); ++rank) {
+    std::vector<std::string> row = {std::to_string(rank)};
+    for (const TimeColumn& column : columns) row.push_back(unit.show(column.times[rank]));
+    table.add_row(std::move(row));
+  }
+  return wrap(fmt::format("{}: compute and time per MPI call, in {}", scenario.name, unit.name),
+              width, 2) +
+         "\n" + table.format(width);
+}
+
+/// The tables of --per-rank.
+std::string rank_tables(const Results& results, int width) {
+  std::string out;
+  const TimeUnit unit = rank_table_unit(results.scenarios);
+  const std::vector<OtherRow> others = other_columns(results.scenarios, unit);
+  const std::vector<CallColumn> calls = choose_call_columns(results, SIZE_MAX);
+  for (const ScenarioResult& scenario : results.scenarios) {
+    if (!scenario.deadlock.empty() || scenario.ranks.empty()) continue;
+    out += "\n" + rank_table(others, calls, scenario, unit, width);
+  }
+  if (!others.empty()) {
+    std::string names;
+    for (const OtherRow& other : others) names += std::string(", ") + other.name;
+    out += "\n" + wrap("Compute, All MPI" + names +
+                           " add up to Elapsed, once for each thread of a rank that calls MPI. "
+                           "Before and After: of the run, outside of the rank's own window.",
+                       width, 0);
+  }
+  if (std::any_of(results.calls.begin(), results.calls.end(), outside_elapsed))
+    out += "\n" + wrap("MPI_Init and MPI_Finalize are not part of Elapsed and All MPI.", width, 0);
+  return out;
+}
+
+/// Time of the mean rank in the calls that take most of it, a row per scenario.
+std::string calls_table(const Results& results, int width) {
+  std::vector<CallColumn> calls = choose_call_columns(results, kCallsShown);
+  std::erase_if(calls, [&](const CallColumn& call) {
+    return call.calls.size() == 1 && outside_elapsed(results.calls[call.calls[0]]);
+  });
+  std::vector<double> times;
+  for (const ScenarioResult& scenario : results.scenarios) {
+    for (const CallColumn& call : calls) times.push_back(mean_time(call, scenario));
+  }
+  if (times.empty()) return "";
+  const TimeUnit unit = common_unit({*std::max_element(times.begin(), times.end())});
+  // What would read as nothing beside the largest has a unit of its own.
+  const auto cell = [&](double seconds) {
+    const bool is_lost = seconds > 0 && unit.show(seconds) == unit.show(0);
+    return is_lost ? show_seconds(seconds) : unit.show(seconds);
+  };
+  std::vector<std::string> header = {fmt::format("Mean rank ({})", unit.name)};
+  for (const CallColumn& call : calls) header.push_back(call.name);
+  TextTable table(header);
+  for (const ScenarioResult& scenario : results.scenarios) {
+    std::vector<std::string> row = {scenario.name};
+    for (const CallColumn& call : calls)
+      row.push_back(scenario.deadlock.empty() ? cell(mean_time(call, scenario)) : "-");
+    table.add_row(std::move(row));
+  }
+  return "\n" + table.format(width);
+}
+
+/// Share of waiting in MPI time, by kind; "" if not asked for.
+std::string waits_table(const std::vector<ScenarioResult>& scenarios, int width) {
+  std::array<double, kWaitKinds> in_all{};
+  bool asked = false;
+  for (const ScenarioResult& scenario : scenarios) {
+    asked = asked || scenario.has_waits;
+    for (const RankResult& rank : scenario.ranks) {
+      for (int kind = 0; kind < kWaitKinds; ++kind) in_all[kind] += rank.waits[kind];
+    }
+  }
+  if (!asked) return "";
+  std::vector<std::string> header = {"Time in MPI"};
+  for (int kind = 0; kind < kWaitKinds; ++kind) {
+    if (in_all[kind] > 0) header.push_back(heading(kWaitNames[kind]));
+  }
+  if (header.size() == 1) return "\nNo rank waits for another one inside MPI.\n";
+  header.push_back("No wait");
+  TextTable table(header);
+  for (const ScenarioResult& scenario : scenarios) {
+    double mpi = 0;
+    std::array<double, kWaitKinds> waits{};
+    for (const RankResult& rank : scenario.ranks) {
+      mpi += rank.mpi;
+      for (int kind = 0; kind < kWaitKinds; ++kind) waits[kind] += rank.waits[kind];
+    }
+    const bool known = scenario.has_waits && scenario.deadlock.empty();
+    std::vector<std::string> row = {scenario.name};
+    double left = mpi;
+    for (int kind = 0; kind < kWaitKinds; ++kind) {
+      left -= waits[kind];
+      if (in_all[kind] > 0) row.push_back(known ? show_share(waits[kind], mpi) : "-");
+    }
+    // What rounding leaves of nothing is nothing.
+    row.push_back(known ? show_share(left < 1e-9 * mpi ? 0 : left, mpi) : "-");
+    table.add_row(std::move(row));
+  }
+  return "\n" + table.format(width);
+}
+
+/// A command to be copied: where the page ends, its options go on in the next line.
+std::string continued(const std::string& command, int width) {
+  std::string out = "  ";
+  int column = 2;
+  for (const std::string& part : options_of(command)) {
+    if (column > 2 && column + display_width(part) + 2 > width) {
+      out += " \\\n   ";
+      column = 3;
+    }
+    out += part;
+    column += display_width(part);
+  }
+  return out + "\n";
+}
+
+/// What would help, and what to ask next; "" where nothing would.
+std::string cures_table(const Results& results, int width) {
+  const std::vector<Cure> found = cures(results);
+  if (found.empty()) return "";
+  const ScenarioResult& run = *run_of_interest(results);
+  const bool was_asked = &run != (results.undisturbed ? &*results.undisturbed : nullptr);
+  TextTable table({"What would help", "Saves at most",
+                   "of " + (was_asked ? run.name : "the run without lost cores")});
+  for (const Cure& cure : found)
+    table.add_row({cure.what, show_seconds(cure.seconds), show_share(cure.seconds, run.elapsed)});
+  std::string out = "\n" + table.format(width);
+  const std::vector<std::string> commands = next_commands(results);
+  if (!commands.empty()) out += "\nAsk next:\n";
+  for (const std::string& command : commands) out += continued(command, width);
+  return out;
+}
+
+/// "" for a scenario that prices no collective.
+std::string collectives_table(const ScenarioResult& scenario, int width) {
+  if (scenario.collectives.empty()) return "";
+  TextTable table({"Operation", "Members", "From", "To", "Algorithm"});
+  for (const CollectiveUse& use : scenario.collectives) {
+    table.add_row({use.operation, std::to_string(use.members), show_bytes(use.smallest),
+                   show_bytes(use.largest), use.algorithm + (use.guessed ? ", guessed" : "")});
+  }
+  return "\n" +
+         wrap(fmt::format("{}: algorithms of collectives, by bytes per member", scenario.name),
+              width, 2) +
+         "\n" + table.format(width);
+}
+
+}  // namespace
+
+std::string report_text(const Results& results, const TextReportOptions& options) {
+  const int width = options.width;
+  std::string answer;
+  for (const std::string& line : verdict(results)) answer += wrap(line, width, 0);
+  std::string out;
+  if (!results.scenarios.empty()) {
+    if (!answer.empty()) out += answer + "\n";
+    out += scenario_table(results.scenarios, options.intervals, width);
+    out += calls_table(results, width) + waits_table(results.scenarios, width);
+    out += cures_table(results, width) + "\n";
+    for (const Sweep& sweep : options.sweeps) out += sweep_text(sweep, width) + "\n";
+  }
+  for (const ScenarioResult& scenario : results.scenarios) {
+    const std::string line = links_line(scenario);
+    if (!line.empty()) out += wrap(line, width, 2);
+    const std::string contention = contention_line(results, scenario);
+    if (!contention.empty()) out += wrap(contention, width, 2);
+    for (const std::string& job : job_lines(scenario)) out += wrap(job, width, 2);
+  }
+  out += wrap(trace_line(results.trace), width, 2);
+  out += wrap(kept_calls_line(results.trace), width, 2);
+  if (results.identity) out += wrap(identity_line(*results.identity), width, 2);
+  std::vector<std::string> notes = caveats(results);
+  for (const auto& more :
+       {not_told_apart(results.scenarios, options.intervals), caveats(results.scenarios)})
+    notes.insert(notes.end(), more.begin(), more.end());
+  for (const std::string& line : notes) out += wrap("Note: " + line, width, 2);
+  if (options.collectives) {
+    for (const ScenarioResult& scenario : results.scenarios) {
+      if (scenario.deadlock.empty()) out += collectives_table(scenario, width);
+    }
+  }
+  if (options.per_rank) out += rank_tables(results, width);
+  if (options.verdict_last && !answer.empty()) out += "\n" + answer;
+  return out;
+}
+
+std::string describe_trace(const TraceSummary& trace, int width) {
+  std::string out;
+  const auto line = [&](const std::string& name, const std::string& value) {
+    out += fmt::format("{:<15} {}\n", name, value);
+  };
+  line("Archive", trace.path);
+  line("Recorded by", trace.creator.empty() ? "unknown" : trace.creator);
+  if (!trace.command.empty()) line("Command", trace.command);
+  if (!trace.mpi_library.empty()) line("MPI", trace.mpi_library);
+  if (trace.elapsed > 0) line("Elapsed", show_seconds(trace.elapsed));
+  line("Ranks", fmt::format("{} on {}, {}", show_count(trace.ranks), plural(trace.nodes, "node"),
+                            plural(trace.locations, "location")));
+  line("Records", show_count(trace.records));
+  line("MPI calls", fmt::format("{}, {} in all ranks together", show_count(trace.mpi_calls),
+                                show_seconds(trace.mpi_time)));
+  line("Messages", show_count(trace.messages));
+  line("Collectives", show_count(trace.collectives));
+  line("Communicators", show_count(trace.communicators));
+  out += "\n" + wrap(kept_calls_line(trace), width, 2);
+  for (const std::string& note : caveats(trace)) out += wrap("Note: " + note, width, 2);
+  return out;
+}
+
+}  // namespace rubato

@@ -1,0 +1,177 @@
+#include "tools/report/scenario_pictures.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <numeric>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "replay/cluster/processors.h"
+#include "replay/run/driver.h"
+#include "replay/analyse/cause_summary.h"
+#include "replay/analyse/timeline_picture.h"
+#include "tools/tables/cause_tables.h"
+#include "tools/analysis/caveats.h"
+#include "tools/options/scenario_options.h"
+
+namespace rubato {
+namespace {
+
+bool can_be_drawn(const ScenarioResult& result) {
+  return result.deadlock.empty() && result.elapsed > 0;
+}
+
+/// Those with most compute in all, "solve (app.c:41)".
+std::vector<std::string> coloured_functions(const Results& results) {
+  std::vector<std::pair<double, std::string>> functions;
+  for (const FunctionResult& function : results.functions) {
+    const double all = std::accumulate(function.compute.begin(), function.compute.end(), 0.0);
+    if (all > 0) functions.emplace_back(-all, function.place);
+  }
+  std::sort(functions.begin(), functions.end());
+  std::vector<std::string> names;
+  for (const auto& [compute, place] : functions) {
+    if (static_cast<int>(names.size()) == kColouredFunctions) break;
+    if (std::find(names.begin(), names.end(), place) == names.end()) names.push_back(place);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<size_t> choose_pictures(const std::vector<ScenarioResult>& scenarios) {
+  const ScenarioResult* reference = reference_scenario(scenarios);
+  const auto is_needed = [&](const ScenarioResult& scenario) {
+    return &scenario == reference || scenario.name == "perfect";
+  };
+  size_t free = kMostPictures;
+  for (const ScenarioResult& scenario : scenarios) {
+    if (can_be_drawn(scenario) && is_needed(scenario)) --free;
+  }
+  std::vector<size_t> chosen;
+  for (size_t i = 0; i < scenarios.size(); ++i) {
+    if (!can_be_drawn(scenarios[i])) continue;
+    if (!is_needed(scenarios[i])) {
+      if (free == 0) continue;
+      --free;
+    }
+    chosen.push_back(i);
+  }
+  return chosen;
+}
+
+namespace {
+
+/// Draws scenario `number`, with compute in `functions` in colours of its own.
+ScenarioPicture draw(EventSource& source, const std::vector<Scenario>& scenarios,
+                     const Results& results, ReplayOptions options, size_t number,
+                     const std::vector<std::string>& functions) {
+  const TraceDefinitions& trace = source.definitions();
+  options.wait_states = true;
+  options.verify = false;
+  options.total_functions = false;
+  std::vector<int> number_of_function;
+  for (const FunctionName& function : source.functions()) {
+    const auto found = std::find(functions.begin(), functions.end(), function.place());
+    number_of_function.push_back(
+        found == functions.end() ? -1 : static_cast<int>(found - functions.begin()));
+  }
+  const Scenario& scenario = scenarios[number];
+  const ScenarioResult& result = results.scenarios[number];
+  const KeptLosses kept = kept_losses(scenario, options.keep_stolen);
+  TimelinePicture picture(trace, result.start * trace.ticks_per_second,
+                          result.elapsed * trace.ticks_per_second, kPictureCells, kept);
+  picture.colour_functions(source, number_of_function);
+  WaitCauses causes(trace);
+  CriticalPath path(trace);
+  WaitPlaces places(source, kept);
+  CallProfile seen(trace, kept_in(scenario, options, trace));
+  FewMessages messages(trace, kDrawnMessages);
+  options.observers = {&picture, &causes, &path, &places, &seen, &messages};
+  const Results again = run_replay(source, {scenario}, options);
+  ScenarioPicture drawn;
+  drawn.scenario = number;
+  drawn.rows = picture.rows();
+  drawn.columns = picture.columns();
+  drawn.ranks_per_row = picture.ranks_per_row();
+  drawn.functions = functions;
+  for (const Activity activity : picture.cells())
+    drawn.cells += static_cast<char>(kFirstActivity + static_cast<int>(activity));
+  const Placement recorded(trace.node_of_rank, trace.socket_of_rank);
+  drawn.traffic = traffic_picture(
+      profile_of(again, seen, trace, scenario.placement.place(recorded), false), kTrafficRows);
+  if (drawn.ranks_per_row == 1) drawn.messages = messages.take(result.start);
+  if (again.scenarios[0].has_waits) {
+    drawn.path_rows = picture.path_rows(path);
+    drawn.path = path_line(cause_summary(causes, path, trace));
+    drawn.places = place_summary(places, source);
+  }
+  return drawn;
+}
+
+}  // namespace
+
+int drawing_threads(const EventSource& source, int asked) {
+  constexpr uint64_t kRecords = 2000000;  // 0.1 s to read, at least 0.5 s to draw
+  constexpr int kMost = 4;                // each keeps the calls, and what it adds up
+  if (asked > 0) return asked;
+  const std::vector<uint64_t> sizes = source.sizes_of_ranks();
+  const bool pays = std::accumulate(sizes.begin(), sizes.end(), uint64_t{0}) >= kRecords;
+  return pays ? std::min(available_processors(), kMost) : 1;
+}
+
+std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
+                                            const std::vector<Scenario>& scenarios,
+                                            const Results& results, const ReplayOptions& options,
+                                            int threads, const OpenAgain& open_again) {
+  const std::vector<size_t> chosen = choose_pictures(results.scenarios);
+  const std::vector<std::string> functions = coloured_functions(results);
+  std::vector<ScenarioPicture> pictures(chosen.size());
+  std::vector<std::atomic<double>> done(chosen.size());  // of each, from 0 to 1
+  std::atomic<size_t> next = 0;
+  const auto draw_some = [&](EventSource& own, const std::function<void(double)>& progress) {
+    for (size_t i = next++; i < chosen.size(); i = next++) {
+      ReplayOptions of_picture = options;
+      of_picture.progress = [&, i](double share) {
+        done[i] = share;
+        if (progress) progress(std::accumulate(done.begin(), done.end(), 0.0) / done.size());
+      };
+      pictures[i] = draw(own, scenarios, results, of_picture, chosen[i], functions);
+    }
+  };
+  // (Other jobs are one source each, for one thread.)
+  const size_t most = open_again && options.jobs.empty() ? static_cast<size_t>(threads) : 1;
+  const size_t helpers = std::min(most, std::max<size_t>(1, chosen.size())) - 1;
+  std::vector<std::exception_ptr> errors(helpers);
+  const auto help = [&](size_t self) {
+    try {
+      if (const std::unique_ptr<EventSource> own = open_again()) draw_some(*own, {});
+    } catch (...) {
+      errors[self] = std::current_exception();
+      next = chosen.size();  // there will be no page
+    }
+  };
+  {
+    std::vector<std::jthread> team;
+    try {
+      for (size_t self = 0; self < helpers; ++self) team.emplace_back(help, self);
+    } catch (const std::system_error&) {  // no more threads for this user
+    }
+    try {
+      draw_some(source, options.progress);
+    } catch (...) {
+      next = chosen.size();
+      throw;
+    }
+  }
+  if (options.progress) options.progress(1);
+  for (const std::exception_ptr& error : errors) {
+    if (error) std::rethrow_exception(error);
+  }
+  return pictures;
+}
+
+}  // namespace rubato

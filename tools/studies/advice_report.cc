@@ -1,0 +1,341 @@
+#include "tools/studies/advice_report.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "models/base/shell_quoted.h"
+#include "tools/analysis/caveats.h"
+#include "tools/format/csv_text.h"
+#include "tools/format/json_text.h"
+#include "tools/analysis/lost_cores.h"
+#include "tools/format/numbers.h"
+#include "tools/options/replay_command.h"
+#include "tools/report/report_json.h"
+#include "tools/format/text_table.h"
+#include "tools/version.h"
+
+namespace rubato {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using json_text::number;
+using Kind = CandidateKind;
+
+constexpr double kLeastSaving = 0.01;    ///< of the elapsed time
+constexpr double kLargePart = 0.05;      ///< of all compute
+constexpr size_t kLongestCommand = 500;  ///< that a text shows
+constexpr size_t kMostNames = 6;         ///< of a list in a sentence
+
+double saved(const Advice& advice, const TriedCandidate& tried) {
+  return advice.elapsed - tried.elapsed;
+}
+
+bool helps(const Advice& advice, const TriedCandidate& tried) {
+  return saved(advice, tried) >= kLeastSaving * advice.elapsed;
+}
+
+std::string percent(double part, double whole) {
+  return fmt::format("{:.1f} %", whole > 0 ? 100 * part / whole : 0.0);
+}
+
+/// " of the network"; nothing where all levels are meant.
+std::string of_level(const std::string& level) {
+  if (level.empty()) return "";
+  return level == "network" ? " between nodes" : " inside a " + level;
+}
+
+/// "solve (app.c:41)"
+std::string place_of(const Advice& advice, const std::string& function) {
+  for (const FunctionResult& result : advice.run.functions) {
+    if (result.name == function) return result.place;
+  }
+  return function;
+}
+
+std::string placement_words(const std::string& name) {
+  const std::string number = name.substr(name.find(':') + 1);
+  if (name.starts_with("block:")) return fmt::format("ranks in blocks of {} a node", number);
+  if (name.starts_with("roundrobin:")) return fmt::format("ranks round robin on {} nodes", number);
+  return "ranks that talk most on one node";
+}
+
+/// "solve (app.c:41) in half the time"
+std::string words_for(const Advice& advice, const Candidate& candidate) {
+  const std::string& name = candidate.name;
+  switch (candidate.kind) {
+    case Kind::kFunction:
+      return place_of(advice, name) + " in half the time";
+    case Kind::kRank:
+      return fmt::format("rank {} computes in half the time", name);
+    case Kind::kProcessors:
+      return "all compute in half the time";
+    case Kind::kBalance:
+      return "equal compute on all ranks";
+    case Kind::kLatency:
+      return "half the latency" + of_level(name);
+    case Kind::kBandwidth:
+      return "twice the bandwidth" + of_level(name);
+    case Kind::kOverhead:
+      return "half the overheads" + of_level(name);
+    case Kind::kCollectives:
+      return name.empty() ? "collectives that only synchronise" : name + " that only synchronises";
+    case Kind::kAlgorithm:
+      return fmt::format("{} by {}", name.substr(0, name.find('=')),
+                         name.substr(name.find('=') + 1));
+    case Kind::kPlacement:
+      return placement_words(name);
+    case Kind::kPerfect:
+      return "messages that cost nothing";
+  }
+  return name;
+}
+
+/// True for what says nothing here: what waited for cores did not wait for messages.
+bool is_doubtful(const Advice& advice, const Candidate& candidate) {
+  return candidate.kind == Kind::kPerfect && lacks_cores(advice.run);
+}
+
+/// Those that a text shows: what helps, of algorithms the best of each operation, and all
+/// placements.
+std::vector<const TriedCandidate*> rows_of(const Advice& advice) {
+  std::vector<const TriedCandidate*> rows;
+  std::set<std::string> operations;
+  for (const TriedCandidate& tried : advice.tried) {
+    const Candidate& candidate = tried.candidate;
+    if (!tried.deadlock.empty() || is_doubtful(advice, candidate)) continue;
+    if (!helps(advice, tried) && candidate.kind != Kind::kPlacement) continue;
+    const std::string operation = candidate.name.substr(0, candidate.name.find('='));
+    if (candidate.kind == Kind::kAlgorithm && !operations.insert(operation).second) continue;
+    rows.push_back(&tried);
+  }
+  return rows;
+}
+
+std::string opening(const Advice& advice, const AdviceSubject& subject,
+                    const std::vector<const TriedCandidate*>& rows) {
+  std::string text = fmt::format("{}, {}: {} elapsed.", advice.run.trace.path,
+                                 subject.scenario->name, show_seconds(advice.elapsed));
+  if (rows.empty() || !helps(advice, *rows[0])) return text + " Nothing that was tried saves 1 %.";
+  const double seconds = saved(advice, *rows[0]);
+  return text + fmt::format(" Most is saved by {}: {} ({}).", words_for(advice, rows[0]->candidate),
+                            show_seconds(seconds), percent(seconds, advice.elapsed));
+}
+
+std::string table(const Advice& advice, const std::vector<const TriedCandidate*>& rows, int width) {
+  std::vector<double> seconds = {advice.elapsed};
+  for (const TriedCandidate* tried : rows) seconds.push_back(tried->elapsed);
+  const TimeUnit unit = common_unit(seconds);
+  TextTable table({"Cure", fmt::format("Elapsed ({})", unit.name),
+                   fmt::format("Saved ({})", unit.name), "Saved", "Of compute"});
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const TriedCandidate& tried = *rows[i];
+    table.add_row({fmt::format("{:>2}. {}", i + 1, words_for(advice, tried.candidate)),
+                   unit.show(tried.elapsed), unit.show(saved(advice, tried)),
+                   percent(saved(advice, tried), advice.elapsed),
+                   tried.compute_share ? percent(*tried.compute_share, 1) : ""});
+  }
+  return table.format(width);
+}
+
+/// The function that promises most and keeps less than half of it; nothing where promises are
+/// kept. Half of its part of the compute would be saved if all ranks computed it at the same time.
+const TriedCandidate* largest_disappointment(const Advice& advice) {
+  const TriedCandidate* found = nullptr;
+  double most = 0;
+  for (const TriedCandidate& tried : advice.tried) {
+    if (tried.candidate.kind != Kind::kFunction) continue;
+    if (!tried.compute_share || *tried.compute_share < kLargePart) continue;
+    const double promise = *tried.compute_share / 2 * advice.compute_share * advice.elapsed;
+    const double missed = promise - saved(advice, tried);
+    if (missed < promise / 2 || missed <= most) continue;
+    most = missed;
+    found = &tried;
+  }
+  return found;
+}
+
+std::string disappointment(const Advice& advice) {
+  const TriedCandidate* tried = largest_disappointment(advice);
+  if (!tried) return "";
+  const double gain = saved(advice, *tried);
+  return fmt::format(
+      "{} is {} of all compute; twice as fast it saves {} end to end: other compute and waits "
+      "take its place.",
+      place_of(advice, tried->candidate.name), percent(*tried->compute_share, 1),
+      gain > 0 ? percent(gain, advice.elapsed) : "nothing");
+}
+
+bool was_tried(const Advice& advice, Kind kind) {
+  return std::any_of(advice.tried.begin(), advice.tried.end(),
+                     [kind](const TriedCandidate& tried) { return tried.candidate.kind == kind; });
+}
+
+bool any_helps(const Advice& advice, Kind kind) {
+  return std::any_of(advice.tried.begin(), advice.tried.end(), [&](const TriedCandidate& tried) {
+    return tried.candidate.kind == kind && tried.deadlock.empty() && helps(advice, tried);
+  });
+}
+
+/// "No function saves 1 %": of which kinds nothing helps.
+std::string non_findings(const Advice& advice) {
+  std::vector<std::string> kinds;
+  const std::pair<Kind, const char*> names[] = {
+      {Kind::kFunction, "function"},   {Kind::kRank, "rank"},
+      {Kind::kLatency, "latency"},     {Kind::kBandwidth, "bandwidth"},
+      {Kind::kOverhead, "overhead"},   {Kind::kCollectives, "collective operation"},
+      {Kind::kAlgorithm, "algorithm"}, {Kind::kPlacement, "placement"}};
+  for (const auto& [kind, name] : names) {
+    if (was_tried(advice, kind) && !any_helps(advice, kind)) kinds.push_back(name);
+  }
+  if (was_tried(advice, Kind::kPerfect) && !any_helps(advice, Kind::kPerfect))
+    kinds.push_back("better network");
+  if (kinds.empty()) return "";
+  return fmt::format("No {} saves 1 %.", fmt::join(kinds, ", no "));
+}
+
+std::string deadlocks(const Advice& advice) {
+  std::vector<std::string> names;
+  for (const TriedCandidate& tried : advice.tried) {
+    if (!tried.deadlock.empty()) names.push_back(words_for(advice, tried.candidate));
+  }
+  if (names.empty()) return "";
+  if (names.size() > kMostNames) names.resize(kMostNames);
+  return fmt::format("The program deadlocks with: {}.", fmt::join(names, "; "));
+}
+
+std::string left_out(const Advice& advice, const AdviceSubject& subject) {
+  std::vector<std::string> parts;
+  const auto add = [&](size_t count, const char* what) {
+    if (count > 0) parts.push_back(fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"));
+  };
+  add(advice.functions_left_out, "function");
+  add(advice.ranks_left_out, "rank");
+  if (parts.empty()) return "";
+  return fmt::format("Not tried: {} with less compute; --most {} tries more.",
+                     fmt::join(parts, " and "), 2 * subject.most);
+}
+
+/// What one has to do to be told more.
+std::vector<std::string> missing(const Advice& advice, const AdviceSubject& subject) {
+  std::vector<std::string> lines;
+  if (advice.run.functions.empty())
+    lines.push_back(fmt::format("No functions on record: {}.", advice.run.trace.record_functions));
+  if (lacks_cores(advice.run)) {
+    lines.push_back(
+        "Ranks waited for cores: that is part of the difference between measured and perfect, "
+        "which says nothing of the network. Record it with a core for each rank.");
+  }
+  if (subject.scenario->basis != Basis::kModel || subject.scenario->base == "perfect") {
+    const std::string network =
+        fmt::format("--on infiniband-hdr{}", advice.run.trace.nodes == 1 ? ":ppn=1" : "");
+    lines.push_back(
+        fmt::format("Latency, bandwidth, overheads, algorithms and placements need a platform: {}, "
+                    "or a file of 'rubato calibrate'.",
+                    ask_again("advise", advice.run, network)));
+  }
+  return lines;
+}
+
+std::string commands(const Advice& advice, const AdviceSubject& subject,
+                     const std::vector<const TriedCandidate*>& rows) {
+  std::string text = "\nThe same by itself:\n";
+  for (size_t i = 0; i < rows.size(); ++i) {
+    std::string command = advice_command(advice, *rows[i], subject);
+    if (command.size() > kLongestCommand)
+      command = fmt::format("({} characters; --json and --csv have them)", command.size());
+    text += fmt::format("{:>2}. {}\n", i + 1, command);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string advice_command(const Advice& advice, const TriedCandidate& tried,
+                           const AdviceSubject& subject) {
+  const Scenario& scenario = *subject.scenario;
+  const std::string base = shell_quoted(scenario_text(scenario.base, scenario.changes));
+  std::string both = fmt::format("--on {} --on {}", base, shell_quoted(tried.candidate.text));
+  if (base == "measured" || tried.candidate.text == "perfect") {
+    // These two are part of every replay.
+    both = tried.candidate.text == "perfect"
+               ? (base == "measured" ? "" : fmt::format("--on {}", base))
+               : fmt::format("--on {}", shell_quoted(tried.candidate.text));
+  }
+  std::string command = ask_again("replay", advice.run, both);
+  if (tried.candidate.name == "messages" && tried.candidate.kind == Kind::kPlacement &&
+      !subject.hosts_here) {
+    const std::string writes =
+        fmt::format("--on {} --hosts {}", base, shell_quoted(subject.hosts_file));
+    command = ask_again("advise", advice.run, writes) + " && " + command;
+  }
+  return command;
+}
+
+std::string advice_text(const Advice& advice, const AdviceSubject& subject, int width) {
+  const std::vector<const TriedCandidate*> rows = rows_of(advice);
+  std::string text = wrap(opening(advice, subject, rows), width, 2);
+  for (const std::string& line : caveats(advice.run.trace)) text += wrap("Note: " + line, width, 2);
+  if (!rows.empty()) text += "\n" + table(advice, rows, width);
+  text += "\n";
+  std::vector<std::string> lines = {disappointment(advice), non_findings(advice), deadlocks(advice),
+                                    left_out(advice, subject)};
+  const std::vector<std::string> more = missing(advice, subject);
+  lines.insert(lines.end(), more.begin(), more.end());
+  if (rows.size() > 1) lines.push_back("Each change is replayed alone; savings do not add up.");
+  for (const std::string& line : lines) {
+    if (!line.empty()) text += wrap(line, width, 2);
+  }
+  if (!rows.empty()) text += commands(advice, subject, rows);
+  return text;
+}
+
+std::string advice_json(const Advice& advice, const AdviceSubject& subject) {
+  Json json = {{"format", kJsonFormat},
+               {"rubato", kVersion},
+               {"archive", advice.run.trace.path},
+               {"scenario", subject.scenario->name},
+               {"elapsed", number(advice.elapsed)},
+               {"cures", Json::array()}};
+  for (const TriedCandidate& tried : advice.tried) {
+    const bool ends = tried.deadlock.empty();
+    json["cures"].push_back(
+        {{"kind", kCandidateNames[static_cast<size_t>(tried.candidate.kind)]},
+         {"name", tried.candidate.name},
+         {"what", words_for(advice, tried.candidate)},
+         {"scenario", tried.candidate.text},
+         {"elapsed", ends ? number(tried.elapsed) : nullptr},
+         {"saved", ends ? number(saved(advice, tried)) : nullptr},
+         {"compute_share", tried.compute_share ? number(*tried.compute_share) : nullptr},
+         {"deadlock", json_text::text_or_null(tried.deadlock)},
+         {"command", advice_command(advice, tried, subject)}});
+  }
+  json["not_tried"] = {{"functions", advice.functions_left_out}, {"ranks", advice.ranks_left_out}};
+  return json_text::dump(json, 1) + "\n";
+}
+
+std::string advice_csv(const Advice& advice, const AdviceSubject& subject) {
+  std::string text = "scenario,kind,name,elapsed_s,saved_s,compute_share,changed\n";
+  for (const TriedCandidate& tried : advice.tried) {
+    const bool ends = tried.deadlock.empty();
+    text +=
+        fmt::format("{},{},{},{},{},{},{}\n", csv_text(subject.scenario->name),
+                    kCandidateNames[static_cast<size_t>(tried.candidate.kind)],
+                    csv_text(tried.candidate.name), ends ? fmt::format("{}", tried.elapsed) : "",
+                    ends ? fmt::format("{}", saved(advice, tried)) : "",
+                    tried.compute_share ? fmt::format("{}", *tried.compute_share) : "",
+                    csv_text(tried.candidate.text));
+  }
+  return text;
+}
+
+std::string advice_hosts(const Advice& advice) {
+  if (advice.hosts.empty())
+    return "# No placement that was found is better than the present one.\n";
+  return fmt::format("# The host of each rank, that of rank 0 first.\n{}\n",
+                     fmt::join(advice.hosts, "\n"));
+}
+
+}  // namespace rubato

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "replay/compare/run_difference.h"
+
+namespace rubato {
+
+/// One side of `rubato diff`.
+struct DiffSide {
+  std::string archive;
+  std::string scenario;
+  double elapsed = 0;  ///< seconds
+};
+
+struct DiffResults {
+  DiffSide predicted, measured;
+  double threshold = 0;  ///< seconds, of the first drift
+  RunDifference difference;
+};
+
+/// The tables that `rubato diff` prints.
+std::string diff_text(const DiffResults& results, int width);
+
+/// The file that its --json writes: share/doc/json.md.
+std::string diff_json(const DiffResults& results);
+
+}  // namespace rubato

@@ -1,0 +1,191 @@
+#include "tools/studies/tolerance_report.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/base/units.h"
+#include "tools/format/json_text.h"
+#include "tools/format/numbers.h"
+#include "tools/report/report_json.h"
+#include "tools/format/text_table.h"
+#include "tools/version.h"
+
+namespace rubato {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using json_text::number;
+
+/// The number of a scenario that an axis makes worse; none for one of all levels.
+struct Value {
+  enum Kind { kNone, kSeconds, kBandwidth } kind = kNone;
+  double value = 0;
+};
+
+Value value_of(const std::string& axis, const Scenario& scenario) {
+  for (int level = 0; level < kLevels; ++level) {
+    const std::string start = std::string(kLevelNames[level]) + ".";
+    const std::optional<LevelModel>& model = scenario.platform.levels[level];
+    if (!axis.starts_with(start) || !model) continue;
+    if (axis.ends_with("latency")) {
+      return {Value::kSeconds,
+              model->transfer(0) + model->send_overhead(0) + model->receive_overhead(0)};
+    }
+    constexpr double kSize = 1 << 20;
+    const double seconds = model->transfer(2 * kSize) - model->transfer(kSize);
+    if (seconds > 0) return {Value::kBandwidth, kSize / seconds};
+  }
+  return {};
+}
+
+std::string show_value(const Value& value, double factor) {
+  if (value.kind == Value::kSeconds) return brief_seconds(value.value * factor);
+  if (value.kind == Value::kBandwidth) return brief_bandwidth(value.value / factor);
+  return "";
+}
+
+std::string show_factor(const std::string& axis, double factor, const char* space = " ") {
+  // Three digits, and never 1 for what is a little more.
+  const double digits = factor < 1.1 ? 4 : factor < 10 ? 2 : factor < 100 ? 1 : 0;
+  return fmt::format("{}{}{:.{}f}", axis.ends_with("latency") ? "×" : "÷", space, factor,
+                     static_cast<int>(digits));
+}
+
+/// What dT/d(number) is: dT/df at 1 is the number's part of the elapsed time, for latency times how
+/// often it stands on the critical path, for bandwidth the bytes there over it.
+double on_path(const Tolerance& axis, const Value& value, double elapsed) {
+  const double part = std::max(0.0, axis.share) * elapsed;
+  if (value.kind == Value::kSeconds) return value.value > 0 ? part / value.value : 0;
+  return value.kind == Value::kBandwidth ? part * value.value : part;
+}
+
+/// Latencies, bytes, seconds.
+std::string show_path(const Tolerance& axis, const Value& value, double elapsed) {
+  if (value.kind == Value::kNone && axis.name != "cpu") return "";  // of several levels
+  const double path = on_path(axis, value, elapsed);
+  if (value.kind == Value::kSeconds) return show_count(static_cast<uint64_t>(std::llround(path)));
+  return value.kind == Value::kBandwidth ? show_bytes(std::round(path)) : show_seconds(path);
+}
+
+bool has_effect(const Tolerance& axis) {
+  return std::abs(axis.share) > 1e-6 ||
+         std::any_of(axis.factors.begin(), axis.factors.end(),
+                     [](const auto& factor) { return factor.has_value(); });
+}
+
+/// Those with an effect; levels only where several have one, and all levels only there.
+std::vector<const Tolerance*> rows_of(const Tolerances& found) {
+  std::vector<const Tolerance*> rows;
+  for (const Tolerance& axis : found.axes) {
+    if (has_effect(axis)) rows.push_back(&axis);
+  }
+  for (const std::string what : {"latency", "bandwidth"}) {
+    const auto levels = std::count_if(rows.begin(), rows.end(), [&](const Tolerance* axis) {
+      return axis->name.ends_with("." + what);
+    });
+    if (levels == 1) std::erase_if(rows, [&](const Tolerance* axis) { return axis->name == what; });
+  }
+  return rows;
+}
+
+std::string answer(const Tolerances& found, const Scenario& scenario, double percent) {
+  const auto row = [&](const std::string& what) -> const Tolerance& {
+    return *std::find_if(found.axes.begin(), found.axes.end(),
+                         [&](const Tolerance& axis) { return axis.name == what; });
+  };
+  if (scenario.basis != Basis::kModel) return "";
+  const auto part = [&](const std::string& what) {
+    const std::optional<double>& factor = row(what).factors[0];
+    return factor ? fmt::format("{} {}", what, show_factor(what, *factor))
+                  : fmt::format("{} hardly matters (not up to a factor of a million)", what);
+  };
+  return fmt::format("{}: {} elapsed; {:g} % longer with {}, or {}, or {}.", scenario.name,
+                     show_seconds(found.elapsed), percent, part("latency"), part("bandwidth"),
+                     part("cpu"));
+}
+
+/// Levels that make no difference, and what else to know.
+std::vector<std::string> notes(const Tolerances& found, const Scenario& scenario) {
+  std::vector<std::string> lines;
+  for (int level = 0; level < kLevels; ++level) {
+    const std::string start = std::string(kLevelNames[level]) + ".";
+    bool asked = false, matters = false;
+    for (const Tolerance& axis : found.axes) {
+      if (!axis.name.starts_with(start)) continue;
+      asked = true;
+      matters = matters || has_effect(axis);
+    }
+    if (!asked || matters) continue;
+    const std::string name = kLevelNames[level];
+    lines.push_back(found.traffic[level].messages == 0
+                        ? "no message goes over level " + name + "."
+                        : "nobody waits for a message over level " + name + ", at any factor.");
+  }
+  if (found.formulas) {
+    lines.push_back(
+        "collectives that a formula prices take as long with any latency and bandwidth.");
+  }
+  if (scenario.platform.contention.model) {
+    lines.push_back(
+        fmt::format("with contention, each of {} factors was a replay of its own.", found.replays));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string tolerance_text(const Tolerances& found, const Scenario& scenario,
+                           const std::vector<double>& percents, int width) {
+  std::vector<std::string> header = {"Number", "Now", "Share", "On path"};
+  for (const double percent : percents) header.push_back(fmt::format("{:g} % longer", percent));
+  TextTable table(header);
+  for (const Tolerance* axis : rows_of(found)) {
+    const Value value = value_of(axis->name, scenario);
+    std::vector<std::string> row = {axis->name, show_value(value, 1),
+                                    show_share(std::max(0.0, axis->share), 1),
+                                    show_path(*axis, value, found.elapsed)};
+    for (const std::optional<double>& factor : axis->factors) {
+      std::string cell =
+          factor && value.kind != Value::kNone ? show_value(value, *factor) + " " : "";
+      row.push_back(cell + (factor ? show_factor(axis->name, *factor, "") : "never"));
+    }
+    table.add_row(std::move(row));
+  }
+  const std::string sentence = answer(found, scenario, percents[0]);
+  std::string out = (sentence.empty() ? "" : wrap(sentence, width, 2) + "\n") + table.format(width);
+  out += "\n" + wrap(
+                    "Share: of the elapsed time, due to this number. On path: so many latencies, "
+                    "bytes, or seconds of compute the critical path holds. never: not up to a "
+                    "factor of a million.",
+                    width, 0);
+  for (const std::string& line : notes(found, scenario)) out += wrap("Note: " + line, width, 2);
+  return out;
+}
+
+std::string tolerance_json(const Tolerances& found, const Scenario& scenario,
+                           const std::vector<double>& percents) {
+  Json json = {{"format", kJsonFormat},     {"rubato", kVersion},
+               {"scenario", scenario.name}, {"elapsed", number(found.elapsed)},
+               {"replays", found.replays},  {"numbers", Json::array()}};
+  for (const Tolerance& axis : found.axes) {
+    Json thresholds = Json::array();
+    for (size_t i = 0; i < percents.size(); ++i) {
+      thresholds.push_back({{"percent", percents[i]},
+                            {"factor", axis.factors[i] ? number(*axis.factors[i]) : nullptr}});
+    }
+    const Value value = value_of(axis.name, scenario);
+    const bool is_one = value.kind != Value::kNone;  // of one level
+    const bool has_path = is_one || axis.name == "cpu";
+    json["numbers"].push_back(
+        {{"name", axis.name},
+         {"value", is_one ? number(value.value) : nullptr},
+         {"share", number(axis.share)},
+         {"on_path", has_path ? number(on_path(axis, value, found.elapsed)) : nullptr},
+         {"thresholds", std::move(thresholds)}});
+  }
+  return json_text::dump(json, 1) + "\n";
+}
+
+}  // namespace rubato

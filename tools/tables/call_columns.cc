@@ -1,0 +1,84 @@
+#include "tools/tables/call_columns.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "tools/analysis/caveats.h"
+
+namespace rubato {
+namespace {
+
+constexpr double kLeastShare = 0.001;
+
+/// A call's part of all ranks' time, in the scenario where it is largest; negative when no rank
+/// ever makes it.
+double largest_share(const std::vector<ScenarioResult>& scenarios, size_t call) {
+  double largest = -1;
+  for (const ScenarioResult& scenario : scenarios) {
+    double part = 0, whole = 0;
+    bool used = false;
+    for (const RankResult& rank : scenario.ranks) {
+      whole += rank.compute + rank.mpi;
+      if (call >= rank.calls.size() || rank.calls[call].calls == 0) continue;
+      used = true;
+      part += rank.calls[call].time;
+    }
+    if (used) largest = std::max(largest, whole > 0 ? part / whole : 0);
+  }
+  return largest;
+}
+
+}  // namespace
+
+double CallColumn::time(const RankResult& rank) const {
+  double sum = 0;
+  for (const size_t call : calls) sum += call < rank.calls.size() ? rank.calls[call].time : 0;
+  return sum;
+}
+
+std::vector<CallColumn> choose_call_columns(const Results& results, size_t most) {
+  std::vector<double> shares;
+  std::vector<size_t> inside;
+  std::vector<CallColumn> outside;
+  for (size_t call = 0; call < results.calls.size(); ++call) {
+    shares.push_back(largest_share(results.scenarios, call));
+    if (shares.back() < 0) continue;
+    if (outside_elapsed(results.calls[call])) {
+      outside.push_back({results.calls[call], {call}});
+    } else {
+      inside.push_back(call);
+    }
+  }
+
+  std::vector<size_t> by_share = inside;
+  std::stable_sort(by_share.begin(), by_share.end(),
+                   [&](size_t a, size_t b) { return shares[a] > shares[b]; });
+  size_t own = by_share.size();
+  if (most != SIZE_MAX) {
+    while (own > 0 && shares[by_share[own - 1]] < kLeastShare) --own;
+    own = std::min(own, most);
+    if (own + 1 == by_share.size()) ++own;  // nothing is gained by hiding a single one
+  }
+  std::vector<bool> is_small(results.calls.size(), false);
+  for (size_t i = own; i < by_share.size(); ++i) is_small[by_share[i]] = true;
+
+  std::vector<CallColumn> columns;
+  CallColumn small;
+  for (const size_t call : inside) {
+    if (is_small[call]) {
+      small.calls.push_back(call);
+    } else {
+      columns.push_back({results.calls[call], {call}});
+    }
+  }
+  if (!small.calls.empty()) {
+    small.name = fmt::format("{} others", small.calls.size());
+    columns.push_back(std::move(small));
+  }
+  columns.insert(columns.end(), outside.begin(), outside.end());
+  return columns;
+}
+
+}  // namespace rubato

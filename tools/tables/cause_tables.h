@@ -1,0 +1,24 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "replay/analyse/cause_summary.h"
+#include "tools/tables/profile_report.h"
+
+namespace rubato {
+
+/// The critical path in a sentence.
+std::string path_line(const CauseSummary& causes);
+
+/// That, waits by pattern and call, and who makes others wait: for a
+/// terminal.
+std::string causes_text(const CauseSummary& causes, const ProfileTextOptions& options);
+
+/// The keys "waits", "direct", "roots" and "path" (share/doc/profile.md).
+nlohmann::ordered_json causes_to_json(const CauseSummary& causes);
+
+/// "late_sender" and so on.
+std::string pattern_key(WaitPattern pattern);
+
+}  // namespace rubato

@@ -1,0 +1,39 @@
+#pragma once
+
+// What `rubato profile` writes: share/doc/profile.md. One scenario at a time, so that no more than
+// one is in memory.
+
+#include <functional>
+#include <string>
+
+#include "replay/analyse/scenario_profile.h"
+
+namespace rubato {
+
+/// Takes the next part of a text.
+using TextSink = std::function<void(const std::string&)>;
+
+/// The tables for a terminal.
+struct ProfileTextOptions {
+  int width = 100;        ///< columns of the page
+  bool per_rank = false;  ///< every rank, call and pair, however many
+};
+std::string profile_text(const ScenarioProfile& profile, const ProfileTextOptions& options);
+
+/// The same for a spreadsheet: a tab between cells, numbers without units, every rank, and every
+/// call that takes time or moves anything.
+void profile_tsv(const ScenarioProfile& profile, const TextSink& write);
+
+/// A number a row, with what it is of: values of one kind add up.
+inline constexpr const char* kProfileCsvHeader = "scenario,kind,name,rank,peer,size,value\n";
+void profile_csv(const ScenarioProfile& profile, const TextSink& write);
+
+/// One JSON object: its head, then the scenarios, then its end with the archive, of which all of
+/// them together tell most (share/doc/profile.schema.json).
+void profile_json_head(const TextSink& write);
+/// `profile`: null where the scenario deadlocks.
+void profile_json_scenario(const ScenarioResult& scenario, const ScenarioProfile* profile,
+                           bool is_first, const TextSink& write);
+void profile_json_end(const TraceSummary& trace, const TextSink& write);
+
+}  // namespace rubato

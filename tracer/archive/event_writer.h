@@ -1,0 +1,107 @@
+#pragma once
+
+#include <otf2/otf2.h>
+
+#include <map>
+#include <unordered_set>
+#include <vector>
+
+#include "tracer/archive/definitions.h"
+#include "tracer/session/processors.h"
+#include "tracer/record/thread_records.h"
+
+/// Turns the calls of one thread into OTF2 events.
+namespace rubato {
+inline namespace tracing {
+
+/// References of our attributes, and of the strings that hold their names and descriptions; fixed,
+/// so that events can be written before definitions.
+enum AttributeRef : OTF2_AttributeRef {
+  kAttributeSource,
+  kAttributeTag,
+  kAttributeComm,
+  kAttributeMode,
+  kAttributeOwnComm,
+  kAttributeSent,
+  kAttributeReceived,
+  kAttributeRequest,
+  kAttributePartPeers,
+  kAttributeInitOrder,
+  kAttributeFoundSource,
+  kAttributeFoundTag,
+  kAttributePostedBytes,
+  kAttributeStolen,
+  kAttributeInPlace,
+  kAttributeCallSite
+};
+
+/// References of our parameters.
+enum ParameterRef : OTF2_ParameterRef {
+  kParameterStart,
+  kParameterEnd,
+  kParameterPart,
+  kParameterReady
+};
+
+/// Strings that events or fixed definitions refer to; the others are numbered behind them.
+enum StringRef : OTF2_StringRef { kStringEmpty, kStringProgram, kFirstFreeString };
+
+struct LocationSummary {
+  uint64_t location = 0;
+  uint64_t events = 0;
+  uint64_t calls = 0;      ///< to MPI
+  uint64_t backwards = 0;  ///< times before the one in front of them, which they got
+  uint64_t damaged = 0;  ///< that name a rank or an operation which there is not, and are left out
+  uint64_t first = 0;    ///< ticks
+  uint64_t last = 0;
+  uint64_t involuntary_switches = kUnknownSwitches;
+};
+
+/// OTF2 reports an error to its callback even where it then returns success (a buffer that could
+/// not be written in the middle of an event file); set there, and looked at after every call.
+inline bool otf2_failed = false;
+/// The first of these errors.
+inline OTF2_ErrorCode otf2_error = OTF2_SUCCESS;
+
+/// What has to be known of a thread's records before they can be written.
+struct ThreadSummary {
+  uint64_t first = 0;  ///< first time, ticks; 0 where there is no record
+  uint64_t last = 0;   ///< latest time, ticks
+  int open_call = -1;  ///< the call that the process died in, by CallId; -1: none
+  bool read = true;    ///< false: there are records that cannot be read
+};
+
+/// What the records of a process refer to.
+struct Used {
+  std::vector<bool> calls;
+  std::unordered_set<uint64_t> functions;  ///< addresses
+  std::unordered_set<uint64_t> call_sites;
+  std::unordered_set<uint64_t> threads;  ///< that begin (threads.h), by number
+  /// The threads that calls of pthreads name, by CallId.
+  std::map<unsigned, std::unordered_set<uint64_t>> named_threads;
+
+  /// Once all threads are summarised: calls that name none of those which begin are not written.
+  void leave_out_unknown_threads();
+};
+
+/// Adds to `used` what a thread recorded.
+ThreadSummary summarise(const ThreadRecords& records, uint64_t zero, Used& used);
+
+/// When what was not left ends, in ticks.
+struct OpenEnds {
+  uint64_t call = 0;
+  uint64_t functions = 0;  ///< not before the thread's last record
+  /// The program begins and ends on the main thread, but not behind others' first records and not
+  /// before their last: main's may be missing, or it may have made no call any more.
+  uint64_t program_begin = UINT64_MAX;
+  uint64_t program_end = 0;
+};
+
+/// Writes all events of a thread. `good` becomes false when OTF2 cannot write, or records cannot be
+/// read.
+LocationSummary write_events(const ThreadRecords& records, uint64_t zero, const OpenEnds& ends,
+                             OTF2_EvtWriter* writer, uint64_t location,
+                             const Translation& translation, bool& good);
+
+}  // namespace tracing
+}  // namespace rubato

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tracer/record/packing.h"
+
+/// The places of a process's code in its memory. Records hold addresses; their names are looked up
+/// when the archive is written, perhaps after the death of the process. So each mapping goes to the
+/// journal as soon as an address in it is recorded.
+namespace rubato {
+inline namespace tracing {
+
+/// Executable memory, and the file it is from.
+struct Module {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  uint64_t offset = 0;    ///< of `begin` in the file
+  uint64_t bytes = 0;     ///< size of the file ...
+  uint64_t modified = 0;  ///< ... and when it was changed: it may be another one by now
+  std::string file;       ///< empty where nobody knows
+
+  void pack(Packer& packer) const;
+  static Module unpack(Unpacker& from);
+};
+
+namespace modules {
+
+/// What is there now, to the journal too. Before the first address is recorded. Code of files with
+/// one of these names makes calls of MPI for the program, as MPI libraries do.
+void start(const std::vector<std::string>& wrapper_libraries);
+
+/// The addresses that an earlier answer holds for.
+struct Range {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  bool bindings =
+      false;  ///< an MPI or wrapper library: code there that calls MPI is not the program's
+
+  bool has(uint64_t address) const { return address - begin < end - begin; }
+};
+
+/// Makes sure that the mapping of this address is known; not for signal handlers.
+Range note(uint64_t address);
+
+/// All that were seen.
+std::vector<Module> seen();
+
+}  // namespace modules
+}  // namespace tracing
+}  // namespace rubato

@@ -1,0 +1,191 @@
+#pragma once
+
+#include "tracer/hooks/call_messages.h"
+#include "tracer/hooks/collective_sizes.h"
+
+/// Matched probes and their receives, and sends and receives that share a request.
+namespace rubato {
+inline namespace tracing {
+
+/// The message found by a probe for MPI_ANY_SOURCE or MPI_ANY_TAG; a later receive will name it.
+inline void note_probed(Call& call, int source, int tag, MPI_Comm comm, const MPI_Status& status) {
+  const unsigned any = any_of(source, tag);
+  if (any == 0 || status.MPI_SOURCE == MPI_PROC_NULL) return;
+  const Communicator* entry = communicators::find(comm);
+  if (!entry->recordable) return;
+  call.item(Item::kProbed, entry->id | uint64_t{any} << 32);
+  call.word(static_cast<uint64_t>(static_cast<uint32_t>(status.MPI_SOURCE)) << 32 |
+            static_cast<uint32_t>(status.MPI_TAG));
+}
+
+template <class Real>
+int record_probe(Call call, Real real, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  MPI_Status own;
+  if (status == MPI_STATUS_IGNORE) status = &own;
+  const int result = real(source, tag, comm, status);
+  if (result == MPI_SUCCESS) note_probed(call, source, tag, comm, *status);
+  call.leave();
+  return result;
+}
+
+template <class Real>
+int record_iprobe(Call call, Real real, int source, int tag, MPI_Comm comm, int* flag,
+                  MPI_Status* status) {
+  MPI_Status own;
+  if (status == MPI_STATUS_IGNORE) status = &own;
+  const int result = real(source, tag, comm, flag, status);
+  if (result == MPI_SUCCESS && *flag != 0) note_probed(call, source, tag, comm, *status);
+  call.leave();
+  return result;
+}
+
+/// The receive names neither communicator nor envelope; the probe does.
+inline void note_matched(int source, int tag, MPI_Comm comm, MPI_Message message,
+                         const MPI_Status& status) {
+  if (status.MPI_SOURCE == MPI_PROC_NULL) return;  // MPI_MESSAGE_NO_PROC
+  const Communicator* entry = communicators::find(comm);
+  if (!entry->recordable) return;
+  requests::add_message(
+      message, {entry->id, status.MPI_SOURCE, status.MPI_TAG, library::received_bytes(status)},
+      any_of(source, tag));
+}
+
+template <class Real>
+int record_mprobe(Call call, Real real, int source, int tag, MPI_Comm comm, MPI_Message* message,
+                  MPI_Status* status) {
+  MPI_Status own;
+  if (status == MPI_STATUS_IGNORE) status = &own;
+  const int result = real(source, tag, comm, message, status);
+  if (result == MPI_SUCCESS) note_matched(source, tag, comm, *message, *status);
+  call.leave();
+  return result;
+}
+
+template <class Real>
+int record_improbe(Call call, Real real, int source, int tag, MPI_Comm comm, int* flag,
+                   MPI_Message* message, MPI_Status* status) {
+  MPI_Status own;
+  if (status == MPI_STATUS_IGNORE) status = &own;
+  const int result = real(source, tag, comm, flag, message, status);
+  if (result == MPI_SUCCESS && *flag != 0) note_matched(source, tag, comm, *message, *status);
+  call.leave();
+  return result;
+}
+
+/// A receive of a matched message is over; false when the message is none of ours, or still there.
+inline bool receive_matched(MPI_Message before, requests::Claim claim, MPI_Message after,
+                            Message& matched, unsigned& any) {
+  if (after != before) return requests::take_message(before, claim, matched, any);
+  requests::release_message(before, claim);
+  return false;
+}
+
+template <class Real, class Count>
+int record_mrecv(Call call, Real real, void* buf, Count count, MPI_Datatype type,
+                 MPI_Message* message, MPI_Status* status) {
+  if (message == nullptr) return record_mistake(call, real, buf, count, type, message, status);
+  const MPI_Message before = *message;
+  const requests::Claim claim = requests::claim_message(before);
+  MPI_Status own;
+  if (status == MPI_STATUS_IGNORE) status = &own;
+  const int result = real(buf, count, type, message, status);
+  Message matched;
+  unsigned any = 0;
+  const bool ours = receive_matched(before, claim, *message, matched, any);
+  if (result == MPI_SUCCESS && ours) {
+    note_received(call,
+                  {matched.communicator, status->MPI_SOURCE, status->MPI_TAG,
+                   library::received_bytes(*status)},
+                  any, bytes_of(count, type));
+  }
+  call.leave();
+  return result;
+}
+
+template <class Real, class Count>
+int record_imrecv(Call call, Real real, void* buf, Count count, MPI_Datatype type,
+                  MPI_Message* message, MPI_Request* request) {
+  if (message == nullptr) return record_mistake(call, real, buf, count, type, message, request);
+  const MPI_Message before = *message;
+  const requests::Claim claim = requests::claim_message(before);
+  const int result = real(buf, count, type, message, request);
+  Message matched{};
+  unsigned any = 0;
+  const bool ours = receive_matched(before, claim, *message, matched, any);
+  if (result == MPI_SUCCESS) {
+    matched.bytes = bytes_of(count, type);
+    if (any & kOfAnySource) matched.peer = -1;
+    if (any & kOfAnyTag) matched.tag = -1;
+    note_posted(call, RequestKind::kRecv, matched, ours, *request);
+  }
+  call.leave();
+  return result;
+}
+
+/// The two messages of MPI_Isendrecv.
+template <class Count>
+struct Exchange {
+  int dest;
+  int sendtag;
+  Count sendcount;
+  MPI_Datatype sendtype;
+  int source;
+  int recvtag;
+  Count recvcount;
+  MPI_Datatype recvtype;
+  MPI_Comm comm;
+};
+
+/// One request for a send and a receive, which are numbered each.
+template <class Count>
+void note_exchange(Call& call, const Exchange<Count>& e, MPI_Request handle) {
+  const Communicator* entry = communicators::find(e.comm);
+  const bool sends = entry->recordable && e.dest != MPI_PROC_NULL;
+  const bool receives = entry->recordable && e.source != MPI_PROC_NULL;
+  Request made;
+  if (sends) {
+    made.kind = RequestKind::kSend;
+    made.number = call.next_request();
+    call.message(Item::kIsend, {entry->id, e.dest, e.sendtag, bytes_of(e.sendcount, e.sendtype)});
+  }
+  if (receives) {
+    made.kind = sends ? RequestKind::kSendRecv : RequestKind::kRecv;
+    (sends ? made.extra : made.number) = call.next_request();
+    made.message = {entry->id, any_source(e.source), any_tag(e.recvtag),
+                    bytes_of(e.recvcount, e.recvtype)};
+    call.message(Item::kIrecvRequest, made.message);
+  }
+  requests::add(handle, made);
+}
+
+template <class Real, class Count>
+int record_isendrecv(Call call, Real real, const void* sendbuf, Count sendcount,
+                     MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, Count recvcount,
+                     MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                     MPI_Request* request) {
+  const int result = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
+                          source, recvtag, comm, request);
+  if (result == MPI_SUCCESS) {
+    note_exchange<Count>(
+        call, {dest, sendtag, sendcount, sendtype, source, recvtag, recvcount, recvtype, comm},
+        *request);
+  }
+  call.leave();
+  return result;
+}
+
+template <class Real, class Count>
+int record_isendrecv_replace(Call call, Real real, void* buf, Count count, MPI_Datatype type,
+                             int dest, int sendtag, int source, int recvtag, MPI_Comm comm,
+                             MPI_Request* request) {
+  const int result = real(buf, count, type, dest, sendtag, source, recvtag, comm, request);
+  if (result == MPI_SUCCESS) {
+    note_exchange<Count>(call, {dest, sendtag, count, type, source, recvtag, count, type, comm},
+                         *request);
+  }
+  call.leave();
+  return result;
+}
+
+}  // namespace tracing
+}  // namespace rubato

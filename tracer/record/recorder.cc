@@ -1,0 +1,364 @@
+#include "tracer/record/recorder.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "tracer/code/function_probe.h"
+#include "tracer/hooks/mpi_library.h"
+#include "tracer/session/processors.h"
+#include "tracer/record/threads.h"
+#include "tracer/archive/time_sums.h"
+
+namespace rubato {
+inline namespace tracing {
+namespace {
+
+std::mutex switch_mutex;
+std::mutex idle_mutex;
+
+/// A program of more threads than this starts them for short jobs.
+constexpr uint32_t kLocationsBeforeReuse = 128;
+std::atomic<uint64_t> switch_times[Recorder::kMaxSwitches];
+
+/// The window that was asked for: its end in ticks, or the Barriers that begin and end it.
+uint64_t window_end = UINT64_MAX;
+uint64_t first_barrier = 0;
+uint64_t last_barrier = 0;
+std::atomic<uint64_t> barriers_passed{0};
+
+/// Of keep_sums_only().
+bool sums_only = false;
+RunBounds kept_bounds;
+
+std::atomic<uint64_t>& switch_time(uint32_t number) {
+  return switch_times[number % Recorder::kMaxSwitches];
+}
+
+/// Writes a mark behind the last call; there is always room for one (ThreadLog::limit).
+void put_mark(ThreadLog& log, unsigned mark, uint64_t begin, uint64_t duration) {
+  log.at[1] = record::size_word(duration < kMaxDuration ? duration : kMaxDuration - 1, 0);
+  log.at[0] = record::head(begin - Recorder::zero(), mark);
+  log.at += kHeadWords;
+  log.last = begin + (duration < kMaxDuration ? duration : kMaxDuration - 1);
+}
+
+}  // namespace
+
+void Recorder::keep_sums_only(const RunBounds& bounds) {
+  kept_bounds = bounds;
+  sums_only = true;
+}
+
+void ThreadLog::sum_up(TimeSums& all) const {
+  if (segments.header() == nullptr) return;
+  record::Cursor cursor(segments.begin(), segments.end(), Recorder::zero(), Recorder::call_sites());
+  for (record::Record r; cursor.next(r);) all.add(r);
+}
+
+/// All calls in the segment in use are complete.
+SegmentFile::Result Recorder::next_segment(ThreadLog& log, size_t bytes) {
+  if (sums_only) {
+    if (log.sums == nullptr) log.sums = new (std::nothrow) TimeSums(kept_bounds);
+    if (log.sums == nullptr) return SegmentFile::Result::kFull;
+    log.sum_up(*log.sums);
+    if (log.segments.begin_again(bytes)) return SegmentFile::Result::kGood;
+  }
+  return log.segments.extend(space_, log.number, bytes);
+}
+
+bool Recorder::refill(ThreadLog& log, size_t words, bool in_function) {
+  const int program_errno = errno;
+  // A signal's handler may be a recorded function (functions.h): not while the log is changed.
+  const bool was_busy = std::exchange(log.busy, true);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  const bool room =
+      (log.probe != nullptr && log.probe->step(log, words, in_function)) || extend(log, words);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  log.busy = was_busy;
+  errno = program_errno;
+  return room;
+}
+
+bool Recorder::extend(ThreadLog& log, size_t words) {
+  if (!on()) {  // ended by another thread since the call was begun
+    log.muted = true;
+    return false;
+  }
+  uint64_t begin = Clock::now();
+  if (log.at != nullptr && is_to_ask(log, log.last, begin)) begin = long_gap(log, begin);
+  // Room for the mark of this refill, those of switches, and of the end.
+  const size_t spare = 4 * kHeadWords;
+  const auto result = next_segment(log, (words + spare) * sizeof(uint64_t));
+  if (result == SegmentFile::Result::kFull || result == SegmentFile::Result::kFailed) {
+    const int error = result == SegmentFile::Result::kFull ? 0 : errno;
+    if (log.at != nullptr && !log.muted) put_mark(log, kMarkOff, begin, 0);
+    log.muted = true;  // also for the call that is under way
+    auto none = Ended::kNot;
+    if (ended_.compare_exchange_strong(none, result == SegmentFile::Result::kFull
+                                                 ? Ended::kMemoryFull
+                                                 : Ended::kWriteFailed)) {
+      ended_error_.store(error, std::memory_order_relaxed);
+    }
+    stop();
+    return false;
+  }
+  const bool first = log.at == nullptr;
+  log.at = log.segments.begin();
+  log.last = 0;
+  log.limit = log.segments.end() - kHeadWords;
+  if (FunctionProbe::wanted() && log.probe == nullptr) {
+    log.probe = new (std::nothrow) FunctionProbe;
+  }
+  if (log.probe != nullptr) log.probe->begin_segment(log);
+  if (!first) tracer_time(log, begin, Clock::now());
+  return true;
+}
+
+void Recorder::record_stolen(double ticks_per_second) {
+  short_stretch_ = static_cast<uint64_t>(kShortStretchNanoseconds * 1e-9 * ticks_per_second);
+  stretch_ = static_cast<uint64_t>(kStretchNanoseconds * 1e-9 * ticks_per_second);
+}
+
+uint64_t Recorder::nanoseconds(uint64_t begin, uint64_t end) {
+  if (end <= begin) return 0;
+  return static_cast<uint64_t>(static_cast<double>(end - begin) / static_cast<double>(stretch_) *
+                               kStretchNanoseconds);
+}
+
+void Recorder::note_asked(ThreadLog& log, uint64_t now, uint64_t stolen) {
+  constexpr uint64_t kShortStretches = 2000;  // 100 ms: so long another loss is likely
+  if (static_cast<double>(stolen) >= kShortStretchNanoseconds) log.lost = now;
+  log.asked = now;
+  log.stretch = now - log.lost < kShortStretches * short_stretch_ ? short_stretch_ : stretch_;
+}
+
+uint64_t Recorder::ask_stolen(ThreadLog& log, uint64_t begin, uint64_t end, uint64_t& stolen) {
+  const uint64_t asked_before = log.asked;
+  uint64_t all = 0;
+  uint64_t asked = end;
+  uint64_t now = end;
+  // The core may be lost while this asks, and that is in the time of asking. Where asking always
+  // takes that long (in a sandbox), nothing can be said of it.
+  constexpr int kMostTimes = 4;
+  for (int i = 0; i < kMostTimes && (i == 0 || now - asked >= short_stretch_); ++i) {
+    all += log.stolen.take();
+    asked = std::exchange(now, Clock::now());
+  }
+  if (now - asked < short_stretch_) all -= std::min(all, nanoseconds(end, asked));
+  note_asked(log, now, all);
+  stolen = std::min(all, nanoseconds(begin, end));
+  // The rest is of the shorter stretches since the answer before.
+  const uint64_t shorter = asked_before == 0 ? 0 : nanoseconds(asked_before, begin);
+  log.stolen.put_back(std::min(all - stolen, shorter));
+  return now;
+}
+
+void Recorder::put_stolen(ThreadLog& log, uint64_t time, uint64_t nanoseconds, uint64_t told) {
+  log.at[3] = told - time;
+  log.at[2] = nanoseconds;
+  log.at[1] = record::size_word(0, 2);
+  log.at[0] = record::head(time - zero_, kMarkStolen);
+  log.at += kStolenWords;
+  log.last = time;
+}
+
+uint64_t Recorder::long_gap(ThreadLog& log, uint64_t now) {
+  const bool is_first = log.last == 0;
+  if (is_first) log.stolen.take();  // what the thread's first record took to prepare
+  if (is_first || log.muted || !log.stolen.known() || !has_room_for_stolen(log)) {
+    note_asked(log, now, 0);
+    return now;
+  }
+  uint64_t stolen;
+  const uint64_t end = ask_stolen(log, log.last, now, stolen);
+  put_stolen(log, now, stolen, end);
+  return end;
+}
+
+void Call::leave_long(uint64_t end) {
+  uint64_t stolen;
+  const uint64_t now = Recorder::ask_stolen(log_, enter_, end, stolen);
+  if (stolen != 0) item(Item::kStolen, stolen);
+  put_last_items();
+  put(end);
+  if (!log_.stolen.known()) return;
+  Recorder::put_tracer_time(log_, end, now);
+  at_ = log_.at;  // behind what is complete
+}
+
+void Recorder::put_tracer_time(ThreadLog& log, uint64_t begin, uint64_t end) {
+  if (log.muted || log.limit - log.at < static_cast<ptrdiff_t>(kHeadWords)) return;
+  put_mark(log, kMarkTracerTime, begin, end - begin);
+}
+
+void Recorder::tracer_time(ThreadLog& log, uint64_t begin, uint64_t end) {
+  put_tracer_time(log, begin, end);
+  if (end - begin < short_stretch_) return;
+  const uint64_t stolen = log.stolen.take();  // it is in that time
+  log.stolen.put_back(stolen - std::min(stolen, nanoseconds(begin, end)));
+}
+
+void Recorder::toggle(uint64_t now, bool off) {
+  const std::lock_guard lock(switch_mutex);
+  const uint32_t count = switches_.load();
+  if (off == paused()) return;
+  switch_time(count).store(now, std::memory_order_relaxed);
+  switches_.store(count + 1, std::memory_order_release);
+}
+
+void Recorder::set_window(uint64_t begin, uint64_t end, uint64_t now) {
+  window_end = end;
+  if (begin > now) pause(now);
+  next_switch_.store(begin > now ? begin : end);
+}
+
+void Recorder::window_reached(uint64_t now) {
+  const uint64_t due = next_switch_.load();
+  if (now < due) return;  // another thread was here
+  if (due == window_end) {
+    next_switch_.store(UINT64_MAX);
+    pause(now);
+  } else {
+    next_switch_.store(window_end);
+    resume(now);
+  }
+}
+
+void Recorder::set_barrier_window(uint64_t first, uint64_t last, uint64_t now) {
+  first_barrier = first;
+  last_barrier = last;
+  if (first > 0) pause(now);
+}
+
+void Recorder::barrier_passed(uint64_t now) {
+  if (last_barrier == 0) return;
+  const uint64_t count = ++barriers_passed;
+  if (count == first_barrier) resume(now);
+  if (count == last_barrier) pause(now);
+}
+
+void Recorder::catch_up(ThreadLog& log) {
+  const uint32_t count = switches_.load(std::memory_order_acquire);
+  // A stretch of no calls may hold any number of switches: the first and the last say it all. Where
+  // the first is no longer kept, it is the first even number (one that switches off) of those that
+  // are; without the oldest, whose place another thread may be giving to switch `count` right now.
+  const bool now_off = count % 2 != 0;
+  const uint32_t first = count - log.switches >= kMaxSwitches
+                             ? (count - kMaxSwitches + 2) & ~uint32_t{1}
+                             : log.switches;
+  if (!log.muted) put_mark(log, kMarkOff, switch_time(first), 0);
+  if (!now_off) put_mark(log, kMarkOn, switch_time(count - 1), 0);
+  if (!now_off) log.stolen.take();  // what was stolen while recording was off
+  log.switches = count;
+  log.muted = now_off;
+}
+
+namespace {
+
+/// A mark with a word of its own. There must be room for it.
+void put_word_mark(ThreadLog& log, unsigned mark, uint64_t time, uint64_t word) {
+  log.at[1] = word;
+  log.at[0] = record::head(time - Recorder::zero(), mark);
+  log.at += kHeadWords;
+  log.last = time;
+}
+
+}  // namespace
+
+void Recorder::put_begin(ThreadLog& log, uint64_t since) {
+  const threads::Birth& birth = threads::own();
+  if (birth.number == 0 || log.muted || !on()) return;
+  if (log.limit - log.at < static_cast<ptrdiff_t>(kFreeWords) && !refill(log, kFreeWords)) return;
+  // The log may be that of a thread which ended since.
+  put_word_mark(log, kMarkThreadBegin, std::max(birth.begin, log.last), birth.number);
+  threads::note_on_record();
+  // What it took to prepare is no work of the thread.
+  tracer_time(log, std::max(since, log.last), Clock::now());
+}
+
+void Recorder::put_end(ThreadLog& log) {
+  threads::Birth& birth = threads::own();
+  if (!birth.on_record || !on()) return;
+  log.busy = true;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (log.switches != switches()) catch_up(log);
+  if (!log.muted &&
+      (log.limit - log.at >= static_cast<ptrdiff_t>(kFreeWords) || refill(log, kFreeWords))) {
+    put_word_mark(log, kMarkThreadEnd, Clock::now(), birth.number);
+  }
+  birth = {};  // what it still does, it does as another one
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  log.busy = false;
+}
+
+/// Its destructor runs when a thread ends.
+struct Recorder::ThreadEnd {
+  ~ThreadEnd() {
+    ThreadLog* log = thread_log_;
+    if (log == nullptr || log->busy) return;
+    put_end(*log);
+    thread_log_ = nullptr;
+    log->ended_switches += own_involuntary_switches() - log->context_switches;
+    log->stolen.close();
+    log->thread_id = 0;
+    const std::lock_guard lock(idle_mutex);
+    log->next_idle = idle_;
+    idle_ = log;
+  }
+};
+
+ThreadLog* Recorder::new_thread() {
+  const uint64_t since = Clock::now();
+  ThreadLog* log = new_log();
+  if (log != nullptr) put_begin(*log, since);
+  return log;
+}
+
+ThreadLog* Recorder::new_log() {
+  static thread_local ThreadEnd end;
+  (void)&end;  // makes it known to this thread
+  {
+    const std::lock_guard lock(idle_mutex);
+    if (idle_ != nullptr && thread_count_.load() >= kLocationsBeforeReuse) {
+      ThreadLog* log = idle_;
+      idle_ = log->next_idle;
+      log->depth = 0;
+      logs_reused_ = true;
+      log->thread_id = static_cast<int>(syscall(SYS_gettid));
+      log->context_switches = own_involuntary_switches();
+      if (library::kRanksHaveThreads) log->stolen.open();
+      thread_log_ = log;
+      return log;
+    }
+  }
+  void* memory =
+      mmap(nullptr, sizeof(ThreadLog), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  auto* log = new (memory) ThreadLog;
+  log->number = thread_count_.fetch_add(1);
+  log->thread_id = static_cast<int>(syscall(SYS_gettid));
+  log->context_switches = own_involuntary_switches();
+  // Each takes a file descriptor, of which a process may have as few as 1024.
+  if (library::kRanksHaveThreads && log->number < kLocationsBeforeReuse) log->stolen.open();
+  log->next = threads_.load();
+  while (!threads_.compare_exchange_weak(log->next, log)) {
+  }
+  thread_log_ = log;
+  return log;
+}
+
+ThreadLog* Recorder::swap_thread_log(ThreadLog* log) {
+  ThreadLog* old = thread_log_;
+  thread_log_ = log;
+  return old;
+}
+
+}  // namespace tracing
+}  // namespace rubato

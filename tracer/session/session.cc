@@ -1,0 +1,662 @@
+#include "tracer/session/session.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <mutex>
+
+#include "tracer/archive/archive_files.h"
+#include "tracer/archive/archive_writer.h"
+#include "tracer/hooks/call_communicators.h"
+#include "tracer/timing/clock_sync.h"
+#include "tracer/code/function_probe.h"
+#include "tracer/code/functions.h"
+#include "tracer/record/journal.h"
+#include "tracer/record/last_words.h"
+#include "tracer/session/late_start.h"
+#include "tracer/session/launcher.h"
+#include "tracer/code/modules.h"
+#include "tracer/timing/overhead.h"
+#include "tracer/timing/overhead_in_place.h"
+#include "tracer/code/own_times.h"
+#include "tracer/timing/periodic_sync.h"
+#include "tracer/record/record_space.h"
+#include "tracer/session/report_line.h"
+#include "tracer/objects/requests.h"
+#include "tracer/session/roll_call.h"
+#include "tracer/session/settings.h"
+
+namespace rubato {
+inline namespace tracing {
+namespace {
+
+/// State from MPI_Init to MPI_Finalize.
+struct Session {
+  Settings settings;
+  bool has_world = false;  ///< MPI_Init was called
+  MPI_Comm comm;           ///< a copy of MPI_COMM_WORLD for the tracer's own messages, if so
+  int rank = 0;
+  int size = 1;
+  std::string host;
+  RecordSpace space;
+  ClockSync clocks;
+  ClockPair init_pair;     ///< when MPI_Init was entered
+  ClockPair first_pair;    ///< when it was left
+  uint64_t end_ticks = 0;  ///< when the last call was
+  ArchiveTask task;
+  bool options_begun = false;  ///< window and functions, see begin_options()
+  bool recording = false;      ///< from MPI_Init on; not where there was no place for the archive
+};
+
+/// All times in between depend on the first and the last comparison of the clocks: on busy cores
+/// each may take this long.
+constexpr double kMeasureSeconds = 1;
+
+Session* session = nullptr;
+bool started = false;
+bool finished = false;
+
+/// What is needed to say that MPI_Abort was called, made beforehand: a signal handler may not
+/// allocate.
+LastWords last_words;
+
+/// How many of MPI's sessions the program has open, and the process that opened the first: children
+/// of fork() have the rest of this too.
+std::mutex sessions_mutex;
+int open_sessions = 0;
+int sessions_pid = 0;
+
+uint64_t realtime() {
+  timespec t;
+  clock_gettime(CLOCK_REALTIME, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+/// True when all ranks have it so.
+bool all_ranks(MPI_Comm comm, bool mine) {
+  int64_t local = mine, all = 0;
+  PMPI(Allreduce)(&local, &all, 1, handles.int64, handles.min, comm);
+  return all != 0;
+}
+
+bool any_rank(MPI_Comm comm, bool mine) {
+  return !all_ranks(comm, !mine);
+}
+
+std::string library_version() {
+  using GetVersion = int (*)(char*, int*);
+  const auto get = reinterpret_cast<GetVersion>(mpi_function("PMPI_Get_library_version"));
+  char text[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
+  int length = 0;
+  if (get != nullptr) get(text, &length);
+  std::string line(text);
+  line.resize(std::min(line.find_first_of("\r\n"), line.size()));
+  std::replace(line.begin(), line.end(), '\t', ' ');
+  return line;
+}
+
+std::string host_name() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+/// Everything that a reader of the records has to know, to the journal and for the archive.
+void note_facts(uint64_t zero) {
+  ArchiveInfo& info = session->task.info;
+  info.command = command_line();
+  info.mpi_library = library_version();
+  for (const CallInfo& call : kCalls) {
+    info.call_names.push_back(call.name);
+    info.call_roles.push_back(call.role);
+  }
+  ProcessFacts facts;
+  facts.job = session->space.job;
+  facts.rank = session->rank;
+  facts.size = session->size;
+  facts.pid = static_cast<uint64_t>(getpid());
+  facts.host = session->host;
+  facts.boot = boot_id();
+  facts.output = session->settings.output;
+  facts.command = info.command;
+  facts.mpi_library = info.mpi_library;
+  facts.tsc = Clock::uses_tsc();
+  facts.zero = zero;
+  facts.first_ticks = session->first_pair.ticks;
+  facts.first_monotonic = session->first_pair.nanoseconds;
+  facts.start_ticks = info.start_ticks;
+  facts.start_realtime = info.start_realtime;
+  facts.overhead = info.overhead;
+  facts.processors = session->task.processors;
+  facts.eager_limits = info.eager_limits;
+  facts.call_names = info.call_names;
+  facts.call_roles = info.call_roles;
+  facts.call_sites = session->settings.call_sites;
+  facts.function_filter = session->settings.function_filter;
+  if (session->settings.functions) info.function_hooks = functions::hooks();
+  facts.function_hooks = static_cast<uint32_t>(info.function_hooks);
+  journal::append(JournalEntry::kProcess, facts.pack());
+}
+
+/// Ticks per second as far as it is known: since MPI_Init was entered.
+double approximate_rate() {
+  return ticks_per_second(session->init_pair, ClockPair::sample());
+}
+
+/// Switches off what is not asked for.
+void apply_window(const RunWindow& window) {
+  const uint64_t now = Clock::now();
+  const auto ticks = [&](double seconds) {
+    // The counter's rate is not known to more than some percent yet.
+    const double since = seconds * approximate_rate();
+    return since > 1e18 ? UINT64_MAX - 1 : now + static_cast<uint64_t>(since);
+  };
+  if (window.kind == RunWindow::Kind::kSeconds) {
+    Recorder::set_window(ticks(window.begin), ticks(window.end), now);
+  } else if (window.kind == RunWindow::Kind::kBarriers) {
+    Recorder::set_barrier_window(static_cast<uint64_t>(window.begin),
+                                 static_cast<uint64_t>(std::min(window.end, 1e18)), now);
+  }
+}
+
+/// The first comparison of the clocks. Rank 0's settings hold for all.
+void start_clocks() {
+  Settings& settings = session->settings;
+  double common[2] = {settings.clock_per_rank ? 1.0 : 0.0, settings.sync_every};
+  PMPI(Bcast)(common, static_cast<int>(sizeof common), handles.byte, 0, session->comm);
+  session->clocks.start(session->comm, common[0] != 0);
+  session->clocks.measure(kMeasureSeconds);
+  journal::clock_sample(session->clocks.parent(), session->clocks.samples());
+  PeriodicSync::start(session->comm, session->clocks, common[1]);
+}
+
+void new_session() {
+  session = new Session;
+  session->settings = Settings::from_environment();
+  session->host = host_name();
+}
+
+/// When MPI's beginning was entered, on the clock in use.
+uint64_t ticks_of(const InitStamp& stamp) {
+  return Clock::uses_tsc() ? stamp.tsc : stamp.monotonic;
+}
+
+bool wants_tsc() {
+  return Clock::tsc_usable() && !session->settings.monotonic_clock;
+}
+
+/// There is a place for records, and the clock is chosen: everything else that comes before the
+/// first one. `start_communicators` enters the initial communicators.
+template <class Start>
+void begin_records(const InitStamp& stamp, bool threads, Start start_communicators) {
+  if (session->space.segments.directory != nullptr) {
+    journal::open(session->space.directory, session->space.segments.rank);
+  }
+  const uint64_t enter = ticks_of(stamp);
+  const uint64_t zero = enter - 1;  // so that no record begins at 0
+  session->init_pair = {enter, stamp.monotonic};
+  session->first_pair = ClockPair::sample();
+  ArchiveInfo& info = session->task.info;
+  info.start_ticks = Clock::now();
+  info.start_realtime = realtime();
+
+  requests::start(threads);
+  start_communicators();
+  if (session->settings.functions || session->settings.call_sites) {
+    modules::start(wrapper_libraries());
+  }
+  if (!session->settings.archive) Recorder::keep_sums_only(run_bounds());
+  Recorder::start(session->space.segments, zero);
+  if (session->settings.archive) {
+    info.overhead = measure_overhead(session->settings.functions, session->settings.call_sites);
+  }
+  if (session->settings.archive && session->has_world) {
+    measure_in_place(session->rank, session->size, session->host, info.overhead);
+  }
+  info.eager_limits = eager_limits();
+  session->task.processors = processors_now();
+  note_facts(zero);
+  session->recording = true;
+  // A child of fork() is not a rank.
+  pthread_atfork(nullptr, nullptr, [] { Recorder::stop(); });
+  const Settings& settings = session->settings;
+  last_words.prepare("rubato: " + how_to_recover("the program called MPI_Abort") + "\n",
+                     settings.archive ? settings.output + "/" + kAborted : "", session->rank == 0);
+}
+
+/// Behind the first call.
+void begin_options() {
+  if (session->options_begun) return;
+  session->options_begun = true;
+  Recorder::record_stolen(approximate_rate());
+  apply_window(session->settings.window);
+  if (session->settings.functions) {
+    functions::start(session->settings.function_filter);
+  }
+}
+
+/// MPI_Init, with which the world begins.
+void record_init_call(CallId init, const InitStamp& stamp, const LateStart& late = {}) {
+  ThreadLog* log = begin_call(stamp.call_site);
+  if (log == nullptr) return;
+  {
+    Call call(log, init, ticks_of(stamp));
+    call.item(Item::kCommCreate, communicators::kWorld);
+    call.item(Item::kCommCreate, communicators::kSelf);
+    note_collective(call, OTF2_COLLECTIVE_OP_CREATE_HANDLE, communicators::kWorld,
+                    OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
+    if (late.left == 0) {
+      call.leave();
+      return;
+    }
+    call.leave_at(late.left - late.stolen);
+  }
+  if (log->muted || !Recorder::has_room_for_stolen(*log)) return;
+  const double nanoseconds = static_cast<double>(late.stolen) / approximate_rate() * 1e9;
+  Recorder::put_stolen(*log, late.left, static_cast<uint64_t>(nanoseconds), late.told);
+}
+
+void begin_session(CallId init, const InitStamp& stamp) {
+  new_session();
+  session->has_world = true;
+  PMPI(Comm_dup)(handles.world, &session->comm);
+  PMPI(Comm_rank)(session->comm, &session->rank);
+  PMPI(Comm_size)(session->comm, &session->size);
+  if (!session->space.make(session->comm, session->settings, session->host)) return;
+  Clock::choose(all_ranks(session->comm, wants_tsc()));
+  // The environment may have given more than the program asked for.
+  int provided_threads = MPI_THREAD_MULTIPLE;
+  PMPI(Query_thread)(&provided_threads);
+  begin_records(stamp, provided_threads == MPI_THREAD_MULTIPLE, communicators::start);
+  ThreadLog* const log = Recorder::on() ? Recorder::this_thread() : nullptr;
+  start_clocks();
+  // Ranks that share a clock with rank 0 had nothing to do; without the barrier they would be on
+  // their way up to a second before the others, and wait for them in the first message.
+  const LateStart late =
+      leave_barrier(session->comm, session->clocks.sharers(), log, approximate_rate());
+  record_init_call(init, stamp, late);
+  begin_options();
+}
+
+#if MPI_VERSION >= 4
+/// The processes of the job, from a session of our own, which lives as long as the program has any:
+/// groups of a session that the program closes may end with it.
+struct JobGroup {
+  MPI_Session mpi;
+  MPI_Group group;
+  bool open = false;
+};
+JobGroup job_group;
+
+bool open_job_group() {
+  if (PMPI(Session_init)(handles.info_null, handles.errors_return, &job_group.mpi) != MPI_SUCCESS) {
+    return false;
+  }
+  if (PMPI(Group_from_session_pset)(job_group.mpi, "mpi://WORLD", &job_group.group) ==
+      MPI_SUCCESS) {
+    job_group.open = true;
+    return true;
+  }
+  PMPI(Session_finalize)(&job_group.mpi);
+  return false;
+}
+
+void close_job_group() {
+  if (!job_group.open) return;
+  job_group.open = false;
+  PMPI(Group_free)(&job_group.group);
+  PMPI(Session_finalize)(&job_group.mpi);
+}
+
+/// Begins to record without a word to other ranks.
+void begin_alone(const InitStamp& stamp, MPI_Group everybody) {
+  new_session();
+  PMPI(Group_rank)(everybody, &session->rank);
+  PMPI(Group_size)(everybody, &session->size);
+  if (!session->space.make_alone(session->rank, session->size, session->settings, session->host)) {
+    return;
+  }
+  Clock::choose(wants_tsc());
+  // Any session may let threads call at once.
+  begin_records(stamp, true, [&] { communicators::start_without_world(everybody); });
+}
+
+/// MPI_Init after this rank or another has opened sessions, and records: from here on those
+/// sessions do not matter.
+void join_world(CallId init, const InitStamp& stamp) {
+  if (session == nullptr) {
+    MPI_Group everybody;
+    PMPI(Comm_group)(handles.world, &everybody);
+    begin_alone(stamp, everybody);
+  }
+  session->has_world = true;
+  PMPI(Comm_dup)(handles.world, &session->comm);
+  // The clocks of ranks that chose alone may be different ones, and so may their settings be.
+  session->settings.summary = any_rank(session->comm, session->settings.summary);
+  const bool tsc = session->recording && Clock::uses_tsc();
+  const bool other = session->recording && !Clock::uses_tsc();
+  if (any_rank(session->comm, !session->recording) ||
+      (any_rank(session->comm, tsc) && any_rank(session->comm, other)) ||
+      (any_rank(session->comm, session->settings.archive) &&
+       any_rank(session->comm, !session->settings.archive))) {
+    Recorder::stop();
+    session->recording = false;
+    return;
+  }
+  communicators::know_world();
+  journal::sessions(true);  // only MPI_Finalize ends this job properly
+  start_clocks();
+  record_init_call(init, stamp);
+  begin_options();
+}
+#endif
+
+/// The last call on record.
+void record_the_end(CallId finalize, const void* call_site) {
+  ThreadLog* log = begin_call(call_site);
+  if (log == nullptr) {
+    PMPI(Barrier)(session->comm);
+    return;
+  }
+  Call call(log, finalize);
+  PMPI(Barrier)(session->comm);
+  call.item(Item::kCommDestroy, communicators::kSelf);
+  call.item(Item::kCommDestroy, communicators::kWorld);
+  note_collective(call, OTF2_COLLECTIVE_OP_DESTROY_HANDLE, communicators::kWorld,
+                  OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
+  call.leave();
+}
+
+/// Ticks per second. The rate of the counter shows only over some time; a short run waits a moment.
+double clock_rate() {
+  ClockPair last = ClockPair::sample();
+  const uint64_t run = last.nanoseconds - session->first_pair.nanoseconds;
+  constexpr uint64_t kShortest = 20'000'000;
+  if (Clock::uses_tsc() && run < kShortest) {
+    usleep(static_cast<useconds_t>((kShortest - run) / 1000 + 1));
+    last = ClockPair::sample();
+  }
+  return ticks_per_second(session->first_pair, last);
+}
+
+/// The end of a run of which nothing but a summary is wanted.
+void end_without_archive() {
+  const double rate = clock_rate();
+  const std::string line = summarise_run(session->comm, session->clocks.model(), rate);
+  for (ThreadLog* log = Recorder::threads(); log != nullptr; log = log->next) {
+    Recorder::release(*log);
+  }
+  if (session->rank == 0) say_outcome(line);
+}
+
+/// Functions were asked for, and there are none.
+void say_no_functions() {
+  const FunctionHooks hooks = session->task.info.function_hooks;
+  std::string line = "no functions were recorded: " +
+                     functions_property(hooks, false).substr(sizeof "false: " - 1);
+  if (hooks == FunctionHooks::kUnseen)
+    line += " (mpicc -g -finstrument-functions ...; the same for mpicxx and mpif90, gcc and clang)";
+  warn(line);
+}
+
+/// The line at the end, by rank 0.
+void say_written(const Written& written) {
+  if (session->settings.functions && !written.functions) say_no_functions();
+  RunReport report;
+  report.archive = session->settings.output;
+  report.ranks = session->size;
+  report.seconds = static_cast<double>(session->end_ticks - session->init_pair.ticks) /
+                   session->task.info.ticks_per_second;
+  report.calls = written.calls;
+  report.bytes = written.bytes;
+  report.early = written.early;
+  const char* directory = std::getenv("PWD");
+  say_outcome(report_line(report, directory != nullptr ? directory : ""));
+}
+
+void end_session(CallId finalize, const void* call_site) {
+  PeriodicSync::stop();
+  record_the_end(finalize, call_site);
+  session->end_ticks = Clock::now();
+  Recorder::stop();
+  journal::ended(Recorder::ended() != Ended::kNot, Recorder::ended_error());
+  session->clocks.measure(kMeasureSeconds);
+  if (!session->settings.archive) {
+    end_without_archive();
+    session->clocks.finish();
+    PMPI(Comm_free)(&session->comm);
+    return;
+  }
+  session->task.offsets = session->clocks.model().records(session->task.info.start_ticks);
+  session->task.info.ticks_per_second = clock_rate();
+  session->task.info.locations_reused = any_rank(session->comm, Recorder::logs_reused());
+  if (any_rank(session->comm, FunctionProbe::wanted())) {
+    session->task.info.unrecorded_functions =
+        take_probes(session->comm, session->task.info.overhead);
+  }
+  if (session->settings.functions) session->task.info.function_hooks = functions::hooks();
+  session->task.output = session->settings.output;
+  session->task.records = session->space.directory;
+  session->task.function_filter = session->settings.function_filter;
+  session->task.host = session->host;
+  if (session->settings.summary) {
+    const std::string line =
+        summarise_run(session->comm, session->clocks.model(), session->task.info.ticks_per_second);
+    if (session->rank == 0) warn(line);
+  }
+  Written written;
+  if (write_archive(session->comm, session->task, written)) {
+    for (ThreadLog* log = Recorder::threads(); log != nullptr; log = log->next) {
+      Recorder::release(*log);
+    }
+    journal::remove();
+    session->space.remove(session->comm, session->settings);
+    if (session->rank == 0) say_written(written);
+  }
+  session->clocks.finish();
+  PMPI(Comm_free)(&session->comm);
+}
+
+}  // namespace
+
+InitStamp before_init(const void* call_site) {
+  return {__rdtsc(), Clock::monotonic(), call_site};
+}
+
+namespace {
+
+/// The program has loaded an MPI library of the other kind after its start, so that only its
+/// launcher could tell, or one that the tracer does not know. It runs as without the tracer.
+void leave_to_other_library() {
+  pass_everything();
+  finished = true;
+  if (!launched_as_rank_0()) return;
+  if (const char* missing = missing_handle()) {
+    say_outcome(std::string("nothing is recorded: this ") + library::kName + " has no " + missing +
+                ", so it is of a version that the tracer does not know");
+    return;
+  }
+  say_outcome(std::string("nothing is recorded: the program loaded another MPI library than ") +
+              library::kName + ", which the tracer was chosen for; launch it with the mpirun of " +
+              library::kOtherName);
+}
+
+}  // namespace
+
+namespace {
+
+RollCall* roll_call = nullptr;
+
+/// False, and said, where some ranks are not traced. They would take part in no communication of
+/// ours, so the program runs as without the tracer.
+bool every_rank_is_traced() {
+  constexpr double kMostSeconds = 10;  // seconds; file systems over a network take some
+  int rank = 0, size = 1;
+  PMPI(Comm_rank)(handles.world, &rank);
+  PMPI(Comm_size)(handles.world, &size);
+  const RollCall::Answer answer = roll_call->answer(rank, size, kMostSeconds);
+  if (answer.all) return true;
+  Recorder::stop();
+  if (session != nullptr) session->recording = false;  // one of MPI's sessions
+  pass_everything();
+  finished = true;
+  outcome_is_said();
+  if (answer.speaker) warn(untraced_ranks(answer, size));
+  return false;
+}
+
+}  // namespace
+
+void announce_rank() {
+  if (roll_call != nullptr) return;
+  const std::string output = output_directory();
+  RollCall::Places places;
+  places.job = launched_as();
+  // A batch job may have several jobs of MPI at once.
+  if (places.job == "-" || places.job.rfind("PBS_", 0) == 0) places.job += " " + output;
+  const char* temporary = std::getenv("TMPDIR");
+  places.node = {"/dev/shm", temporary != nullptr && *temporary != '\0' ? temporary : "/tmp"};
+  const size_t slash = output.rfind('/');
+  places.shared = slash == std::string::npos ? "." : output.substr(0, slash);
+  roll_call = new RollCall(places);
+}
+
+void start_session(CallId init, const InitStamp& stamp) {
+  if (started && (session == nullptr || session->has_world || finished)) return;
+  started = true;
+  if (!load_handles()) {
+    delete roll_call;
+    leave_to_other_library();
+    return;
+  }
+  try {
+    if (!every_rank_is_traced()) return;
+#if MPI_VERSION >= 4
+    if (any_rank(handles.world, session != nullptr)) {
+      join_world(init, stamp);
+      return;
+    }
+#endif
+    begin_session(init, stamp);
+  } catch (const std::exception& error) {
+    Recorder::stop();
+    say_outcome(std::string("recording could not start: ") + error.what());
+  }
+}
+
+void finish_session(CallId finalize, const void* call_site) {
+  if (session == nullptr || finished) return;
+  finished = true;
+  if (!session->recording) return;
+  try {
+    end_session(finalize, call_site);
+  } catch (const std::exception& error) {
+    say_outcome(std::string("the trace could not be written: ") + error.what());
+  }
+}
+
+#if MPI_VERSION >= 4
+namespace {
+
+/// This process records, and MPI_Init was not called.
+bool alone() {
+  return session != nullptr && session->recording && !session->has_world;
+}
+
+/// There is a session of the program again.
+void open_again() {
+  if (!open_job_group()) return;
+  communicators::use_world_group(job_group.group);
+  journal::sessions(true);
+}
+
+}  // namespace
+
+void mpi_session_opened(CallId init, const InitStamp& stamp) {
+  const std::lock_guard lock(sessions_mutex);
+  const bool first = open_sessions++ == 0;
+  if (finished) return;
+  if (!started) {
+    // Where this does not work MPI_Init may still begin, which the other ranks count on.
+    if (!load_handles()) {
+      started = true;
+      leave_to_other_library();
+      return;
+    }
+    if (!open_job_group()) return;
+    started = true;
+    sessions_pid = getpid();
+    try {
+      begin_alone(stamp, job_group.group);
+    } catch (const std::exception& error) {
+      Recorder::stop();
+      say_outcome(std::string("recording could not start: ") + error.what());
+      return;
+    }
+    if (session->recording) journal::sessions(true);
+  } else if (first && alone()) {
+    open_again();
+  }
+  if (session == nullptr || !session->recording) return;
+  if (ThreadLog* log = begin_call(stamp.call_site)) {
+    Call call(log, init, ticks_of(stamp));
+    call.leave();
+  }
+  begin_options();
+}
+
+void mpi_session_closing() {
+  const std::lock_guard lock(sessions_mutex);
+  // MPI ends with the last of its sessions; ours must not be that.
+  if (open_sessions == 1) close_job_group();
+}
+
+void mpi_session_closed(bool good) {
+  const std::lock_guard lock(sessions_mutex);
+  if (good && --open_sessions == 0 && alone()) journal::sessions(false);
+  if (!good && open_sessions == 1 && alone()) open_again();
+}
+#else
+void mpi_session_opened(CallId, const InitStamp&) {}
+void mpi_session_closing() {}
+void mpi_session_closed(bool) {}
+#endif
+
+std::string sessions_report() {
+  if (session == nullptr || !session->recording || session->has_world || session->rank != 0 ||
+      open_sessions > 0 || sessions_pid != getpid()) {
+    return "";
+  }
+  return how_to_recover("this program has MPI sessions and no MPI_Finalize");
+}
+
+void abort_session() {
+  if (!session_started() || finished) return;
+  Recorder::stop();
+  last_words.say();
+}
+
+bool abort_is_said() {
+  return last_words.is_said();
+}
+
+std::string how_to_recover(const std::string& what) {
+  if (!session->settings.archive) return "no summary: " + what;
+  return what + "; to make a trace of what was recorded: rubato recover " +
+         shell_word(session->settings.output);
+}
+
+bool session_started() {
+  return session != nullptr && session->recording;
+}
+bool session_finished() {
+  return finished;
+}
+
+}  // namespace tracing
+}  // namespace rubato

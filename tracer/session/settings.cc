@@ -1,0 +1,147 @@
+#include "tracer/session/settings.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "tracer/record/file_limit.h"
+
+namespace rubato {
+inline namespace tracing {
+namespace {
+
+bool is_set(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && std::strcmp(value, "1") == 0;
+}
+
+}  // namespace
+
+std::string output_directory() {
+  const char* output = std::getenv("RUBATO_TRACE_OUTPUT");
+  return output != nullptr && *output != '\0' ? output : "rubato-trace.otf2dir";
+}
+
+Settings Settings::from_environment() {
+  Settings settings;
+  settings.output = output_directory();
+  if (const char* memory = std::getenv("RUBATO_TRACE_MEMORY")) {
+    settings.memory = std::strtoull(memory, nullptr, 10);
+  }
+  const char* when_full = std::getenv("RUBATO_TRACE_WHEN_FULL");
+  settings.stop_when_full = when_full != nullptr && std::strcmp(when_full, "stop") == 0;
+  if (const char* records = std::getenv("RUBATO_TRACE_RECORDS")) settings.records = records;
+  const char* window = std::getenv("RUBATO_TRACE_WINDOW");
+  if (window != nullptr && !RunWindow::parse(window, settings.window)) {
+    warn(std::string("RUBATO_TRACE_WINDOW=") + window + " is not understood; all is recorded");
+  }
+  const char* clock = std::getenv("RUBATO_TRACE_CLOCK");
+  settings.monotonic_clock = clock != nullptr && std::strcmp(clock, "monotonic") == 0;
+  const char* domain = std::getenv("RUBATO_TRACE_CLOCK_DOMAIN");
+  settings.clock_per_rank = domain != nullptr && std::strcmp(domain, "rank") == 0;
+  if (const char* seconds = std::getenv("RUBATO_TRACE_SYNC_EVERY")) {
+    settings.sync_every = std::strtod(seconds, nullptr);
+  }
+  settings.functions = is_set("RUBATO_TRACE_FUNCTIONS");
+  settings.call_sites = is_set("RUBATO_TRACE_CALL_SITES");
+  settings.summary = is_set("RUBATO_SUMMARY");
+  const char* archive = std::getenv("RUBATO_TRACE_ARCHIVE");
+  settings.archive = archive == nullptr || std::strcmp(archive, "0") != 0;
+  if (const char* filter = std::getenv("RUBATO_TRACE_FUNCTION_FILTER")) {
+    std::ifstream file(filter, std::ios::binary);
+    settings.function_filter.assign(std::istreambuf_iterator<char>(file), {});
+    if (!file.is_open()) warn(std::string(filter) + " cannot be read; no function is left out");
+  }
+  return settings;
+}
+
+bool RunWindow::parse(const char* text, RunWindow& window) {
+  constexpr char kBarrier[] = "barrier:";
+  RunWindow read;
+  read.kind = Kind::kSeconds;
+  read.end = 1e18;
+  if (std::strncmp(text, kBarrier, sizeof kBarrier - 1) == 0) {
+    read.kind = Kind::kBarriers;
+    text += sizeof kBarrier - 1;
+  }
+  char* end = nullptr;
+  const double begin = std::strtod(text, &end);
+  if (end != text) read.begin = begin;
+  if (*end++ != ':') return false;
+  text = end;
+  const double last = std::strtod(text, &end);
+  if (end != text) read.end = last;
+  if (*end != '\0' || read.begin < 0 || read.end <= read.begin) return false;
+  window = read;
+  return true;
+}
+
+std::string command_line(const std::string& process) {
+  std::ifstream file(process + "/cmdline", std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  for (char& c : text) {
+    if (c == '\0') c = ' ';
+  }
+  return text;
+}
+
+bool launched_as_rank_0() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+    if (const char* rank = std::getenv(name)) return std::strcmp(rank, "0") == 0;
+  }
+  return true;
+}
+
+namespace {
+
+/// A message to tools/launch/trace_watch.h.
+void tell_watcher(const std::string& message) {
+  const char* name = std::getenv("RUBATO_TRACE_WATCH");
+  sockaddr_un address{};
+  if (name == nullptr || std::strlen(name) + 1 > sizeof address.sun_path) return;
+  const int program_errno = errno;
+  const size_t length = std::strlen(name);
+  address.sun_family = AF_UNIX;  // its name begins with a zero: there is no file
+  std::memcpy(address.sun_path + 1, name, length);
+  const int file = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (file >= 0) {
+    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+    sendto(file, message.data(), message.size(), MSG_NOSIGNAL,
+           reinterpret_cast<const sockaddr*>(&address), size);
+    close(file);
+  }
+  errno = program_errno;
+}
+
+}  // namespace
+
+void outcome_is_said() {
+  tell_watcher("x");
+}
+
+void tell_output(const std::string& output) {
+  tell_watcher("o" + output);
+}
+
+void say_outcome(const std::string& message) {
+  outcome_is_said();
+  warn(message);
+}
+
+void warn(const std::string& message) {
+  const std::string line = "rubato: " + message + "\n";
+  const NoFileSizeSignal quiet;  // standard error may be a file
+  // In one piece, so that the lines of several processes do not mix.
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+}
+
+}  // namespace tracing
+}  // namespace rubato

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+/// What `rubato trace` tells the tracer, through the environment.
+namespace rubato {
+inline namespace tracing {
+
+/// The part of the run to record, from the end of MPI_Init on.
+struct RunWindow {
+  enum class Kind { kAll, kSeconds, kBarriers };
+  Kind kind = Kind::kAll;
+  double begin = 0;  ///< seconds, or a count of Barriers on MPI_COMM_WORLD
+  double end = 0;
+  /// "0.5:10" seconds; "barrier:3:7". Either number may be left out. False: it is neither.
+  static bool parse(const char* text, RunWindow& window);
+};
+
+struct Settings {
+  std::string output;                     ///< RUBATO_TRACE_OUTPUT: directory of the archive
+  uint64_t memory = uint64_t{256} << 20;  ///< RUBATO_TRACE_MEMORY: bytes of records per process
+  bool stop_when_full = false;            ///< RUBATO_TRACE_WHEN_FULL=stop
+  std::string records;                    ///< RUBATO_TRACE_RECORDS: directory for records
+  RunWindow window;                       ///< RUBATO_TRACE_WINDOW
+  bool monotonic_clock = false;           ///< RUBATO_TRACE_CLOCK=monotonic
+  bool clock_per_rank = false;            ///< RUBATO_TRACE_CLOCK_DOMAIN=rank, not one per node
+  double sync_every = 0;                  ///< RUBATO_TRACE_SYNC_EVERY: seconds, 0 = never
+  bool functions = false;                 ///< RUBATO_TRACE_FUNCTIONS=1: those of the program
+  std::string function_filter;            ///< rules in the file RUBATO_TRACE_FUNCTION_FILTER
+  bool call_sites = false;                ///< RUBATO_TRACE_CALL_SITES=1
+  bool summary = false;                   ///< RUBATO_SUMMARY=1: a line at the end (run_summary.h)
+  bool archive = true;                    ///< RUBATO_TRACE_ARCHIVE=0: that line alone
+
+  static Settings from_environment();
+};
+
+/// The output of the settings.
+std::string output_directory();
+
+/// A process's command line, blanks between the words; "" where there is none.
+std::string command_line(const std::string& process = "/proc/self");
+
+/// True on one process of a job, by what its launcher says; without one, on each.
+bool launched_as_rank_0();
+
+/// One line on standard error, "rubato: ..."; nothing where it is closed.
+void warn(const std::string& message);
+
+/// The same for the outcome of the trace, the last line of a run. Then `rubato trace` does not
+/// print one (tools/launch/trace_watch.h).
+void say_outcome(const std::string& message);
+/// Somebody says it in another way.
+void outcome_is_said();
+/// Rank 0 records, and its archive will be called `output`, which `rubato trace` could not know.
+void tell_output(const std::string& output);
+
+}  // namespace tracing
+}  // namespace rubato
