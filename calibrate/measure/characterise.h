@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "calibrate/plan/length_list.h"
 #include "calibrate/measure/pair.h"
 #include "calibrate/measure/sweep.h"
+#include "calibrate/plan/length_list.h"
 #include "calibrate/plan/time_plan.h"
 #include "models/fit/protocol_fit.h"
 

@@ -10,9 +10,9 @@
 #include <tuple>
 
 #include "calibrate/measure/collective_call.h"
-#include "calibrate/plan/collective_plan.h"
 #include "calibrate/measure/presence.h"
 #include "calibrate/measure/sync_limit.h"
+#include "calibrate/plan/collective_plan.h"
 
 namespace rubato {
 namespace {

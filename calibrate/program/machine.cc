@@ -12,8 +12,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "calibrate/program/memory_left.h"
 #include "calibrate/clock/message_memory.h"
+#include "calibrate/program/memory_left.h"
 
 namespace rubato {
 namespace {

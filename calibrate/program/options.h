@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "calibrate/measure/collectives.h"
-#include "models/platform/platform.h"
 #include "models/fit/message_pattern.h"
 #include "models/fit/timed_length.h"
+#include "models/platform/platform.h"
 
 namespace rubato {
 

@@ -22,8 +22,8 @@
 #include <cassert>
 #include <cmath>
 
-#include "models/collective/algorithm_parts.h"
 #include "models/base/error.h"
+#include "models/collective/algorithm_parts.h"
 
 namespace rubato {
 namespace {

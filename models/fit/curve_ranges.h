@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "models/fit/level_fit.h"
 #include "models/base/units.h"
+#include "models/fit/level_fit.h"
 
 namespace rubato {
 

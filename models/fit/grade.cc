@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "models/platform/uncertainty.h"
 #include "models/fit/timed_length.h"
+#include "models/platform/uncertainty.h"
 
 namespace rubato {
 namespace {

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "models/platform/platform.h"
 #include "models/fit/fit.h"
 #include "models/fit/overheads.h"
 #include "models/fit/protocol_fit.h"
 #include "models/fit/timed_length.h"
+#include "models/platform/platform.h"
 
 namespace rubato {
 

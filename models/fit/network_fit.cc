@@ -6,9 +6,9 @@
 #include <limits>
 #include <optional>
 
+#include "models/base/units.h"
 #include "models/scenario/level_changes.h"
 #include "models/statistics/statistics.h"
-#include "models/base/units.h"
 
 namespace rubato {
 namespace {

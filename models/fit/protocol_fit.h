@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "models/platform/platform.h"
 #include "models/fit/timed_length.h"
+#include "models/platform/platform.h"
 
 namespace rubato {
 

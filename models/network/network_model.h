@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "models/placement/distances.h"
 #include "models/network/network.h"
+#include "models/placement/distances.h"
 #include "models/placement/placement.h"
 
 namespace rubato {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "models/placement/distances.h"
 #include "models/network/fair_share.h"
 #include "models/network/network_model.h"
 #include "models/network/topology_drawing.h"
+#include "models/placement/distances.h"
 
 namespace rubato {
 

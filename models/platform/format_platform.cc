@@ -6,9 +6,9 @@
 #include <limits>
 #include <sstream>
 
+#include "models/base/units.h"
 #include "models/platform/platform_file.h"
 #include "models/platform/platform_text.h"
-#include "models/base/units.h"
 
 namespace rubato {
 namespace {

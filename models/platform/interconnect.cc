@@ -34,9 +34,8 @@ double held_beyond(const LevelModel& level, double bytes) {
 
 }  // namespace
 
-Interconnect::Interconnect(const Platform& platform, std::optional<Level> fallback,
-                           std::shared_ptr<const Distances> distances)
-    : platform_(platform), fallback_(fallback), distances_(std::move(distances)) {}
+Interconnect::Interconnect(const Platform& platform, std::shared_ptr<const Distances> distances)
+    : platform_(platform), distances_(std::move(distances)) {}
 
 bool Interconnect::flows(Level level) const {
   const ContentionSetting& network = platform_.contention;
@@ -74,7 +73,7 @@ Interconnect::Wire Interconnect::wire(Level level, double bytes) const {
 }
 
 const LevelModel* Interconnect::model_of(Level level) const {
-  const auto& model = platform_.priced_by(level, fallback_);
+  const auto& model = platform_.priced_by(level);
   return model ? &*model : nullptr;
 }
 

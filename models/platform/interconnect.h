@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "models/platform/platform.h"
 #include "models/placement/distances.h"
+#include "models/platform/platform.h"
 
 namespace rubato {
 
@@ -36,10 +36,9 @@ struct MessageCost {
 /// same question always gets the same answer.
 class Interconnect {
  public:
-  /// `fallback` stands in for levels that the platform lacks. `distances`: those of the classes
-  /// that are asked for, if any; pairs of a distance cost what those of the level network do, and
-  /// its latency for each one-way trip.
-  explicit Interconnect(const Platform& platform, std::optional<Level> fallback = {},
+  /// `distances`: those of the pairs' classes, if any; pairs of a distance cost what those of the
+  /// level network do, and its latency for each one-way trip.
+  explicit Interconnect(const Platform& platform,
                         std::shared_ptr<const Distances> distances = nullptr);
 
   /// True when messages of this level have a price.
@@ -92,7 +91,6 @@ class Interconnect {
   double in_links(double bytes) const;
 
   Platform platform_;
-  std::optional<Level> fallback_;
   std::shared_ptr<const Distances> distances_;
 };
 

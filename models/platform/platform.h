@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "models/collective/collective_model.h"
-#include "models/platform/transfer_curve.h"
 #include "models/network/network_model.h"
 #include "models/placement/placement.h"
+#include "models/platform/transfer_curve.h"
 
 namespace rubato {
 
@@ -66,7 +66,8 @@ struct LevelModel {
 /// computations.
 using Provenance = std::map<std::string, std::string>;
 
-/// A machine as the replay sees it; the content of one platform file (models/platform/platform_file.h).
+/// A machine as the replay sees it; the content of one platform file
+/// (models/platform/platform_file.h).
 struct Platform {
   std::string name;
   std::array<std::optional<LevelModel>, kLevels> levels;
@@ -82,11 +83,15 @@ struct Platform {
   Provenance measured;
 
   const std::optional<LevelModel>& level(Level l) const { return levels[static_cast<int>(l)]; }
-  /// The level that replaces a missing one: node for socket, then `fallback`.
-  const std::optional<LevelModel>& priced_by(Level l, std::optional<Level> fallback) const {
-    if (!level(l) && l == Level::kSocket) l = Level::kNode;
-    return level(l) || !fallback ? level(l) : priced_by(*fallback, {});
+  /// The level whose model prices messages of level `l`: itself, or the next wider one that the
+  /// platform has. A narrower one never stands in, as it would make messages cheaper. kNetwork if
+  /// there is none.
+  Level priced_as(Level l) const {
+    auto at = static_cast<int>(l);
+    while (at + 1 < kLevels && !levels[at]) ++at;
+    return static_cast<Level>(at);
   }
+  const std::optional<LevelModel>& priced_by(Level l) const { return level(priced_as(l)); }
   /// Its contention; if sockets are not told from nodes, both share one setting.
   ContentionSetting contended() const {
     constexpr auto socket = static_cast<size_t>(Level::kSocket);

@@ -9,11 +9,11 @@
 #include <limits>
 #include <sstream>
 
-#include "models/platform/curve_falls.h"
-#include "models/platform/platform_text.h"
 #include "models/base/error.h"
 #include "models/base/input_file.h"
 #include "models/base/units.h"
+#include "models/platform/curve_falls.h"
+#include "models/platform/platform_text.h"
 
 namespace rubato {
 namespace {

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "models/scenario/scenario_change.h"
 #include "models/network/network_model.h"
 #include "models/placement/placement.h"
+#include "models/scenario/scenario_change.h"
 
 namespace rubato {
 

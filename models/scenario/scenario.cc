@@ -7,14 +7,14 @@
 #include <functional>
 #include <limits>
 
-#include "models/scenario/level_changes.h"
-#include "models/platform/loggps.h"
-#include "models/scenario/placement_changes.h"
-#include "models/platform/platform_file.h"
-#include "models/platform/platform_presets.h"
-#include "models/scenario/scenario_change.h"
 #include "models/base/error.h"
 #include "models/base/units.h"
+#include "models/platform/loggps.h"
+#include "models/platform/platform_file.h"
+#include "models/platform/platform_presets.h"
+#include "models/scenario/level_changes.h"
+#include "models/scenario/placement_changes.h"
+#include "models/scenario/scenario_change.h"
 
 namespace rubato {
 namespace {
@@ -263,7 +263,7 @@ void refuse_idle(const Scenario& scenario, const std::string& text, const Change
   for (int i = 0; i < kLevels; ++i) {
     const bool named = dot != std::string::npos && change.key.substr(0, dot) == kLevelNames[i];
     const bool all = dot == std::string::npos && i != static_cast<int>(Level::kSelf);
-    const auto& level = scenario.platform.priced_by(static_cast<Level>(i), {});
+    const auto& level = scenario.platform.priced_by(static_cast<Level>(i));
     if ((!named && !all) || !level) continue;
     if (has_any(*level, what)) return;
     any = true;
@@ -326,6 +326,16 @@ bool changes_contention(const std::string& key) {
                        const NetworkKey* found = model->key(key);
                        return found && found->short_name == key;
                      });
+}
+
+/// Notes dr=fit in `scenario` and returns the change with the ratio at which the search begins.
+Change without_fit(Scenario& scenario, Change change) {
+  const bool is_ratio = change.key == "dr" || change.key == "contention.dr" ||
+                        change.key == "contention.degradation_ratio";
+  const bool fits = is_ratio && change.operation == '=' && change.value == "fit";
+  if (is_ratio || change.key == "contention") scenario.fits_degradation = fits;
+  if (fits) change.value = "1";
+  return change;
 }
 
 /// contention=MODEL or none; contention.KEY=VALUE, *FACTOR or /FACTOR, dr for that of degradation
@@ -486,7 +496,7 @@ void apply(Scenario& scenario, const std::string& text, const Change& change,
   } else if (is_operation) {
     change_collective(scenario, text, change);
   } else if (changes_contention(change.key)) {
-    change_contention(scenario.platform.contention, text, change);
+    change_contention(scenario.platform.contention, text, without_fit(scenario, change));
   } else if (change.key == "network") {
     scenario.platform.contention = named_network(text, change, presets);
   } else if (change.key == "collectives") {

@@ -47,6 +47,8 @@ struct Scenario {
   PlacementRule placement;
   std::array<bool, kLevels> changed_levels{};     ///< whose latency or bandwidth was changed
   std::vector<CollectiveOp> changed_collectives;  ///< whose algorithm was changed by name
+  /// dr=fit: the degradation ratio is searched for, with which the run takes as long as measured.
+  bool fits_degradation = false;
   /// The platform file, "" when there is none; reports look for its samples beside it.
   std::string platform_file;
 };
@@ -58,8 +60,8 @@ struct Scenario {
 /// and overhead (each also as LEVEL.latency; without a level they mean all levels but self), cpu
 /// (also as rank4-7.cpu or node1.cpu), ppn, placement, region and name; contention=MODEL or none,
 /// contention.KEY (models/network/network_model.h) and the short names of such keys (dr, the
-/// degradation ratio); network=FILE, or the name of one in the directory `networks` beside
-/// `presets`. OPERATION=ALGORITHM, as in allreduce=ring, sets the algorithm of a
+/// degradation ratio, which may be `fit`); network=FILE, or the name of one in the directory
+/// `networks` beside `presets`. OPERATION=ALGORITHM, as in allreduce=ring, sets the algorithm of a
 /// collective operation, and collectives= a library's choice of them (mpich, openmpi) or a way of
 /// pricing them (algorithm, analytic, perfect).
 ///

@@ -15,8 +15,8 @@
 #include <sstream>
 
 #include "models/base/error.h"
-#include "models/network/topology.h"
 #include "models/base/units.h"
+#include "models/network/topology.h"
 
 namespace rubato {
 namespace {

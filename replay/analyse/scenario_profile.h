@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "models/placement/placement.h"
-#include "replay/observe/call_profile.h"
 #include "replay/analyse/cause_summary.h"
 #include "replay/analyse/place_summary.h"
+#include "replay/observe/call_profile.h"
 #include "replay/observe/results.h"
 
 namespace rubato {

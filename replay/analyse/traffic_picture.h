@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "replay/observe/observer.h"
 #include "replay/analyse/scenario_profile.h"
+#include "replay/observe/observer.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {

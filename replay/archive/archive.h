@@ -6,11 +6,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "replay/trace/input_options.h"
 #include "replay/calls/reference_tables.h"
+#include "replay/trace/input_options.h"
 #include "replay/trace/trace.h"
 
-// OTF2 is included by archive_definitions.cc, event_files.cc and archive_copy.cc alone.
+// otf2.h is seen by a few files of this folder only (tests/lint/includes.sh).
 struct OTF2_Reader_struct;
 
 namespace rubato {

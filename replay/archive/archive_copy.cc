@@ -44,7 +44,6 @@ namespace fs = std::filesystem;
 struct CopiedDefinitions {
   OTF2_GlobalDefWriter* writer = nullptr;
   Ends ends;
-  const std::unordered_map<uint64_t, uint64_t>* added = nullptr;  ///< records, by location
   bool unknown = false;
   OTF2_ErrorCode error = OTF2_SUCCESS;
 };
@@ -75,42 +74,12 @@ OTF2_CallbackCode on_clock(void* user, uint64_t resolution, uint64_t offset, uin
   return definitions.error == OTF2_SUCCESS ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
 }
 
-OTF2_CallbackCode on_location(void* user, OTF2_LocationRef self, OTF2_StringRef name,
-                              OTF2_LocationType type, uint64_t events,
-                              OTF2_LocationGroupRef group) {
-  auto& definitions = *static_cast<CopiedDefinitions*>(user);
-  const auto added = definitions.added->find(self);
-  if (added != definitions.added->end()) events += added->second;
-  definitions.error =
-      OTF2_GlobalDefWriter_WriteLocation(definitions.writer, self, name, type, events, group);
-  return definitions.error == OTF2_SUCCESS ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
-}
-
 OTF2_CallbackCode copy_string(void* user, OTF2_StringRef self, const char* text) {
   auto& definitions = *static_cast<CopiedDefinitions*>(user);
   definitions.error =
       OTF2_GlobalDefWriter_WriteString(definitions.writer, self, as_utf8(text).c_str());
   return definitions.error == OTF2_SUCCESS ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
 }
-
-/// References that an archive does not use.
-struct FreeReferences {
-  uint32_t string = 0;
-  uint32_t region = 0;
-
-  static OTF2_CallbackCode on_string(void* user, OTF2_StringRef self, const char*) {
-    auto& free = *static_cast<FreeReferences*>(user);
-    free.string = std::max(free.string, self + 1);
-    return OTF2_CALLBACK_SUCCESS;
-  }
-  static OTF2_CallbackCode on_region(void* user, OTF2_RegionRef self, OTF2_StringRef,
-                                     OTF2_StringRef, OTF2_StringRef, OTF2_RegionRole, OTF2_Paradigm,
-                                     OTF2_RegionFlag, OTF2_StringRef, uint32_t, uint32_t) {
-    auto& free = *static_cast<FreeReferences*>(user);
-    free.region = std::max(free.region, self + 1);
-    return OTF2_CALLBACK_SUCCESS;
-  }
-};
 
 OTF2_CallbackCode on_unknown_definition(void* user) {
   static_cast<CopiedDefinitions*>(user)->unknown = true;
@@ -148,7 +117,6 @@ class Copy {
 
   void run(const std::function<std::unique_ptr<NewTimes>(int)>& times_of) {
     copy_anchor();
-    if (!options_->compute_region.empty()) find_free_references();
     copy_events(times_of);
     copy_definitions();
     check(OTF2_Archive_Close(std::exchange(writer_, nullptr)));
@@ -211,13 +179,6 @@ class Copy {
     RUBATO_EVENTS(RUBATO_COPY)
 #undef RUBATO_COPY
     OTF2_EvtReaderCallbacks_SetBufferFlushCallback(callbacks_.get(), on_flush);
-    OTF2_EvtReaderCallbacks_SetEnterCallback(callbacks_.get(), on_enter<&OTF2_EvtWriter_Enter>);
-    OTF2_EvtReaderCallbacks_SetLeaveCallback(callbacks_.get(), on_leave<&OTF2_EvtWriter_Leave>);
-    OTF2_EvtReaderCallbacks_SetCallingContextEnterCallback(
-        callbacks_.get(), on_enter<&OTF2_EvtWriter_CallingContextEnter>);
-    OTF2_EvtReaderCallbacks_SetCallingContextLeaveCallback(
-        callbacks_.get(), on_leave<&OTF2_EvtWriter_CallingContextLeave>);
-    OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(callbacks_.get(), on_measurement);
     OTF2_EvtReaderCallbacks_SetUnknownCallback(callbacks_.get(), on_unknown_event);
 
     const auto copied = [&](uint64_t location) { std::erase(rest, location); };
@@ -267,8 +228,6 @@ class Copy {
     OTF2_EvtReader_ApplyClockOffsets(events, local.clock_offsets && !options_->ignore_offsets);
     location.writer = OTF2_Archive_GetEvtWriter(writer_, id);
     if (!location.writer) fail();
-    location.between.writer = location.writer;
-    if (location.times) location.between.region = compute_.region;
     location.global_offset = archive_.index.global_offset;
     location.ends = &ends_;
     OTF2_Reader_RegisterEvtCallbacks(reader_.get(), events, callbacks_.get(), &location);
@@ -286,9 +245,6 @@ class Copy {
       throw InputError(trace_->path + ": the events of location " + std::to_string(id) +
                        " cannot be read to their end; the file is truncated or damaged");
     }
-    if (location.between.open) location.between.before(location.stamp(location.last), true);
-    check(location.between.error);
-    if (location.between.added > 0) added_[id] = location.between.added;
     OTF2_Reader_CloseEvtReader(reader_.get(), events);
     check(OTF2_Archive_CloseEvtWriter(writer_, location.writer));
     written_.push_back(id);
@@ -307,7 +263,6 @@ class Copy {
     CopiedDefinitions copied;
     copied.writer = OTF2_Archive_GetGlobalDefWriter(writer_);
     copied.ends = ends_;
-    copied.added = &added_;
     if (!copied.writer) fail();
     // One reader reads them once.
     const EventFiles::Reader again = EventFiles::open_anchor(trace_->path);
@@ -318,14 +273,12 @@ class Copy {
     RUBATO_DEFINITIONS(RUBATO_COPY)
 #undef RUBATO_COPY
     OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(callbacks.get(), on_clock);
-    OTF2_GlobalDefReaderCallbacks_SetLocationCallback(callbacks.get(), on_location);
     OTF2_GlobalDefReaderCallbacks_SetStringCallback(callbacks.get(), copy_string);
     OTF2_GlobalDefReaderCallbacks_SetUnknownCallback(callbacks.get(), on_unknown_definition);
     const bool is_whole = read_again(again, callbacks, &copied);
     if (copied.unknown) refuse_unknown();
     check(copied.error);
     if (!is_whole) refuse_definitions();
-    if (compute_.region != OTF2_UNDEFINED_REGION) define_compute(copied.writer);
     check(OTF2_Archive_CloseGlobalDefWriter(writer_, copied.writer));
   }
 
@@ -354,25 +307,6 @@ class Copy {
     return error == OTF2_SUCCESS;
   }
 
-  void find_free_references() {
-    FreeReferences free;
-    const EventFiles::Reader again = EventFiles::open_anchor(trace_->path);
-    const DefinitionCallbacks callbacks(OTF2_GlobalDefReaderCallbacks_New());
-    OTF2_GlobalDefReaderCallbacks_SetStringCallback(callbacks.get(), FreeReferences::on_string);
-    OTF2_GlobalDefReaderCallbacks_SetRegionCallback(callbacks.get(), FreeReferences::on_region);
-    if (!read_again(again, callbacks, &free)) refuse_definitions();
-    compute_ = free;
-  }
-
-  void define_compute(OTF2_GlobalDefWriter* writer) const {
-    check(OTF2_GlobalDefWriter_WriteString(writer, compute_.string,
-                                           options_->compute_region.c_str()));
-    check(OTF2_GlobalDefWriter_WriteRegion(writer, compute_.region, compute_.string,
-                                           compute_.string, OTF2_UNDEFINED_STRING,
-                                           OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER,
-                                           OTF2_REGION_FLAG_NONE, OTF2_UNDEFINED_STRING, 0, 0));
-  }
-
   const TraceDefinitions* trace_;
   std::string directory_;
   const CopyOptions* options_;
@@ -388,8 +322,6 @@ class Copy {
   };
   std::unique_ptr<OTF2_EvtReaderCallbacks, DeleteCallbacks> callbacks_;
   std::vector<uint64_t> written_;
-  FreeReferences compute_{OTF2_UNDEFINED_STRING, OTF2_UNDEFINED_REGION};
-  std::unordered_map<uint64_t, uint64_t> added_;  ///< records of `compute_`, by location
   Ends ends_;
 };
 

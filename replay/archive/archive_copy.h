@@ -31,13 +31,10 @@ struct CopyOptions {
   /// Of the archive that are left out: those whose names begin so ("" for none).
   std::string without_properties;
   std::map<std::string, std::string> properties;  ///< that are added
-  /// Timelines get a region of that name where no region is open; none without a name.
-  std::string compute_region;
 };
 
 /// Copies an OTF2 archive, whose definitions are `trace`, into `directory`, which must not exist:
-/// all global definitions, all records of all locations with their attributes. Only times differ
-/// (and records of `compute_region` are added):
+/// all global definitions, all records of all locations with their attributes. Only times differ:
 /// those of a timeline are `times_of` it; other locations of a rank (threads without calls, GPU
 /// streams) move with its main thread, piece by piece between two of its records; locations of no
 /// rank keep theirs. Times of the copy are those of one clock: clock offsets are applied, and so

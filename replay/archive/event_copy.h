@@ -49,38 +49,6 @@ struct Ends {
   int64_t new_end = INT64_MIN;
 };
 
-/// A region between the regions of a location: entered behind the last leave, unless nothing comes
-/// there.
-struct Between {
-  OTF2_EvtWriter* writer = nullptr;
-  OTF2_RegionRef region = OTF2_UNDEFINED_REGION;  ///< without one nothing is written
-  int depth = 0;                                  ///< regions that are open
-  bool open = false;
-  std::optional<OTF2_TimeStamp> since;  ///< it may be entered from there on
-  uint64_t added = 0;                   ///< records
-  OTF2_ErrorCode error = OTF2_SUCCESS;
-
-  /// A record comes, at `time`, which ends it or does not.
-  void before(OTF2_TimeStamp time, bool ends) {
-    if (region == OTF2_UNDEFINED_REGION) return;
-    if (since && !(ends && *since == time)) {
-      add(OTF2_EvtWriter_Enter(writer, nullptr, *since, region));
-      open = true;
-    }
-    since.reset();
-    if (ends && open) {
-      add(OTF2_EvtWriter_Leave(writer, nullptr, time, region));
-      open = false;
-    }
-  }
-
- private:
-  void add(OTF2_ErrorCode result) {
-    ++added;
-    if (result != OTF2_SUCCESS) error = result;
-  }
-};
-
 /// A location while it is copied.
 struct CopiedLocation {
   OTF2_EvtWriter* writer = nullptr;
@@ -92,7 +60,6 @@ struct CopiedLocation {
   std::optional<MainThread::Follower> follow;  ///< of another location of a rank
   int64_t last = INT64_MIN;
   uint64_t records = 0;
-  Between between;
   bool has_none = false;  ///< there are fewer times than records
   bool unknown = false;   ///< records that libotf2 does not know
   OTF2_ErrorCode error = OTF2_SUCCESS;
@@ -122,16 +89,14 @@ struct CopiedLocation {
   }
 };
 
-/// Runs `write`, which gets a location and the new time of its next record. `enters`: a region.
+/// Runs `write`, which gets a location and the new time of its next record.
 template <typename Write>
-OTF2_CallbackCode copy_record(void* user, OTF2_TimeStamp time, Write write, bool enters = false) {
+OTF2_CallbackCode copy_record(void* user, OTF2_TimeStamp time, Write write) {
   auto& location = *static_cast<CopiedLocation*>(user);
   try {
     const int64_t old_time = location.ticks(time);
     const NewTime moved = location.take(old_time);
-    location.between.before(location.stamp(moved.time), enters);
     location.error = write(location, old_time, moved);
-    if (location.between.error != OTF2_SUCCESS) location.error = location.between.error;
   } catch (...) {
     location.exception = std::current_exception();
     return OTF2_CALLBACK_INTERRUPT;
@@ -152,35 +117,6 @@ struct EventCopy<kWrite> {
     });
   }
 };
-
-/// The same for a record that opens a region, or closes one.
-template <auto kWrite, typename... Rest>
-OTF2_CallbackCode on_enter(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* user,
-                           OTF2_AttributeList* attributes, Rest... rest) {
-  const auto write = [&](CopiedLocation& location, int64_t, const NewTime& moved) {
-    ++location.between.depth;
-    return kWrite(location.writer, attributes, location.stamp(moved.time), rest...);
-  };
-  return copy_record(user, time, write, true);
-}
-template <auto kWrite, typename... Rest>
-OTF2_CallbackCode on_leave(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* user,
-                           OTF2_AttributeList* attributes, Rest... rest) {
-  return copy_record(user, time, [&](CopiedLocation& location, int64_t, const NewTime& moved) {
-    Between& between = location.between;
-    if (between.depth > 0 && --between.depth == 0) between.since = location.stamp(moved.time);
-    return kWrite(location.writer, attributes, location.stamp(moved.time), rest...);
-  });
-}
-inline OTF2_CallbackCode on_measurement(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* user,
-                                        OTF2_AttributeList* attributes, OTF2_MeasurementMode mode) {
-  const auto write = [&](CopiedLocation& location, int64_t, const NewTime& moved) {
-    const OTF2_TimeStamp now = location.stamp(moved.time);
-    if (mode == OTF2_MEASUREMENT_ON && location.between.depth == 0) location.between.since = now;
-    return OTF2_EvtWriter_MeasurementOnOff(location.writer, attributes, now, mode);
-  };
-  return copy_record(user, time, write, mode == OTF2_MEASUREMENT_OFF);
-}
 
 inline OTF2_CallbackCode on_flush(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* user,
                                   OTF2_AttributeList* attributes, OTF2_TimeStamp stop) {

@@ -1,9 +1,9 @@
 // The engine for the passes that follow the recording.
 
 #include "replay/engine/engine.h"
+#include "replay/rules/received_sends.h"
 #include "replay/rules/recorded/logical_clock.h"
 #include "replay/rules/recorded/measured_rules.h"
-#include "replay/rules/received_sends.h"
 #include "replay/rules/recorded/recorded_minima.h"
 
 namespace rubato {

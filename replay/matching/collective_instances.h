@@ -26,8 +26,8 @@
 #include <utility>
 #include <vector>
 
-#include "models/collective/collectives.h"
 #include "models/base/lanes.h"
+#include "models/collective/collectives.h"
 #include "replay/matching/landings.h"
 #include "replay/matching/origin.h"
 #include "replay/trace/operation.h"

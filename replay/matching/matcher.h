@@ -30,8 +30,8 @@
 #include <vector>
 
 #include "models/base/lanes.h"
-#include "models/placement/placement.h"
 #include "models/base/partial_array.h"
+#include "models/placement/placement.h"
 #include "replay/matching/channel_table.h"
 #include "replay/trace/operation.h"
 

@@ -174,6 +174,8 @@ struct ScenarioResult {
   bool no_ports = false;
   /// It changes levels that no message or collective of the run uses.
   bool changes_nothing = false;
+  /// Levels of messages that the platform lacks, with the level that priced them.
+  std::vector<std::pair<Level, Level>> priced_as;
   /// Collectives that it changes and the run does not have.
   std::vector<std::string> absent_collectives;
 };

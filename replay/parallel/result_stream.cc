@@ -91,7 +91,7 @@ static void visit(ScenarioResult& x, Visit each) {
        x.contradicted_outcomes, x.contradicted_time, x.wildcard_receives, x.rematched_receives,
        x.wildcard_matching, x.took_first, x.took_recorded, x.degradation_fit, x.clipped_overheads,
        x.clipped_time, x.overhead_unknown, x.sockets_unused, x.changes_compute, x.no_ports,
-       x.changes_nothing, x.absent_collectives);
+       x.changes_nothing, x.priced_as, x.absent_collectives);
 }
 
 void put_result(ByteWriter& to, const ScenarioResult& result) {

@@ -2,8 +2,8 @@
 
 // A collective as the messages of its algorithm, each member from its own enter on.
 //
-// A member does its messages step by step (models/collective/collective_schedule.h): it sends those of a
-// step, receives those of the step, and goes on. In every lane, with b when the step begins:
+// A member does its messages step by step (models/collective/collective_schedule.h): it sends those
+// of a step, receives those of the step, and goes on. In every lane, with b when the step begins:
 //
 //   send k of a step      start   = max(b + k f_s, out);  out = start + next
 //   receive               there   = max(start + move, in + next, b + take);  in = there
@@ -31,8 +31,8 @@
 #include <utility>
 #include <vector>
 
-#include "models/collective/collective_schedule.h"
 #include "models/base/lanes.h"
+#include "models/collective/collective_schedule.h"
 
 namespace rubato {
 

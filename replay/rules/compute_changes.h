@@ -3,8 +3,8 @@
 #include <map>
 #include <vector>
 
-#include "models/scenario/scenario.h"
 #include "models/base/lanes.h"
+#include "models/scenario/scenario.h"
 #include "replay/trace/function_times.h"
 #include "replay/trace/trace.h"
 

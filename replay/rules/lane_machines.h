@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "models/platform/interconnect.h"
 #include "models/placement/pairs.h"
+#include "models/platform/interconnect.h"
 
 namespace rubato {
 

@@ -47,9 +47,9 @@
 #include <optional>
 #include <vector>
 
+#include "models/placement/pairs.h"
 #include "models/platform/interconnect.h"
 #include "models/scenario/scenario.h"
-#include "models/placement/pairs.h"
 #include "replay/matching/timeline_state.h"
 #include "replay/rules/collective_costs.h"
 #include "replay/rules/collective_plays.h"

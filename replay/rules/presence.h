@@ -56,9 +56,9 @@
 #include <limits>
 #include <vector>
 
-#include "models/platform/platform.h"
 #include "models/base/lanes.h"
 #include "models/base/partial_array.h"
+#include "models/platform/platform.h"
 #include "replay/matching/channel_table.h"
 #include "replay/matching/origin.h"
 #include "replay/rules/handshake.h"

@@ -40,8 +40,8 @@
 #include <queue>
 #include <vector>
 
-#include "models/platform/platform.h"
 #include "models/network/network_model.h"
+#include "models/platform/platform.h"
 #include "replay/matching/channel_table.h"
 #include "replay/rules/handshake.h"
 #include "replay/rules/one_sided_flows.h"

@@ -6,30 +6,30 @@
 #include <set>
 
 #include "models/base/error.h"
-#include "replay/sources/input_format.h"
-#include "replay/run/check_numbers.h"
 #include "replay/cluster/try_all.h"
-#include "replay/run/divided_run.h"
+#include "replay/compare/identity.h"
 #include "replay/engine/replay.h"
 #include "replay/engine/wide.h"
-#include "replay/run/fit_degradation.h"
-#include "replay/run/lane_settings.h"
 #include "replay/observe/coverage.h"
-#include "replay/compare/identity.h"
 #include "replay/observe/profile.h"
-#include "replay/run/other_jobs.h"
-#include "replay/run/passes.h"
-#include "replay/rules/recorded/clock_repair.h"
-#include "replay/rules/recorded/logical_clock.h"
-#include "replay/rules/recorded/measured_rules.h"
+#include "replay/parallel/spread_run.h"
 #include "replay/rules/model_rules.h"
 #include "replay/rules/ordered_rules.h"
 #include "replay/rules/origin_rules.h"
 #include "replay/rules/received_sends.h"
+#include "replay/rules/recorded/clock_repair.h"
+#include "replay/rules/recorded/logical_clock.h"
+#include "replay/rules/recorded/measured_rules.h"
 #include "replay/rules/recorded/recorded_minima.h"
+#include "replay/run/check_numbers.h"
+#include "replay/run/divided_run.h"
+#include "replay/run/fit_degradation.h"
+#include "replay/run/lane_settings.h"
+#include "replay/run/other_jobs.h"
+#include "replay/run/passes.h"
 #include "replay/run/scenario_groups.h"
-#include "replay/parallel/spread_run.h"
 #include "replay/run/summary.h"
+#include "replay/sources/input_format.h"
 
 namespace rubato {
 namespace {
@@ -61,8 +61,7 @@ class Driver {
   }
 
   Results run() {
-    const std::vector<ScenarioGroup> groups =
-        group_scenarios(*scenarios_, placement_, options_->fallback_level, by_arrival_);
+    const std::vector<ScenarioGroup> groups = group_scenarios(*scenarios_, placement_, by_arrival_);
     const std::vector<FunctionName> names = passes_.source().functions();
     functions_ = functions_to_time(*scenarios_, names, *trace_);
     for (const std::string& function : options_->functions) {
@@ -526,7 +525,7 @@ class Driver {
 Results run_replay(EventSource& source, const std::vector<Scenario>& scenarios,
                    const ReplayOptions& options) {
   if (!options.jobs.empty()) return replay_beside_others(source, scenarios, options);
-  if (!options.fit_degradation) return Driver(source, scenarios, options).run();
+  if (!any_fits_degradation(scenarios)) return Driver(source, scenarios, options).run();
   std::vector<Scenario> fitted = scenarios;
   const auto fits = fit_degradations(source, fitted, options);
   Results results = Driver(source, fitted, options).run();

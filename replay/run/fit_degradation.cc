@@ -1,5 +1,6 @@
 #include "replay/run/fit_degradation.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "models/base/error.h"
@@ -17,7 +18,7 @@ constexpr double kNear = 1e-3;
 double elapsed(EventSource& source, const Scenario& scenario, const ReplayOptions& options) {
   const Results results = run_replay(source, {scenario}, options);
   if (!results.scenarios[0].deadlock.empty()) {
-    throw InputError("--fit-dr: scenario '" + scenario.name +
+    throw InputError("dr=fit: scenario '" + scenario.name +
                      "' is a deadlock: " + results.scenarios[0].deadlock);
   }
   return results.scenarios[0].elapsed;
@@ -25,13 +26,19 @@ double elapsed(EventSource& source, const Scenario& scenario, const ReplayOption
 
 }  // namespace
 
+bool any_fits_degradation(const std::vector<Scenario>& scenarios) {
+  return std::any_of(scenarios.begin(), scenarios.end(),
+                     [](const Scenario& scenario) { return scenario.fits_degradation; });
+}
+
 DegradationFit fit_degradation(EventSource& source, const Scenario& scenario,
                                const ReplayOptions& asked) {
   ReplayOptions options = asked;
-  options.fit_degradation = options.verify = options.wait_states = false;
+  options.verify = options.wait_states = false;
   DegradationFit fit;
   fit.measured = elapsed(source, parse_scenario("measured"), options);
   Scenario tried = scenario;
+  tried.fits_degradation = false;
   const auto at = [&](double ratio) {
     tried.platform.contention.numbers["degradation_ratio"] = ratio;
     return elapsed(source, tried, options);
@@ -61,7 +68,7 @@ std::vector<std::optional<DegradationFit>> fit_degradations(EventSource& source,
   std::vector<std::optional<DegradationFit>> fits(scenarios.size());
   for (size_t i = 0; i < scenarios.size(); ++i) {
     ContentionSetting& setting = scenarios[i].platform.contention;
-    if (scenarios[i].basis != Basis::kModel || !setting.is("degradation")) continue;
+    if (!scenarios[i].fits_degradation || !setting.is("degradation")) continue;
     fits[i] = fit_degradation(source, scenarios[i], options);
     if (fits[i]->ratio) setting.numbers["degradation_ratio"] = *fits[i]->ratio;
   }

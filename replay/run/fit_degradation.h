@@ -16,13 +16,16 @@ class EventSource;
 inline constexpr double kLeastDegradation = 1e-3;
 inline constexpr double kMostDegradation = 1e4;
 
+/// True if a scenario is to have its degradation ratio found: dr=fit.
+bool any_fits_degradation(const std::vector<Scenario>& scenarios);
+
 /// Finds it by bisection, on the logarithm of the ratio, a pass for each step. `scenario` has the
 /// model degradation. Errors: InputError.
 DegradationFit fit_degradation(EventSource& source, const Scenario& scenario,
                                const ReplayOptions& options);
 
-/// Sets the ratio of every scenario with the model degradation to the fitted one; returns the fits
-/// by scenario. Errors: InputError.
+/// Sets the ratio of every scenario with dr=fit to the fitted one; returns the fits by scenario.
+/// Errors: InputError.
 std::vector<std::optional<DegradationFit>> fit_degradations(EventSource& source,
                                                             std::vector<Scenario>& scenarios,
                                                             const ReplayOptions& options);

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "models/base/error.h"
-#include "replay/sources/input_format.h"
 #include "replay/cluster/memory_transport.h"
 #include "replay/run/driver.h"
+#include "replay/sources/input_format.h"
 
 namespace rubato {
 namespace {

@@ -37,7 +37,7 @@ LaneMachines lane_machines(const std::vector<const Scenario*>& lanes, const Plac
   const std::shared_ptr<const Distances> distances =
       lanes.front()->platform.contention.make_distances(placement);
   for (const Scenario* scenario : lanes) {
-    machines.interconnects.emplace_back(scenario->platform, options.fallback_level, distances);
+    machines.interconnects.emplace_back(scenario->platform, distances);
     machines.names.push_back(scenario->name);
     machines.cpu.push_back(scenario->cpu);
   }
@@ -66,8 +66,7 @@ const Scenario* pricing_scenario(const std::vector<Scenario>& scenarios,
 
 MeasuredRules<1>::OwnPrice receiver_price(const Scenario& scenario, const ReplayOptions& options,
                                           double ticks_per_second) {
-  return [machine = Interconnect(scenario.platform, options.fallback_level), ticks_per_second](
-             Level level, double bytes) {
+  return [machine = Interconnect(scenario.platform), ticks_per_second](Level level, double bytes) {
     return machine.has(level) ? machine.message(level, bytes).receive_overhead * ticks_per_second
                               : 0;
   };

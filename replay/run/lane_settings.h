@@ -2,11 +2,11 @@
 
 #include <vector>
 
-#include "models/scenario/scenario.h"
 #include "models/placement/placement.h"
-#include "replay/run/replay_options.h"
+#include "models/scenario/scenario.h"
 #include "replay/rules/lane_machines.h"
 #include "replay/rules/recorded/measured_rules.h"
+#include "replay/run/replay_options.h"
 #include "replay/trace/recording_overhead.h"
 #include "replay/trace/trace.h"
 

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "models/base/error.h"
-#include "replay/sources/joined_source.h"
+#include "replay/observe/observer.h"
 #include "replay/run/contention_cost.h"
 #include "replay/run/driver.h"
-#include "replay/observe/observer.h"
+#include "replay/sources/joined_source.h"
 
 namespace rubato {
 namespace {

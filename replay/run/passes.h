@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "replay/run/common_start.h"
-#include "replay/run/divided_run.h"
 #include "replay/engine/replay.h"
 #include "replay/engine/wide.h"
 #include "replay/observe/coverage.h"
 #include "replay/observe/profile.h"
-#include "replay/run/replay_options.h"
 #include "replay/rules/received_sends.h"
+#include "replay/run/common_start.h"
+#include "replay/run/divided_run.h"
+#include "replay/run/replay_options.h"
 
 namespace rubato {
 

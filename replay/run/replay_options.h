@@ -33,12 +33,9 @@ struct ReplayOptions {
   bool keep_stolen = false;  ///< in all scenarios the time in which threads had no core
   std::optional<RecordingOverhead> overhead;  ///< instead of what the archive says
   std::optional<double> eager_limit;          ///< bytes, instead of what the archive says
-  std::optional<Level> fallback_level;        ///< for levels that a platform file lacks
   bool spinning_waits = true;                 ///< polling loops are waits (polling.h)
   /// Receives from any source take whichever message comes first in a model (arrival_matcher.h).
   bool wildcards_by_arrival = false;
-  /// Scenarios with a degradation ratio get the one that fits (fit_degradation.h).
-  bool fit_degradation = false;
   bool ignore_offsets = false;  ///< do not apply the archive's clock offsets
   bool repair = true;  ///< of times that violate the order of cause and effect (logical_clock.h)
   /// Repair orders the records of messages, not just calls. The source keeps records.
@@ -57,8 +54,9 @@ struct ReplayOptions {
   /// Or the processes that divide the scenarios among themselves, each with all of the archive:
   /// those that need the order of time, one by one. Not beside `team`.
   Team* spread = nullptr;
-  /// Jobs beside it (other_jobs.h); not beside `team`, `spread`, `wildcards_by_arrival`, or
-  /// `fit_degradation`. Results are of the archive's own job, but for ScenarioResult::jobs.
+  /// Jobs beside it (other_jobs.h); not beside `team`, `spread`, `wildcards_by_arrival`, or a
+  /// scenario with Scenario::fits_degradation. Results are of the archive's own job, but for
+  /// ScenarioResult::jobs.
   std::vector<OtherJob> jobs{};
   /// Of a source that joins several jobs (joined_source.h): the rank behind the last of each.
   /// Results are of the first, of the others only their elapsed times, in ScenarioResult::jobs.

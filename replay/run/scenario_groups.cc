@@ -21,10 +21,10 @@ std::vector<std::optional<double>> sync_limits(const Platform& platform) {
 using LevelProtocols = std::vector<std::vector<std::pair<double, Protocol>>>;
 
 /// The protocols of a platform as the replay will see them.
-LevelProtocols protocols(const Platform& platform, std::optional<Level> fallback) {
+LevelProtocols protocols(const Platform& platform) {
   LevelProtocols all;
   for (int i = 0; i < kLevels; ++i) {
-    const auto& level = platform.priced_by(static_cast<Level>(i), fallback);
+    const auto& level = platform.priced_by(static_cast<Level>(i));
     std::vector<std::pair<double, Protocol>> list;
     Protocol current = Protocol::kEager;
     if (level) {
@@ -96,8 +96,7 @@ size_t widest_lanes() {
 size_t lanes_in_use = widest_lanes();
 
 std::vector<ScenarioGroup> group_scenarios(const std::vector<Scenario>& scenarios,
-                                           const Placement& recorded, std::optional<Level> fallback,
-                                           bool by_arrival) {
+                                           const Placement& recorded, bool by_arrival) {
   std::vector<ScenarioGroup> groups;
   std::vector<LevelProtocols> keys;
   std::vector<PlacementRule> placements;
@@ -106,7 +105,7 @@ std::vector<ScenarioGroup> group_scenarios(const std::vector<Scenario>& scenario
   for (size_t i = 0; i < scenarios.size(); ++i) {
     const Scenario& scenario = scenarios[i];
     const bool measured = scenario.basis != Basis::kModel;
-    const auto key = protocols(scenario.platform, fallback);
+    const auto key = protocols(scenario.platform);
     const auto limit = sync_limits(scenario.platform);
     const ContentionSetting& contention = scenario.platform.contention;
     const ContentionSetting distance = distances(scenario.platform);

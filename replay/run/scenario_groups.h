@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "models/scenario/scenario.h"
 #include "models/placement/placement.h"
+#include "models/scenario/scenario.h"
 #include "replay/trace/function_times.h"
 #include "replay/trace/trace.h"
 
@@ -34,8 +34,7 @@ struct ScenarioGroup {
 /// Groups scenarios for a run whose ranks are placed like that; `by_arrival`: receives are matched
 /// by arrival. Errors: InputError for a placement or processors that do not fit the run.
 std::vector<ScenarioGroup> group_scenarios(const std::vector<Scenario>& scenarios,
-                                           const Placement& recorded, std::optional<Level> fallback,
-                                           bool by_arrival);
+                                           const Placement& recorded, bool by_arrival);
 
 /// The functions that scenarios change, each once. Errors: InputError for one that is none of the
 /// `known` ones of the archive, and for too many.

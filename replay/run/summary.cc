@@ -64,12 +64,26 @@ bool changes_nothing(const Scenario& scenario, const ReplayOutcome& outcome) {
   bool changed = false;
   for (int level = 0; level < kLevels; ++level) {
     changed = changed || scenario.changed_levels[level];
-    const bool as_node =
-        level == static_cast<int>(Level::kSocket) && !scenario.platform.level(Level::kSocket);
-    if (scenario.changed_levels[as_node ? static_cast<int>(Level::kNode) : level])
+    const Level priced_as = scenario.platform.priced_as(static_cast<Level>(level));
+    if (scenario.changed_levels[static_cast<int>(priced_as)])
       touched += outcome.level_messages[level];
   }
   return changed && touched == 0 && outcome.collectives == 0;
+}
+
+/// Levels of messages that the platform lacks, with the level that prices them. Without sockets in
+/// the platform, level node prices what is inside them: that is no substitute.
+std::vector<std::pair<Level, Level>> substitutes(const Scenario& scenario,
+                                                 const ScenarioResult& result) {
+  std::vector<std::pair<Level, Level>> found;
+  if (scenario.basis != Basis::kModel) return found;
+  for (int i = 0; i < kLevels; ++i) {
+    const auto level = static_cast<Level>(i);
+    const Level priced_as = scenario.platform.priced_as(level);
+    const bool same = priced_as == level || (level == Level::kSocket && priced_as == Level::kNode);
+    if (result.traffic[i].messages > 0 && !same) found.push_back({level, priced_as});
+  }
+  return found;
 }
 
 /// True when some messages are priced by a level on which any number of them go at once.
@@ -77,7 +91,7 @@ bool lacks_ports(const Scenario& scenario, const ScenarioResult& result) {
   if (scenario.basis != Basis::kModel) return false;
   const ContentionSetting shared = scenario.platform.contended();
   for (int i = 0; i < kLevels; ++i) {
-    const auto& level = scenario.platform.priced_by(static_cast<Level>(i), {});
+    const auto& level = scenario.platform.priced_by(static_cast<Level>(i));
     if (result.traffic[i].messages == 0 || i == static_cast<int>(Level::kSelf) || !level) continue;
     constexpr double kLarge = 1 << 20;  // bytes
     const bool takes_time = level->transfer(kLarge) > level->transfer(0);
@@ -193,6 +207,7 @@ void summarize_scenario(const PlayedScenario& played, ScenarioResult& result) {
   result.changes_compute =
       scenario.cpu != 1 || !scenario.processors.empty() || !scenario.functions.empty();
   result.changes_nothing = changes_nothing(scenario, played.outcome);
+  result.priced_as = substitutes(scenario, result);
   for (const CollectiveOp op : scenario.changed_collectives) {
     const auto is_this = [&](const CollectiveUse& use) { return use.operation == name_of(op); };
     if (std::none_of(result.collectives.begin(), result.collectives.end(), is_this))

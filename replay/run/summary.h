@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "models/scenario/scenario.h"
 #include "models/placement/placement.h"
+#include "models/scenario/scenario.h"
 #include "replay/engine/replay_outcome.h"
 #include "replay/observe/results.h"
 #include "replay/trace/function_times.h"

@@ -9,8 +9,8 @@
 
 #include "models/base/error.h"
 #include "models/base/units.h"
-#include "replay/sources/text_definitions.h"
 #include "replay/calls/rank_calls.h"
+#include "replay/sources/text_definitions.h"
 #include "replay/store/call_places.h"
 #include "replay/trace/collective_sizes.h"
 #include "replay/trace/function_times.h"
@@ -326,7 +326,7 @@ class TextSource : public EventSource {
                site == site_of_line_.end() ? kNoPlace : site->second);
     if (what == "finalize") clock.end_window();
     clock.go(leave);
-    if (what == "init" || what == "init_thread") clock.begin_window();
+    if (what == "init") clock.begin_window();
     const auto record_silently = [&](auto method, auto... arguments) {
       const int timeline = text_.trace.timelines_of(line.rank)[line.thread];
       calls_[line.rank]->record(line.thread, events_[timeline], enter, method, arguments...);

@@ -6,8 +6,8 @@
 
 #include "models/base/error.h"
 #include "models/placement/rank_mapping.h"
-#include "replay/run/driver.h"
 #include "replay/observe/call_profile.h"
+#include "replay/run/driver.h"
 #include "replay/study/pair_weights.h"
 
 namespace rubato {
@@ -38,11 +38,11 @@ std::vector<std::string> names_of_nodes(const TraceDefinitions& trace, size_t no
 /// The placement by who talks to whom; nothing where there is none better than the present one.
 std::optional<Candidate> mapped(const BaseRun& base, CallProfile& seen,
                                 const TraceDefinitions& trace, const AdviceSettings& settings,
-                                std::optional<Level> fallback, std::vector<std::string>& hosts) {
+                                std::vector<std::string>& hosts) {
   const Scenario& scenario = *base.scenario;
   std::vector<int> nodes;
   for (int rank = 0; rank < trace.ranks(); ++rank) nodes.push_back(base.placement.node_of(rank));
-  const std::vector<PairWeight> pairs = pair_traffic(seen, trace, scenario, fallback).extra;
+  const std::vector<PairWeight> pairs = pair_traffic(seen, trace, scenario).extra;
   const std::vector<int> better = map_ranks(nodes, pairs);
   if (weight_across(better, pairs) >= weight_across(nodes, pairs)) return {};
   const auto count = static_cast<size_t>(*std::max_element(nodes.begin(), nodes.end()) + 1);
@@ -128,8 +128,7 @@ Advice find_advice(EventSource& source, const Scenario& scenario, const AdviceSe
   limits.shares_passes = !scenario.platform.contention.model;
   Candidates candidates = find_candidates(base, limits, settings.parse);
   if (may_move) {
-    std::optional<Candidate> moved =
-        mapped(base, seen, trace, settings, options.fallback_level, advice.hosts);
+    std::optional<Candidate> moved = mapped(base, seen, trace, settings, advice.hosts);
     if (moved) candidates.list.push_back(std::move(*moved));
   }
   advice.functions_left_out = candidates.functions_left_out;

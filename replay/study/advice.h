@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "models/scenario/scenario.h"
-#include "replay/study/candidates.h"
 #include "replay/observe/results.h"
 #include "replay/run/replay_options.h"
+#include "replay/study/candidates.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {
@@ -40,8 +40,11 @@ struct Advice {
   std::vector<std::string> hosts;  ///< by rank, of the placement "messages"; empty without one
 };
 
+/// Of functions, and of ranks, as many as two passes can have.
+inline constexpr size_t kMostTried = 64;
+
 struct AdviceSettings {
-  size_t most = 10;  ///< functions, and ranks, to try
+  size_t most = 10;  ///< functions, and ranks, to try; kMostTried at most
   ParseScenario parse;
   std::string hosts_file;  ///< where the texts of scenarios look for Advice::hosts
 };

@@ -6,8 +6,8 @@
 #include <set>
 #include <sstream>
 
-#include "models/collective/collective_algorithms.h"
 #include "models/base/error.h"
+#include "models/collective/collective_algorithms.h"
 
 namespace rubato {
 namespace {

@@ -16,7 +16,7 @@ constexpr size_t kAtATime = 128;  ///< a few passes of the widest lanes
 
 ElapsedTimes::ElapsedTimes(EventSource& source, const ReplayOptions& options)
     : source_(&source), options_(options), progress_(options.progress) {
-  options_.wait_states = options_.verify = options_.fit_degradation = false;
+  options_.wait_states = options_.verify = false;
   options_.total_functions = false;
   options_.observers.clear();
 }

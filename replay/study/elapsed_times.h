@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "models/scenario/scenario.h"
+#include "replay/observe/results.h"
 #include "replay/run/driver.h"
 #include "replay/study/intervals.h"
-#include "replay/observe/results.h"
 
 namespace rubato {
 

@@ -3,8 +3,8 @@
 #include <optional>
 #include <vector>
 
-#include "models/scenario/scenario.h"
 #include "models/placement/rank_mapping.h"
+#include "models/scenario/scenario.h"
 #include "replay/observe/call_profile.h"
 #include "replay/trace/trace.h"
 
@@ -17,9 +17,8 @@ struct PairTraffic {
   std::vector<PairWeight> whole;  ///< between nodes
 };
 
-/// Takes the peers of `seen`, that of a replay of `scenario`; `fallback`:
-/// ReplayOptions::fallback_level.
-PairTraffic pair_traffic(CallProfile& seen, const TraceDefinitions& trace, const Scenario& scenario,
-                         std::optional<Level> fallback);
+/// Takes the peers of `seen`, that of a replay of `scenario`.
+PairTraffic pair_traffic(CallProfile& seen, const TraceDefinitions& trace,
+                         const Scenario& scenario);
 
 }  // namespace rubato

@@ -11,9 +11,9 @@
 
 #include "models/base/error.h"
 #include "models/placement/node_mapping.h"
-#include "replay/study/candidates.h"
-#include "replay/run/driver.h"
 #include "replay/observe/call_profile.h"
+#include "replay/run/driver.h"
+#include "replay/study/candidates.h"
 #include "replay/study/pair_weights.h"
 
 namespace rubato {
@@ -254,7 +254,7 @@ PlacementSearch find_placement(EventSource& source, const Scenario& scenario,
   if (!run.deadlock.empty())
     throw InputError("the program deadlocks on this machine: " + run.deadlock);
   found.sockets = scenario.placement.sockets == 0 ? sockets_told(asked) : 0;
-  PairTraffic pairs = pair_traffic(seen, trace, scenario, options.fallback_level);
+  PairTraffic pairs = pair_traffic(seen, trace, scenario);
   found.tried =
       Search(scenario, asked, std::move(pairs.extra), std::move(pairs.whole), settings).find();
 

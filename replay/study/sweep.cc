@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "models/platform/uncertainty.h"
 #include "models/base/error.h"
+#include "models/platform/uncertainty.h"
 #include "replay/study/elapsed_times.h"
 #include "replay/study/threshold_search.h"
 

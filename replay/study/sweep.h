@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "models/scenario/scenario.h"
-#include "replay/study/intervals.h"
 #include "replay/run/replay_options.h"
+#include "replay/study/intervals.h"
 
 namespace rubato {
 

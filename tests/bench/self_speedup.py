@@ -92,7 +92,7 @@ def write_trace(file, messages, processes, steps, compute_ns, record_ns, message
 
 
 def predicted_ns(rubato, scenario, trace):
-    out = subprocess.run([rubato, 'replay', trace, '--only', '--on', scenario, '--no-wait-states', '--no-intervals',
+    out = subprocess.run([rubato, 'replay', trace, '--only', '--on', scenario, '--times-only',
                           '--json', '-'], check=True, capture_output=True, text=True).stdout
     return json.loads(out)['scenarios'][0]['elapsed'] * 1e9
 

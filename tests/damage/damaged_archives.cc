@@ -28,8 +28,8 @@
 #include <string>
 #include <vector>
 
-#include "models/platform/platform_file.h"
 #include "models/base/error.h"
+#include "models/platform/platform_file.h"
 #include "replay/run/driver.h"
 #include "tests/fixture/otf2_archive.h"
 #include "tools/report/report_json.h"

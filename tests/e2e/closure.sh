@@ -44,15 +44,11 @@ attempt() {
   WORK=$(awk '{ print int($1) }' around.txt)
   export WORK
   for _ in $(seq "${LAUNCHES:-5}"); do exchange "$1" "$2" || fail "$1 of $2 B"; done >plain.txt
-  # Where MPI is told to use the network on one node (MPIR_CVAR_NOLOCAL=1), it says that there are two.
-  stand_in=""
-  grep -q '^\[level.node\]' cluster.toml || stand_in="--fallback-level network"
   # What other people's work adds between the calls is replayed, too: the quietest of three.
   for launch in 1 2 3; do
     rm -rf run.otf2dir
     exchange "$1" "$2" "$rubato" trace -o run.otf2dir || fail "$1 of $2 B traced"
-    # shellcheck disable=SC2086
-    "$rubato" replay run.otf2dir --only --on cluster.toml $stand_in --json replay$launch.json >/dev/null || fail "replay"
+    "$rubato" replay run.otf2dir --only --on cluster.toml --json replay$launch.json >/dev/null || fail "replay"
   done >traced.txt
   (exchange pingpong "$2" >>around.txt) || fail "pingpong of $2 B" # $times stays that of the pattern
   "$python" - "$1" "$2" "$times" "$loops" <<'END'

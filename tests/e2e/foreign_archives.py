@@ -55,7 +55,7 @@ def copied(anchor):
     """Copies of the archive: the recording is the same, and messages arrive behind their sends."""
     with tempfile.TemporaryDirectory() as directory:
         same, others = pathlib.Path(directory) / "same", pathlib.Path(directory) / "others"
-        for words in (["--only", "--on", "measured", "--no-repair", "--otf2", same],
+        for words in (["--only", "--on", "measured", "--clocks", "corrected", "--otf2", same],
                       ["--on", "infiniband-hdr", "--otf2", others]):
             run = subprocess.run([rubato, "replay", anchor, *words], capture_output=True, text=True, timeout=300)
             assert run.returncode == 0, run.stderr

@@ -61,15 +61,6 @@ for scenario in fast infiniband-hdr_ppn=1 perfect; do
   "$python" "$here/check_archive.py" copies/$scenario/traces.otf2 || fail "$scenario: check_archive.py"
 done
 
-# A region for compute: whole archives, nothing else is new.
-"$rubato" replay run.otf2dir --only --on measured --otf2 computing --otf2-compute >/dev/null || fail "no copy with compute"
-"$python" "$here/check_archive.py" computing/measured/traces.otf2 || fail "compute: check_archive.py"
-listing computing/measured/traces.otf2 >computing.txt
-added=$(grep -c '^\(ENTER\|LEAVE\) .*"compute"' computing.txt)
-[ "$added" -gt 0 ] || fail "no compute"
-[ "$(grep -c '^\(ENTER\|LEAVE\) ' computing.txt)" = "$(($(grep -c '^\(ENTER\|LEAVE\) ' archive.txt) + added))" ] || fail "compute: other records"
-expect_failure 2 "in which --otf2 DIR" "$rubato" replay run.otf2dir --otf2-compute
-
 # The run of a copy takes as long as the scenario.
 "$rubato" replay run.otf2dir --only --on perfect --json original.json >original.txt
 "$rubato" replay copies/perfect --only --on measured --json again.json >again.txt

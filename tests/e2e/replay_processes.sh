@@ -71,7 +71,7 @@ for processes in $many; do
   # It did divide that.
   ! grep -q 'one process' several.err || fail "it says: $(cat several.err)"
   same "several scenarios" $processes --on ethernet-10g --on infiniband-hdr:cpu*2 --on bandela:latency=2us,bandwidth=1GB/s \
-    --on infiniband-hdr:placement=roundrobin:2 --per-rank
+    --on infiniband-hdr:placement=roundrobin:2 --all
   ! grep -q 'one process' several.err || fail "it says: $(cat several.err)"
 done
 

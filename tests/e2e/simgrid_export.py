@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""SimGrid's ping-pong on what `rubato export --simgrid` writes takes what the platform file says.
+"""SimGrid's ping-pong on what `rubato export` writes takes what the platform file says.
 
 Called with the build directory. The ping-pong is SimGrid's own replay of a trace in its text format, 100
 round trips of each size, so that the microsecond in which it prints its clock does not matter. Expected:
@@ -70,7 +70,7 @@ with tempfile.TemporaryDirectory() as name:
     share = pathlib.Path(sys.argv[1]) / "share" / "rubato" / "platforms"
     for machine in (directory / "bent.toml", share / "infiniband-edr.toml", share / "ethernet-1g.toml"):
         xml = directory / (machine.stem + ".xml")
-        subprocess.run([rubato, "export", machine, "--simgrid", xml, "--nodes", "2"], check=True)
+        subprocess.run([rubato, "export", machine, "-o", xml, "--nodes", "2"], check=True)
         level = tomllib.loads(machine.read_text())["level"]["network"]
         for size in (1, 8, 1000, 4095, 4096, 65536, 300000, 1 << 20, 8 << 20):
             simgrid, ours = simgrid_one_way(xml, size, directory), one_way(level, size)

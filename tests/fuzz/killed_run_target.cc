@@ -10,8 +10,8 @@
 #include "tests/fixture/killed_run.h"
 #include "tests/fuzz/target_parts.h"
 #include "tracer/archive/event_writer.h"
-#include "tracer/recover/recover.h"
 #include "tracer/record/segment.h"
+#include "tracer/recover/recover.h"
 
 namespace fs = std::filesystem;
 using namespace rubato;

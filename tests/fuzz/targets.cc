@@ -6,14 +6,14 @@
 
 #include "models/platform/platform_file.h"
 #include "models/scenario/scenario.h"
-#include "replay/sources/text_source.h"
 #include "replay/run/driver.h"
+#include "replay/sources/text_source.h"
 #include "tests/fixture/otf2_archive.h"
 #include "tests/fuzz/killed_run_target.h"
 #include "tests/fuzz/target_parts.h"
 #include "tools/calibration/foreign_samples.h"
-#include "tools/report/report_json.h"
 #include "tools/files/sample_file.h"
+#include "tools/report/report_json.h"
 
 namespace fs = std::filesystem;
 using namespace rubato;

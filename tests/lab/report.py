@@ -3,6 +3,7 @@ import csv
 import math
 import os
 import statistics
+import textwrap
 
 import machine
 import plan
@@ -66,13 +67,13 @@ def worst(cells):
 
 
 def coverage(cells):
-    """A sentence on how often the stated interval holds what was measured."""
+    """A phrase: how often the stated interval contains the measured median."""
     told = [c for c in cells if c.covered() is not None]
     if not told:
         return "no interval is stated"
     held = sum(c.covered() for c in told)
-    return (f"holds the measured median in {held} of {len(told)} ({percent(held / len(told), False)}); it is "
-            f"± {percent(statistics.median(c.stated() for c in told), False)} in the median")
+    return (f"the stated interval contains {held} of {len(told)} measured medians ({percent(held / len(told), False)}); "
+            f"median half-width {percent(statistics.median(c.stated() for c in told), False)}")
 
 
 def summary(cells):
@@ -85,32 +86,34 @@ def summary(cells):
         nominal = [abs(cell.nominal_error) for cell in away]
         moving = [cell for cell in away if cell.moves()]
         lines += [
-            f"{len(away)} predictions for another network; {len(moving)} of them ({percent(len(moving) / len(away), False)}) "
-            "where the program takes at least 1.5 times as long there, or at most 0.67 times.",
-            f"Error: median {percent(statistics.median(errors), False)}, worst {percent(max(errors), False)}; "
-            f"beyond the spread of the runs: worst {percent(max(c.excess() for c in away), False)}, "
-            f"{sum(c.excess() > 0.05 for c in away)} above 5 %.",
-            f"Error over what the other network changes (cells that move): median "
+            f"Other network, {len(away)} predictions: error median {percent(statistics.median(errors), False)}, worst "
+            f"{percent(max(errors), False)}; beyond the spread of the runs: worst {percent(max(c.excess() for c in away), False)}, "
+            f"{sum(c.excess() > 0.05 for c in away)} above 5 %; {coverage(away)}.",
+            f"In {len(moving)} of them the run time changes at least 1.5-fold or to at most 0.67 times: median of error / change "
             f"{percent(statistics.median([c.of_change for c in moving] or [math.inf]), False)}.",
-            f"L + n/B of the data sheet: median {percent(statistics.median(nominal), False)}, worst "
-            f"{percent(max(nominal), False)}; the median is {statistics.median(nominal) / statistics.median(errors):.1f} "
-            "times ours.",
-            f"The stated interval {coverage(away)}.",
+            f"Nominal model (L + n/B with the configured values): median {percent(statistics.median(nominal), False)}, worst "
+            f"{percent(max(nominal), False)}.",
             f"Spread of the runs (half of their range): median {percent(statistics.median(c.spread for c in away), False)}.",
         ]
-    halves = [("first", FIRST_HALF), ("second", set(plan.PROGRAMS) - FIRST_HALF)]
-    for name, programs in halves if cells else []:
-        lines.append(f"Of the {name} half of the programs ({', '.join(sorted({c.program for c in cells} & programs))}), own network "
-                     f"and others, the interval {coverage([c for c in cells if c.program in programs])}.")
     if home:
-        lines.append(f"{len(home)} predictions for the network of the recording: median error "
+        lines.append(f"Network of the recording, {len(home)} predictions: error median "
                      f"{percent(statistics.median(abs(c.error) for c in home), False)}, worst "
-                     f"{percent(max(abs(c.error) for c in home), False)}; the stated interval {coverage(home)}.")
+                     f"{percent(max(abs(c.error) for c in home), False)}; {coverage(home)}.")
     loads = [load for c in home for load in c.loads]
     if loads:
         busy = sum(load > machine.Rest.CALM for load in loads)
-        lines.append(f"{busy} of {len(loads)} runs began or ended while the machine did something else for more than "
-                     f"{percent(machine.Rest.CALM, False)} of its time.")
+        lines.append(f"{busy} of {len(loads)} runs began or ended while other processes used more than "
+                     f"{percent(machine.Rest.CALM, False)} of the processors.")
+    return lines
+
+
+def by_halves(cells):
+    """Sentences on the intervals of the programs that kModelError is chosen on, and of the others."""
+    lines = []
+    halves = [FIRST_HALF, set(plan.PROGRAMS) - FIRST_HALF]
+    for programs in halves if cells else []:
+        lines.append(f"All predictions of {', '.join(sorted({c.program for c in cells} & programs))}: "
+                     f"{coverage([c for c in cells if c.program in programs])}.")
     return lines
 
 
@@ -124,7 +127,7 @@ def text(cells):
                      f"{percent(c.error):>7}{'!' if c.covered() is False else ' '} "
                      f"{percent(c.of_change, False) if c.source != c.target else '':>9} {percent(c.nominal_error):>8} "
                      f"{percent(c.recorded / c.before - 1):>12} {percent(c.short, False):>11}")
-    return "\n".join(lines + summary(cells))
+    return "\n".join(lines + summary(cells) + by_halves(cells))
 
 
 def write_csv(cells, name):
@@ -153,66 +156,32 @@ def document(cells, directory):
         file.write(before + begin + "\n" + "\n".join(tables(cells)) + "\n" + end + rest.split(end)[1])
 
 
+def wrapped(line):
+    line = line.replace(" %", "\N{NO-BREAK SPACE}%")
+    return textwrap.fill(line, 120, subsequent_indent="  " if line.startswith("* ") else "", break_long_words=False,
+                         break_on_hyphens=False).replace("\N{NO-BREAK SPACE}", " ")
+
+
 def tables(cells):
-    lines = ["", *(f"* {line}" for line in summary(cells)), "", "By program, of predictions for another network:", "",
-             "| program | MPI | ranks | error: median | worst | of the change: median | nominal: median | interval holds | "
-             "spread: median |", "|---|---|---|---|---|---|---|---|---|"]
-    keys = list(dict.fromkeys((c.program, c.flavour, c.ranks) for c in cells))
-    for key in keys:
+    lines = ["", *(wrapped(f"* {line}") for line in summary(cells)), "",
+             "Predictions for another network, in per cent:", "",
+             "| program | MPI | ranks | error: median | worst | nominal: median | spread: median |", "|---|---|---|---|---|---|---|"]
+    for key in dict.fromkeys((c.program, c.flavour, c.ranks) for c in cells):
         some = [c for c in cells if (c.program, c.flavour, c.ranks) == key and c.source != c.target]
         if some:
-            moving = [c.of_change for c in some if c.moves()]
             lines.append(f"| {key[0]} | {key[1]} | {key[2]} | {middle(abs(c.error) for c in some)} | "
-                         f"{percent(max(some, key=lambda c: abs(c.error)).error)} | "
-                         f"{middle(moving) if moving else '-'} | {middle(abs(c.nominal_error) for c in some)} | "
-                         f"{sum(c.covered() is True for c in some)} of {len(some)} | {middle(c.spread for c in some)} |")
-    away = [c for c in cells if c.source != c.target and c.predicted]
-    lines += ["", "The worst of the three programs that have the worst ones:", ""]
-    worst_of = {}
-    for c in sorted(away, key=Cell.excess, reverse=True):
-        worst_of.setdefault(c.program, c)
-    lines += [f"* {c.name()}: measured {seconds(c.measured)} s ± {percent(c.spread, False)}, predicted "
-              f"{seconds(c.predicted)} s ({percent(c.error)}); on its own network "
-              + "".join(f"{percent(h.error)}" for h in cells if (h.program, h.flavour, h.ranks, h.source, h.target)
-                        == (c.program, c.flavour, c.ranks, c.source, c.source))
-              for c in list(worst_of.values())[:3]]
-    lines += ["", "All predictions, in seconds, ± what is stated, and their errors: a row for the network of the recording, a column for "
-              "the predicted one; `!` where the stated interval does not hold what was measured. *nominal*: the median "
-              "of the errors from all networks. *cores short*: of the time of all ranks of the traced run, what they "
-              "were ready to run in and had no core.", ""]
-    for key in keys:
-        lines += matrix([c for c in cells if (c.program, c.flavour, c.ranks) == key])
-    return lines
+                         f"{number(max(some, key=lambda c: abs(c.error)).error, '+')} | "
+                         f"{middle(abs(c.nominal_error) for c in some)} | {middle(c.spread for c in some)} |")
+    return [*lines, ""]
+
+
+def number(x, sign=""):
+    """Per cent, without its sign."""
+    return "-" if math.isinf(x) else f"{100 * x:{sign}.1f}"
 
 
 def middle(values):
-    return percent(statistics.median(values), False)
-
-
-def matrix(cells):
-    """The table of one program."""
-    nets = list(dict.fromkeys(c.target for c in cells))
-    at = {(c.source, c.target): c for c in cells}
-    column = {c.target: c for c in cells}
-    nominal = {n: statistics.median(c.nominal_error for c in cells if c.target == n) for n in nets}
-    first = cells[0]
-    lines = [f"| {first.program}, {first.flavour}, {first.ranks} ranks | {' | '.join(nets)} |",
-             "|---" * (len(nets) + 1) + "|",
-             f"| measured | {' | '.join(f'{seconds(column[n].measured)} ± {percent(column[n].spread, False)}' for n in nets)} |"]
-    lines.append(f"| cores short | {' | '.join(percent(column[n].short, False) for n in nets)} |")
-    for source in nets:
-        if any((source, n) in at for n in nets):
-            lines.append(f"| from {source} | {' | '.join(entry(at.get((source, n))) for n in nets)} |")
-    lines += [f"| nominal | {' | '.join(percent(nominal[n]) for n in nets)} |", ""]
-    return lines
-
-
-def entry(cell):
-    if cell is None:
-        return ""
-    stated = cell.stated()
-    return (f"{seconds(cell.predicted)}{'' if stated is None else f' ± {percent(stated, False)}'}, "
-            f"{percent(cell.error)}{' !' if cell.covered() is False else ''}")
+    return number(statistics.median(values))
 
 
 def plot(cells):

@@ -53,7 +53,7 @@ def run(*words):
 
 def shell(command):
     """Elapsed by scenario of a command that advise printed."""
-    done = subprocess.run(["bash", "-c", f"{command} --json - --no-intervals"], cwd=here, capture_output=True,
+    done = subprocess.run(["bash", "-c", f"{command} --json - --times-only"], cwd=here, capture_output=True,
                           text=True, env=path)
     assert done.returncode == 0, (command, done.stderr)
     # A placement's file is written by a command that prints its own text first.

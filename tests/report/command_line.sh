@@ -34,8 +34,8 @@ expect 2 "one archive" replay a b
 expect 2 "usage: rubato profile ARCHIVE" profile
 expect 2 "one archive, please" profile a b
 expect 2 "did you mean '--csv'" profile a --cvs b
-expect 2 "--tsv: the name of the file is empty" profile a --tsv ''
-expect 2 "two reports cannot be written to one file" profile run.otf2dir --csv a --tsv a
+expect 2 "--json: the name of the file is empty" profile a --json ''
+expect 2 "two reports cannot be written to one file" profile run.otf2dir --csv a --json a
 expect 2 "not written into an archive" profile run.otf2dir --csv run.otf2dir/a.csv
 expect 2 "two scenarios are called 'perfect'" profile run.otf2dir --on perfect --on perfect
 expect 1 "nothing.otf2dir" profile nothing.otf2dir --json a.json
@@ -90,11 +90,11 @@ expect 1 "a.txt: cannot be read" import a.txt -o a.toml
 expect 1 "run.csv: is no output of" import run.csv -o a.toml
 expect 1 "run.csv exists" import run.csv -o run.csv
 expect 2 "--window: a whole number above 1" import a.txt -o a.toml --window 1
-expect 2 "one platform file and --simgrid FILE" export a.toml
-expect 1 "there is no platform file 'a.toml'" export a.toml --simgrid a.xml
-expect 1 "'infiniband-hdrr' (did you mean 'infiniband-hdr'?)" export infiniband-hdrr --simgrid a.xml
-expect 1 "run.csv exists" export a.toml --simgrid run.csv
-expect 2 "--nodes: a whole number above 0" export a.toml --simgrid a.xml --nodes 0
+expect 2 "expected one platform file and -o FILE" export a.toml
+expect 1 "there is no platform file 'a.toml'" export a.toml -o a.xml
+expect 1 "'infiniband-hdrr' (did you mean 'infiniband-hdr'?)" export infiniband-hdrr -o a.xml
+expect 1 "run.csv exists" export a.toml -o run.csv
+expect 2 "--nodes: a whole number above 0" export a.toml -o a.xml --nodes 0
 expect 2 "two scenarios are called 'perfect'" replay run.otf2dir --on perfect --on perfect
 expect 2 "two reports cannot be written to one file" replay run.otf2dir --json a --csv a
 expect 2 "not written into an archive" replay run.otf2dir --json run.otf2dir/a.json
@@ -102,7 +102,6 @@ expect 2 "not written into an archive" replay run.otf2dir --json old.otf2
 expect 2 "--eager-limit: '5' is not" replay run.otf2dir --eager-limit 5
 expect 2 "of which machine" tolerance run.otf2dir
 expect 2 "--percent: 'x' is no number above 0" tolerance run.otf2dir --on perfect --percent 1,x
-expect 2 "--most: from 1 to 64" advise run.otf2dir --most 0
 expect 2 "nothing can be told" advise run.otf2dir --on undisturbed:local
 expect 2 "has a comma" advise run.otf2dir --hosts a,b
 expect 2 "on which machine?" place run.otf2dir
@@ -117,15 +116,17 @@ expect 2 "did you mean 'latency'" replay run.otf2dir --on bandela --sweep latncy
 expect 2 "the first factor must be the lower one" replay run.otf2dir --on bandela --sweep latency=10..1
 printf "format = 1\n[level.node]\ntransfer = [ { from = \"0B\", latency = \"1us\", bandwidth = \"1GB/s\" } ]\n" >node.toml
 expect 2 "changes a level that the platform does not have" replay run.otf2dir --on node.toml --sweep network.latency=1..10
-expect 2 "--sweep and --fit-dr do not go" replay run.otf2dir --on bandela:dr=1 --fit-dr --sweep latency=1..10
-expect 2 "--fit-dr: no scenario has contention" replay run.otf2dir --on bandela --fit-dr
+expect 2 "--sweep excludes dr=fit" replay run.otf2dir --on bandela:dr=fit --sweep latency=1..10
+expect 2 "--with excludes dr=fit" replay run.otf2dir --on bandela:dr=fit --with run.otf2dir
+expect 2 "dr=fit is for 'rubato replay'" tolerance run.otf2dir --on bandela:dr=fit
+expect 2 "--otf2 excludes dr=fit" replay run.otf2dir --on bandela:dr=fit --otf2 copies
 expect 2 "write dr=NUMBER" replay run.otf2dir --on 'bandela:dr*2'
 expect 2 "write contention=MODEL with one of 'none', 'buses'" replay run.otf2dir --on bandela:contention=bus
 expect 2 "--threads: from 1 to 64" replay run.otf2dir --threads=-1
 expect 2 "--threads: from 1 to 64" replay run.otf2dir --threads 0
 expect 2 "'many'" replay run.otf2dir --threads many
 expect 2 "'99999999999'" replay run.otf2dir --threads 99999999999
-expect 2 "did you mean 'network'" replay run.otf2dir --fallback-level netwrk
+expect 2 "did you mean 'corrected'" replay run.otf2dir --clocks correctd
 expect 2 "'inside=1us' is none of" replay run.otf2dir --overhead outside=1us,inside=1us
 (cd run.otf2dir && expect 2 "not written into an archive" replay . --json new.json; rm -f out; exit "$bad") || bad=1
 expect 2 "two files of samples, please" compare run.csv
@@ -197,7 +198,8 @@ grep -q '^1 of 1 cells are compared by seconds_min' out || { echo "compare does 
 [[ $("$rubato" compare a.csv b.csv --all | wc -l) -gt 6 ]] || { echo "compare --all shows no table" && bad=1; }
 rm a.csv b.csv old.csv
 
-# All commands that replay know how: of a level that the platform lacks they say which option helps, and it does.
+# All commands that replay: a level that the platform lacks is refused where no wider one can stand in, and a placement
+# on one node helps.
 cat >node.toml <<'END'
 format = 1
 [level.node]
@@ -208,9 +210,9 @@ for words in "replay two.txt" "profile two.txt" "tolerance two.txt" "advise two.
   # shellcheck disable=SC2086  # words on purpose
   [[ $words == diff* ]] && last=two.txt || last=
   expect 1 "scenario 'node.toml': there are messages of level 'network'" $words --on node.toml $last
-  expect 1 "stand in with --fallback-level node" $words --on node.toml $last
-  expect 0 "" $words --on node.toml $last --fallback-level node --overhead outside=1ns --polling keep --threads 1
-  expect 2 "--polling: 'spin' is neither" $words --on node.toml $last --polling spin
+  expect 1 "on one node with ppn=RANKS" $words --on node.toml $last
+  expect 0 "" $words --on node.toml:ppn=2 $last --overhead outside=1ns --polling keep --threads 1
+  expect 2 "--polling: 'spin' is none of" $words --on node.toml $last --polling spin
 done
 rm node.toml two.txt
 

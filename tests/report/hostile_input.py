@@ -133,7 +133,7 @@ def hostile_strings():
 
     write("e.toml", PLATFORM.replace("made up", "\\u001b[2J\\u009b\\n--x"))
     plain("replay --on e.toml", accepted("replay", "t.txt", "--on", "e.toml"))
-    accepted("export", "e.toml", "--simgrid", "e.xml")
+    accepted("export", "e.toml", "-o", "e.xml")
     import xml.dom.minidom
     xml.dom.minidom.parse("e.xml")
     for words in (("replay", "t.txt", "--on", evil), ("info", evil), (evil,),

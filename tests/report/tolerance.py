@@ -23,7 +23,7 @@ if not archives:
 MACHINES = ["infiniband-hdr", "infiniband-hdr:ppn=1", "ethernet-1g:ppn=2",
             "loggps:L=5us,o=0.5us,g=1us,G=0.3ns,S=4KiB"]
 SWEEPS = ["latency=0.1..1000", "bandwidth=0.001..10", "cpu=0.1..10/4", "latency=0.5..200/4,bandwidth=0.01..2/3"]
-PLAIN = ["--only", "--no-intervals", "--no-wait-states", "--json", "-"]
+PLAIN = ["--only", "--times-only", "--json", "-"]
 
 bad = checked = derivatives = crossovers = points = 0
 worst = 0

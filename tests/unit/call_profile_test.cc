@@ -7,8 +7,8 @@
 #include <memory>
 #include <numeric>
 
-#include "replay/observe/collective_share.h"
 #include "replay/analyse/scenario_profile.h"
+#include "replay/observe/collective_share.h"
 #include "tests/unit/toy.h"
 #include "tools/analysis/other_rows.h"
 

@@ -3,10 +3,10 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
-#include "models/scenario/scenario.h"
 #include "models/base/error.h"
-#include "replay/sources/text_source.h"
+#include "models/scenario/scenario.h"
 #include "replay/run/driver.h"
+#include "replay/sources/text_source.h"
 
 using namespace rubato;
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <random>
 
-#include "models/platform/platform_file.h"
 #include "models/base/error.h"
+#include "models/platform/platform_file.h"
 #include "tests/unit/seeds.h"
 
 using namespace rubato;

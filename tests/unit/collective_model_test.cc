@@ -6,9 +6,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "models/base/error.h"
 #include "models/platform/interconnect.h"
 #include "models/platform/platform_file.h"
-#include "models/base/error.h"
 
 using namespace rubato;
 

@@ -30,6 +30,11 @@ inline Scenario degraded(double ratio) {
   return contended("model = \"degradation\"\ndegradation_ratio = " + std::to_string(ratio));
 }
 
+/// The same machine with dr=fit.
+inline Scenario fitted() {
+  return changed(degraded(1), "dr=fit");
+}
+
 inline Scenario buses(const std::string& limits) {
   return contended("model = \"buses\"\n" + limits);
 }

@@ -419,6 +419,9 @@ TEST_CASE("scenarios change the degradation ratio") {
       5);
   CHECK(parse_scenario("bandela:dr=5,dr*2").platform.contention.number("degradation_ratio") == 10);
   CHECK(parse_scenario("bandela:dr=5,contention=none").platform.contention.model == nullptr);
+  CHECK(parse_scenario("bandela:dr=fit").fits_degradation);
+  CHECK_FALSE(parse_scenario("bandela:dr=fit,dr=5").fits_degradation);
+  CHECK_FALSE(parse_scenario("bandela:dr=fit,contention=none").fits_degradation);
   // Any key of any model, by its name; the model comes with it.
   const ContentionSetting buses =
       parse_scenario("bandela:contention.out=4,contention.in=2,contention.out/2")
@@ -452,10 +455,8 @@ TEST_CASE("fitting the degradation ratio finds a planted one") {
     3: 0..6100 recv 1 1000B
     3: 7000..7000 send 1 1000B
   )";
-  ReplayOptions options;
-  options.fit_degradation = true;
   const auto source = parse_text_trace(text);
-  const Results results = run_replay(*source, {degraded(1), degraded(50)}, options);
+  const Results results = run_replay(*source, {fitted(), fitted()}, {});
   for (const ScenarioResult& result : results.scenarios) {
     REQUIRE(result.degradation_fit.has_value());
     CHECK(*result.degradation_fit->ratio == Approx(3).epsilon(1e-4));
@@ -465,15 +466,13 @@ TEST_CASE("fitting the degradation ratio finds a planted one") {
 
 // The run took 950, but the latency of 100 and the compute of 900 alone take 1000.
 TEST_CASE("fitting the degradation ratio says when none will do") {
-  ReplayOptions options;
-  options.fit_degradation = true;
   const auto source = parse_text_trace(R"(
     nodes 0 1
     0: 0..0 send 1 1000B
     1: 0..50 recv 0 1000B
     1: 950 end
   )");
-  const Results results = run_replay(*source, {degraded(1)}, options);
+  const Results results = run_replay(*source, {fitted()}, {});
   CHECK(!results.scenarios[0].degradation_fit->ratio);
   const std::vector<std::string> warnings = warnings_about(results.scenarios[0]);
   REQUIRE(!warnings.empty());

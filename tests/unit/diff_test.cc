@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "models/base/error.h"
-#include "replay/sources/text_source.h"
-#include "replay/run/driver.h"
 #include "replay/compare/alignment.h"
 #include "replay/compare/run_difference.h"
+#include "replay/run/driver.h"
+#include "replay/sources/text_source.h"
 
 using namespace rubato;
 

@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <limits>
 
-#include "models/platform/interconnect.h"
 #include "models/base/error.h"
 #include "models/placement/pairs.h"
+#include "models/platform/interconnect.h"
 #include "replay/run/scenario_groups.h"
 #include "tests/unit/toy.h"
 
@@ -119,8 +119,7 @@ TEST_CASE("a handshake makes each of its three trips over all hops") {
   )",
              machine()),
         {10314, 10314, 1, 1});
-  const Interconnect net(machine().platform, {},
-                         std::make_shared<Ring>(Placement::blocks(4, 1), 7e-9));
+  const Interconnect net(machine().platform, std::make_shared<Ring>(Placement::blocks(4, 1), 7e-9));
   CHECK(net.message(PairClass::of_distance(1), 10000).transfer == Approx(10121e-9));
   CHECK(net.message(PairClass::of_distance(1), 10).transfer == Approx(117e-9));
   CHECK(net.message(PairClass::of_distance(1), 10).latency == Approx(107e-9));
@@ -142,7 +141,7 @@ TEST_CASE("with contention the way is as far") {
   check(ends(text, ring(",contention.network=1")), {0, 0, 1107, 2107});
   // Only then the order of time is needed.
   const auto needs_order = [](const Scenario& scenario) {
-    return group_scenarios({scenario}, Placement::blocks(4, 1), {}, false).at(0).needs_order;
+    return group_scenarios({scenario}, Placement::blocks(4, 1), false).at(0).needs_order;
   };
   CHECK_FALSE(needs_order(ring()));
   CHECK(needs_order(ring(",contention.network=1")));
@@ -187,7 +186,7 @@ TEST_CASE("the most distant pair is looked for from the first rank and from the 
 
 TEST_CASE("scenarios of other distances are replayed apart, those of the same together") {
   const auto groups = [](const std::vector<Scenario>& scenarios) {
-    return group_scenarios(scenarios, Placement::blocks(4, 1), {}, false).size();
+    return group_scenarios(scenarios, Placement::blocks(4, 1), false).size();
   };
   CHECK(groups({ring(), ring(",latency*2")}) == 1);
   CHECK(groups({ring(), ring(",contention.hop*2")}) == 2);

@@ -10,14 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "models/platform/platform_file.h"
 #include "models/base/error.h"
-#include "replay/sources/text_source.h"
+#include "models/platform/platform_file.h"
 #include "replay/cluster/division.h"
 #include "replay/cluster/memory_transport.h"
 #include "replay/cluster/one_process.h"
 #include "replay/cluster/team.h"
 #include "replay/run/driver.h"
+#include "replay/sources/text_source.h"
 #include "tests/unit/random_programs.h"
 #include "tests/unit/reference_simulation.h"
 #include "tests/unit/seeds.h"

@@ -5,14 +5,14 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "replay/sources/text_source.h"
 #include "replay/run/driver.h"
+#include "replay/sources/text_source.h"
 #include "tools/analysis/caveats.h"
 #include "tools/analysis/cures.h"
 #include "tools/analysis/lost_cores.h"
+#include "tools/analysis/root_cause.h"
 #include "tools/report/report_json.h"
 #include "tools/report/report_text.h"
-#include "tools/analysis/root_cause.h"
 
 using namespace rubato;
 

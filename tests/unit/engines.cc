@@ -3,8 +3,8 @@
 
 #include "replay/engine/engine.h"
 
-#include "replay/rules/recorded/measured_rules.h"
 #include "replay/rules/model_rules.h"
+#include "replay/rules/recorded/measured_rules.h"
 #include "tests/unit/lottery.h"
 #include "tests/unit/transplant.h"
 

@@ -3,9 +3,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/platform/platform_file.h"
 #include "models/base/error.h"
 #include "models/network/topology.h"
+#include "models/platform/platform_file.h"
 #include "tests/unit/on_network.h"
 
 using namespace rubato;

@@ -5,12 +5,12 @@
 #include <map>
 #include <random>
 
-#include "models/platform/platform_file.h"
 #include "models/base/error.h"
-#include "replay/sources/text_source.h"
+#include "models/platform/platform_file.h"
 #include "replay/calls/reference_tables.h"
-#include "replay/run/driver.h"
 #include "replay/matching/channel_table.h"
+#include "replay/run/driver.h"
+#include "replay/sources/text_source.h"
 #include "tests/unit/forwarding_source.h"
 #include "tools/analysis/warnings.h"
 

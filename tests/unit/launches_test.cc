@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "models/base/error.h"
-#include "tools/launch/child.h"
 #include "tools/calibration/launch_table.h"
+#include "tools/launch/child.h"
 
 using namespace rubato;
 namespace fs = std::filesystem;

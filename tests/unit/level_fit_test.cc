@@ -5,9 +5,9 @@
 #include <cmath>
 #include <random>
 
+#include "models/fit/curve_ranges.h"
 #include "models/platform/interconnect.h"
 #include "models/platform/platform_file.h"
-#include "models/fit/curve_ranges.h"
 #include "tests/unit/seeds.h"
 
 using namespace rubato;

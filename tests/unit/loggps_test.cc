@@ -4,8 +4,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/platform/interconnect.h"
 #include "models/base/error.h"
+#include "models/platform/interconnect.h"
 #include "tests/unit/toy.h"
 
 using namespace rubato;

@@ -5,10 +5,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "replay/sources/text_source.h"
-#include "replay/run/driver.h"
 #include "replay/engine/replay.h"
 #include "replay/rules/recorded/clock_repair.h"
+#include "replay/run/driver.h"
+#include "replay/sources/text_source.h"
 #include "tests/unit/recorded_minima.h"
 #include "tools/analysis/warnings.h"
 

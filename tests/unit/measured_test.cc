@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "replay/run/driver.h"
 #include "replay/compare/identity.h"
+#include "replay/run/driver.h"
 #include "tests/unit/transplant.h"
 
 using namespace rubato;

@@ -3,10 +3,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/platform/platform_file.h"
 #include "models/base/error.h"
-#include "replay/sources/text_source.h"
+#include "models/platform/platform_file.h"
 #include "replay/run/driver.h"
+#include "replay/sources/text_source.h"
 #include "tests/unit/all_buses.h"
 #include "tests/unit/ends.h"
 

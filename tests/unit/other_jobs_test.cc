@@ -307,8 +307,7 @@ std::vector<std::string> random_jobs(unsigned seed, const Scenario& scenario,
 // On a crossbar each node has links of its own, so jobs never meet.
 TEST_CASE("random jobs on links of their own are as if alone") {
   const Scenario scenario = on_network("model = \"crossbar\"");
-  ReplayOptions options;
-  options.fallback_level = Level::kNode;
+  const ReplayOptions options;
   for (unsigned seed = 1; seed <= seeds(20); ++seed) {
     INFO("seed " << seed);
     const std::vector<std::string> texts = random_jobs(seed, scenario, options);
@@ -333,8 +332,7 @@ TEST_CASE("random jobs on links of their own are as if alone") {
 
 TEST_CASE("the order of random jobs on one backbone does not matter") {
   const Scenario scenario = on_network("model = \"crossbar\"\nbackbone_bandwidth = \"1GB/s\"");
-  ReplayOptions options;
-  options.fallback_level = Level::kNode;
+  const ReplayOptions options;
   for (unsigned seed = 1; seed <= seeds(20); ++seed) {
     INFO("seed " << seed);
     const std::vector<std::string> texts = random_jobs(seed, scenario, options);

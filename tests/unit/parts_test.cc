@@ -3,9 +3,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "replay/sources/text_source.h"
-#include "replay/run/driver.h"
 #include "replay/matching/collective_instances.h"
+#include "replay/run/driver.h"
+#include "replay/sources/text_source.h"
 #include "tests/unit/ends.h"
 
 using namespace rubato;

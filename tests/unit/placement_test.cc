@@ -12,11 +12,11 @@
 #include <fstream>
 #include <map>
 
+#include "models/base/error.h"
 #include "models/platform/interconnect.h"
 #include "models/scenario/scenario.h"
-#include "models/base/error.h"
-#include "replay/sources/text_source.h"
 #include "replay/run/driver.h"
+#include "replay/sources/text_source.h"
 #include "replay/trace/function_times.h"
 #include "tests/unit/ends.h"
 #include "tools/analysis/warnings.h"
@@ -315,10 +315,16 @@ TEST_CASE("who has a level for sockets and a placement without any is told what 
       useless[0].starts_with("its sockets change nothing, as the platform has no [level.socket]"));
 }
 
-TEST_CASE("a fallback level that is socket is node where there is no socket") {
+TEST_CASE("the next wider level that a platform has prices what it lacks, never a narrower one") {
   Platform platform = perfect_platform();
+  platform.level(Level::kSelf).reset();
+  platform.level(Level::kSocket).reset();
+  CHECK(platform.priced_as(Level::kSelf) == Level::kNode);
+  CHECK(platform.priced_as(Level::kSocket) == Level::kNode);
+  platform.level(Level::kNode).reset();
+  CHECK(platform.priced_as(Level::kSelf) == Level::kNetwork);
   platform.level(Level::kNetwork).reset();
-  CHECK(Interconnect(platform, Level::kSocket).has(Level::kNetwork));
+  platform.level(Level::kNode) = perfect_platform().level(Level::kNode);
   CHECK_FALSE(Interconnect(platform).has(Level::kNetwork));
 }
 

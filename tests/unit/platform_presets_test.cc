@@ -8,12 +8,12 @@
 #include <fstream>
 #include <sstream>
 
+#include "models/base/error.h"
 #include "models/platform/interconnect.h"
 #include "models/platform/platform_file.h"
 #include "models/scenario/scenario.h"
-#include "models/base/error.h"
-#include "replay/sources/text_source.h"
 #include "replay/run/driver.h"
+#include "replay/sources/text_source.h"
 
 using namespace rubato;
 

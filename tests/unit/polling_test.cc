@@ -5,9 +5,9 @@
 #include <catch2/catch.hpp>
 #include <memory>
 
-#include "replay/sources/text_source.h"
 #include "replay/calls/call_builder.h"
 #include "replay/run/driver.h"
+#include "replay/sources/text_source.h"
 
 using namespace rubato;
 

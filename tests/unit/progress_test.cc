@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include "tools/format/numbers.h"
 #include "tools/cli/replay_notices.h"
+#include "tools/format/numbers.h"
 
 using namespace rubato;
 

@@ -434,10 +434,24 @@ TEST_CASE("a platform without the level that an archive needs is refused by name
     0: 0..1 send 1 8B
     1: 0..1 recv 0 8B
   )";
+  // Messages between nodes never cost what those on a node do: that would be too little.
   CHECK_THROWS_WITH(replay(text, {toy()}), Catch::Contains("no [level.network]"));
-  ReplayOptions options;
-  options.fallback_level = Level::kNode;
-  CHECK_NOTHROW(replay(text, {toy()}, options));
+}
+
+// The toy has level node alone. A message to oneself costs what one on the node does: it arrives at
+// 10 + 100 + 8 = 118, so the receive ends at 138, and a warning names both levels.
+TEST_CASE("a wider level stands in for one that the platform lacks") {
+  const char* text = R"(
+    0: 0..1 isend 0 8B req 1
+    0: 1..2 recv 0 8B
+    0: 2..2 wait 1
+  )";
+  const Results results = replay(text, {toy()});
+  CHECK(results.scenarios[0].elapsed * 1e9 == Approx(138));
+  const std::vector<std::string> warnings = warnings_about(results.scenarios[0]);
+  CHECK(std::any_of(warnings.begin(), warnings.end(), [](const std::string& line) {
+    return line.find("level 'self' cost what those of level 'node' do") != std::string::npos;
+  }));
 }
 
 // More ranks than find room in the nearer caches, where the next ones to run are chosen a few

@@ -8,15 +8,15 @@
 
 #include "models/base/error.h"
 #include "tests/fixture/made_up_results.h"
-#include "tools/tables/call_columns.h"
-#include "tools/tables/cause_tables.h"
 #include "tools/analysis/caveats.h"
+#include "tools/files/whole_file.h"
 #include "tools/format/numbers.h"
+#include "tools/format/text_table.h"
 #include "tools/report/report_html.h"
 #include "tools/report/report_json.h"
 #include "tools/report/report_text.h"
-#include "tools/format/text_table.h"
-#include "tools/files/whole_file.h"
+#include "tools/tables/call_columns.h"
+#include "tools/tables/cause_tables.h"
 
 using namespace rubato;
 

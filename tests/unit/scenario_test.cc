@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <fstream>
 
+#include "models/base/error.h"
 #include "models/collective/collectives.h"
 #include "models/platform/interconnect.h"
-#include "models/base/error.h"
 
 using namespace rubato;
 

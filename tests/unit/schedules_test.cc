@@ -6,10 +6,10 @@
 #include <random>
 
 #include "models/platform/platform_file.h"
-#include "replay/sources/text_source.h"
 #include "replay/engine/replay.h"
-#include "replay/rules/recorded/measured_rules.h"
 #include "replay/rules/model_rules.h"
+#include "replay/rules/recorded/measured_rules.h"
+#include "replay/sources/text_source.h"
 #include "tests/unit/lottery.h"
 #include "tests/unit/random_programs.h"
 #include "tests/unit/recorded_minima.h"

@@ -4,8 +4,8 @@
 #include <regex>
 #include <sstream>
 
-#include "models/platform/platform_file.h"
 #include "models/base/error.h"
+#include "models/platform/platform_file.h"
 
 using namespace rubato;
 

@@ -1,8 +1,8 @@
 // Scenarios that several processes share out give what one of them finds, byte by byte; here
 // threads take the part of processes.
 
-#include "replay/run/driver.h"
 #include "replay/parallel/spread_run.h"
+#include "replay/run/driver.h"
 
 #include <catch2/catch.hpp>
 #include <exception>

@@ -5,8 +5,8 @@
 #include <limits>
 #include <string>
 
-#include "replay/sources/text_source.h"
 #include "replay/run/driver.h"
+#include "replay/sources/text_source.h"
 #include "tools/analysis/warnings.h"
 
 using namespace rubato;

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "replay/sources/text_source.h"
 #include "replay/engine/replay.h"
 #include "replay/matching/lock_order.h"
 #include "replay/rules/recorded/measured_rules.h"
+#include "replay/sources/text_source.h"
 #include "tests/unit/recorded_minima.h"
 
 namespace rubato {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "models/scenario/scenario.h"
-#include "replay/run/driver.h"
 #include "replay/observe/critical_path.h"
 #include "replay/observe/wait_causes.h"
+#include "replay/run/driver.h"
 #include "tests/unit/toy.h"
 
 namespace rubato {

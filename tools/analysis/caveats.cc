@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/scenario/scenario.h"
 #include "models/base/error.h"
+#include "models/scenario/scenario.h"
 #include "tools/analysis/lost_cores.h"
-#include "tools/format/numbers.h"
 #include "tools/analysis/other_rows.h"
 #include "tools/analysis/warnings.h"
+#include "tools/format/numbers.h"
 
 namespace rubato {
 namespace {

@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
-#include "models/scenario/scenario.h"
 #include "models/base/error.h"
 #include "models/base/shell_quoted.h"
+#include "models/scenario/scenario.h"
 #include "tools/analysis/caveats.h"
 #include "tools/analysis/efficiency.h"
-#include "tools/cli/install_paths.h"
 #include "tools/analysis/lost_cores.h"
 #include "tools/analysis/other_rows.h"
+#include "tools/cli/install_paths.h"
 #include "tools/options/replay_command.h"
 
 namespace rubato {

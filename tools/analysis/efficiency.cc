@@ -7,8 +7,8 @@
 #include "models/collective/collectives.h"
 #include "tools/analysis/caveats.h"
 #include "tools/analysis/lost_cores.h"
-#include "tools/format/numbers.h"
 #include "tools/analysis/other_rows.h"
+#include "tools/format/numbers.h"
 
 namespace rubato {
 namespace {

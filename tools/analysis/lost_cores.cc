@@ -44,7 +44,6 @@ void find_undisturbed(EventSource& source, Results& results, ReplayOptions optio
   if (!needs_undisturbed(results, options)) return;
   options.observers.clear();
   options.verify = false;
-  options.fit_degradation = false;
   options.total_functions = false;
   Results again = run_replay(source, {parse_scenario("undisturbed")}, options);
   results.undisturbed = std::move(again.scenarios.front());

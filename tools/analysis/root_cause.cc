@@ -5,14 +5,14 @@
 #include <numeric>
 
 #include "models/scenario/scenario.h"
-#include "replay/run/driver.h"
 #include "replay/analyse/place_summary.h"
+#include "replay/run/driver.h"
 #include "tools/analysis/efficiency.h"
 
 namespace rubato {
 namespace {
 
-constexpr double kMostOfIt = 0.5;
+constexpr double kMainShare = 0.5;
 
 /// The function in which `rank` makes others wait, if one holds most of it.
 std::string function_of(const PlaceSummary& summary, int rank) {
@@ -25,7 +25,7 @@ std::string function_of(const PlaceSummary& summary, int rank) {
     if (place.kind == Place::Kind::kCompute) by_function[place.function_place] += delay.seconds;
   }
   for (const auto& [function, seconds] : by_function) {
-    if (seconds > kMostOfIt * all) return function;
+    if (seconds > kMainShare * all) return function;
   }
   return "";
 }
@@ -41,7 +41,6 @@ void find_root_cause(EventSource& source, Results& results, ReplayOptions option
   if (source.call_places()) options.observers.push_back(&places);
   options.wait_states = true;
   options.verify = false;
-  options.fit_degradation = false;
   options.total_functions = false;
   run_replay(source, {parse_scenario("perfect")}, options);
   const std::vector<double>& roots = causes.roots();

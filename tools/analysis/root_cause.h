@@ -1,7 +1,7 @@
 #pragma once
 
-#include "replay/run/driver.h"
 #include "replay/observe/results.h"
+#include "replay/run/driver.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {

@@ -184,6 +184,12 @@ std::vector<std::string> warnings_about(const ScenarioResult& scenario) {
         show_seconds(scenario.clipped_time)));
   }
   if (const char* sentence = sentence_on(scenario.sockets_unused)) lines.emplace_back(sentence);
+  for (const auto& [level, priced_as] : scenario.priced_as) {
+    lines.push_back(fmt::format(
+        "messages of level '{}' cost what those of level '{}' do: the platform has no [level.{}]",
+        kLevelNames[static_cast<size_t>(level)], kLevelNames[static_cast<size_t>(priced_as)],
+        kLevelNames[static_cast<size_t>(level)]));
+  }
   if (scenario.changes_nothing) lines.emplace_back("its changes touch no message of this run");
   for (const std::string& name : scenario.absent_collectives)
     lines.push_back(fmt::format("there is no {} in this run to change", name));

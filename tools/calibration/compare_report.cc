@@ -8,8 +8,8 @@
 #include "tools/format/csv_text.h"
 #include "tools/format/json_text.h"
 #include "tools/format/numbers.h"
-#include "tools/report/report_html.h"
 #include "tools/format/text_table.h"
+#include "tools/report/report_html.h"
 #include "tools/version.h"
 
 namespace rubato {

@@ -26,8 +26,8 @@
 #include <regex>
 #include <sstream>
 
-#include "models/collective/collectives.h"
 #include "models/base/error.h"
+#include "models/collective/collectives.h"
 
 namespace rubato {
 namespace {

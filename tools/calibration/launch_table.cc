@@ -7,10 +7,10 @@
 #include <cmath>
 #include <map>
 
-#include "models/statistics/statistics.h"
 #include "models/base/units.h"
-#include "tools/format/numbers.h"
+#include "models/statistics/statistics.h"
 #include "tools/calibration/sample_fit.h"
+#include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
 
 namespace rubato {

@@ -8,12 +8,12 @@
 #include <filesystem>
 
 #include "models/base/error.h"
+#include "models/base/units.h"
 #include "models/fit/collective_fit.h"
 #include "models/fit/curve_ranges.h"
 #include "models/fit/grade.h"
 #include "models/fit/load_fit.h"
 #include "models/fit/network_fit.h"
-#include "models/base/units.h"
 #include "tools/calibration/sample_fit.h"
 #include "tools/format/text_table.h"
 
@@ -168,7 +168,8 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
     const double one_way = growth > 0 ? longest / 2 / growth : 0;
     if (auto links = fit_shared_links(shifts, one_way, exact)) {
       tell_distances(*network, *links);
-      fitted.comments.contention += network_table(*links);
+      // A file has one of the two: links say more than a degradation.
+      fitted.comments.contention = network_table(*links);
       report += describe(*links) + "\n\n";
       fitted.remarks += describe(*links) + "\n";
     }

@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
+#include "models/fit/level_fit.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_file.h"
-#include "models/fit/level_fit.h"
 #include "tools/calibration/call_formulas.h"
-#include "tools/files/sample_file.h"
 #include "tools/calibration/sample_fit.h"
+#include "tools/files/sample_file.h"
 
 namespace rubato {
 

@@ -9,8 +9,8 @@
 
 #include "models/platform/platform_file.h"
 #include "tools/cli/install_paths.h"
-#include "tools/format/numbers.h"
 #include "tools/cli/standard_streams.h"
+#include "tools/format/numbers.h"
 
 namespace rubato {
 

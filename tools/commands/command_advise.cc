@@ -1,15 +1,15 @@
 #include <fmt/core.h>
 
 #include "models/base/error.h"
-#include "replay/study/advice.h"
 #include "replay/sources/input_format.h"
-#include "tools/studies/advice_report.h"
+#include "replay/study/advice.h"
 #include "tools/cli/commands.h"
-#include "tools/options/options.h"
 #include "tools/cli/replay_notices.h"
 #include "tools/files/report_files.h"
-#include "tools/options/scenario_options.h"
 #include "tools/format/text_table.h"
+#include "tools/options/options.h"
+#include "tools/options/scenario_options.h"
+#include "tools/studies/advice_report.h"
 
 namespace po = boost::program_options;
 
@@ -32,8 +32,8 @@ po::options_description advise_options() {
   auto add = options.add_options();
   add("on", po::value<std::string>()->value_name("SCENARIO")->default_value("measured"),
       "the machine that changes are tried on");
-  add("most", po::value<int>()->value_name("N")->default_value(10),
-      "functions, and ranks, to try, at most 64: those with most compute on the critical path and "
+  add("all",
+      "try 64 functions and ranks instead of 10: those with most compute on the critical path and "
       "in all");
   add("hosts", po::value<std::string>()->value_name("FILE"),
       "write the host of each rank in the placement that keeps messages on nodes, for "
@@ -62,16 +62,14 @@ int command_advise(const Arguments& arguments) {
   po::variables_map values;
   if (!parse_options(arguments, kAdviseHelp, advise_options(), "archive", false, values)) return 0;
   const std::string archive = one_archive(values, kAdviseHelp);
-  const Scenario scenario = named_scenario(text_of(values, "on"));
+  const Scenario scenario = fixed_scenario(text_of(values, "on"));
   if (scenario.local) {
     throw UsageError(
         "--on: with undisturbed:local ranks wait as long as recorded, so nothing can be told");
   }
   warn_of_platforms({scenario});
   AdviceSettings settings;
-  const int most = values["most"].as<int>();
-  if (most < 1 || most > 64) throw UsageError("--most: from 1 to 64");
-  settings.most = static_cast<size_t>(most);
+  if (values.count("all")) settings.most = kMostTried;
   settings.parse = named_scenario;
   settings.hosts_file = hosts_file(values);
   ReplayOptions options = engine_options(values);

@@ -12,18 +12,19 @@
 #include <utility>
 #include <vector>
 
-#include "models/platform/platform_file.h"
 #include "models/base/error.h"
+#include "models/base/units.h"
 #include "models/fit/fit.h"
 #include "models/fit/message_pattern.h"
 #include "models/placement/placement.h"
-#include "models/base/units.h"
+#include "models/platform/platform_file.h"
 #include "tools/cli/commands.h"
-#include "tools/launch/flavour.h"
 #include "tools/cli/install_paths.h"
+#include "tools/files/whole_file.h"
+#include "tools/launch/flavour.h"
 #include "tools/launch/launches.h"
 #include "tools/options/options.h"
-#include "tools/files/whole_file.h"
+#include "tracer/session/launcher.h"
 
 namespace po = boost::program_options;
 

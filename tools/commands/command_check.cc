@@ -2,15 +2,15 @@
 
 #include <filesystem>
 
+#include "models/base/error.h"
 #include "models/platform/platform_file.h"
 #include "models/platform/platform_presets.h"
-#include "models/base/error.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/install_paths.h"
-#include "tools/options/options.h"
-#include "tools/report/platform_curves.h"
 #include "tools/cli/standard_streams.h"
 #include "tools/format/text_table.h"
+#include "tools/options/options.h"
+#include "tools/report/platform_curves.h"
 
 namespace po = boost::program_options;
 

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "models/base/error.h"
-#include "tools/cli/commands.h"
 #include "tools/calibration/compare_report.h"
-#include "tools/options/options.h"
+#include "tools/cli/commands.h"
 #include "tools/files/sample_file.h"
-#include "tools/format/text_table.h"
 #include "tools/files/whole_file.h"
+#include "tools/format/text_table.h"
+#include "tools/options/options.h"
 
 namespace po = boost::program_options;
 

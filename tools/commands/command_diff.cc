@@ -1,22 +1,23 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 
-#include "models/scenario/scenario.h"
 #include "models/base/error.h"
 #include "models/base/units.h"
-#include "replay/sources/input_format.h"
-#include "replay/run/driver.h"
+#include "models/scenario/scenario.h"
 #include "replay/compare/call_log.h"
+#include "replay/run/driver.h"
 #include "replay/run/scenario_groups.h"
-#include "tools/files/archive_guard.h"
+#include "replay/sources/input_format.h"
 #include "tools/cli/commands.h"
-#include "tools/studies/diff_report.h"
+#include "tools/files/archive_guard.h"
+#include "tools/files/whole_file.h"
+#include "tools/format/text_table.h"
 #include "tools/options/options.h"
 #include "tools/options/scenario_options.h"
-#include "tools/format/text_table.h"
-#include "tools/files/whole_file.h"
+#include "tools/studies/diff_report.h"
 
 namespace po = boost::program_options;
 
@@ -59,7 +60,7 @@ std::vector<Side> sides_of(const Arguments& arguments, const po::options_descrip
       given.push_back(false);
     } else if (option.string_key == "on") {
       const bool again = sides.empty() ? !before_all.empty() : given.back();
-      if (again) throw UsageError("--on: one scenario for each archive, please");
+      if (again) throw UsageError("--on: expected at most one scenario per archive");
       if (sides.empty()) {
         before_all = option.value[0];
       } else {
@@ -69,9 +70,9 @@ std::vector<Side> sides_of(const Arguments& arguments, const po::options_descrip
     }
   }
   if (sides.size() != 2)
-    throw UsageError(fmt::format("two archives, please; usage: {}", kDiffHelp.usage));
+    throw UsageError(fmt::format("expected two archives; usage: {}", kDiffHelp.usage));
   if (!before_all.empty()) {
-    if (given[0]) throw UsageError("--on: one scenario for each archive, please");
+    if (given[0]) throw UsageError("--on: expected at most one scenario per archive");
     sides[0].scenario = before_all;
   }
   return sides;
@@ -135,8 +136,7 @@ int command_diff(const Arguments& arguments) {
   add("threshold", po::value<std::string>()->value_name("TIME"),
       "names the first operation behind which a rank is that much ahead or behind; default: 1 % of "
       "the measured run");
-  add("largest", po::value<int>()->value_name("N")->default_value(10),
-      "how many of the operations that differ most to list");
+  add("all", "list all operations that differ, not the ten that differ most");
   add("functions",
       "also compare the compute in functions of the program, where archives have them");
   add("json", po::value<std::string>()->value_name("FILE"),
@@ -146,8 +146,8 @@ int command_diff(const Arguments& arguments) {
   po::variables_map values;
   if (!parse_options(arguments, kDiffHelp, options, "archive", false, values)) return 0;
   const std::vector<Side> sides = sides_of(arguments, options);
-  const int largest = values["largest"].as<int>();
-  if (largest < 0) throw UsageError("--largest: a number from 0 on");
+  constexpr size_t kLargest = 10;
+  const size_t largest = values.count("all") ? std::numeric_limits<size_t>::max() : kLargest;
   DiffResults results;
   if (values.count("threshold")) {
     try {
@@ -172,8 +172,7 @@ int command_diff(const Arguments& arguments) {
   results.predicted = predicted.summary;
   results.measured = measured.summary;
   if (!values.count("threshold")) results.threshold = 0.01 * results.measured.elapsed;
-  results.difference = difference_of(predicted.run(), measured.run(), results.threshold,
-                                     static_cast<size_t>(largest));
+  results.difference = difference_of(predicted.run(), measured.run(), results.threshold, largest);
 
   if (json != "-") print_to_stdout(diff_text(results, page_width()));
   if (json == "-") print_data(diff_json(results));

@@ -2,14 +2,14 @@
 
 #include <filesystem>
 
+#include "models/base/error.h"
 #include "models/platform/platform_file.h"
 #include "models/platform/platform_presets.h"
-#include "models/base/error.h"
+#include "tools/calibration/simgrid_platform.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/install_paths.h"
-#include "tools/options/options.h"
-#include "tools/calibration/simgrid_platform.h"
 #include "tools/files/whole_file.h"
+#include "tools/options/options.h"
 
 namespace po = boost::program_options;
 
@@ -17,11 +17,11 @@ namespace rubato {
 namespace {
 
 const CommandHelp kExportHelp = {
-    "rubato export PLATFORM --simgrid FILE [options]",
+    "rubato export PLATFORM -o FILE [options]",
     "Writes a platform file, or one that 'rubato platforms' lists, in the form that another\n"
     "simulator reads: for SimGrid as hosts node0, node1, ... with the factors of its MPI model\n"
     "(SMPI), which give a ping-pong the times of level network.",
-    "  rubato export cluster.toml --simgrid cluster.xml --nodes 64\n"
+    "  rubato export cluster.toml -o cluster.xml --nodes 64\n"
     "  smpirun -np 64 -platform cluster.xml -hostfile hosts \\\n"
     "    --cfg=network/model:SMPI ./app"};
 
@@ -30,7 +30,7 @@ const CommandHelp kExportHelp = {
 int command_export(const Arguments& arguments) {
   po::options_description options("Options");
   auto add = options.add_options();
-  add("simgrid", po::value<std::string>()->value_name("FILE"), "the SimGrid platform to write");
+  add("output,o", po::value<std::string>()->value_name("FILE"), "the SimGrid platform to write");
   add("nodes", po::value<int>()->value_name("N")->default_value(16), "how many hosts it has");
   add("force", "replace an existing file");
   add("help,h", "show this help");
@@ -38,13 +38,13 @@ int command_export(const Arguments& arguments) {
   if (!parse_options(arguments, kExportHelp, options, "platform", false, values)) return 0;
   const auto names = values.count("platform") ? values["platform"].as<std::vector<std::string>>()
                                               : std::vector<std::string>{};
-  if (names.size() != 1 || !values.count("simgrid")) {
+  if (names.size() != 1 || !values.count("output")) {
     throw UsageError(
-        fmt::format("one platform file and --simgrid FILE, please; usage: {}", kExportHelp.usage));
+        fmt::format("expected one platform file and -o FILE; usage: {}", kExportHelp.usage));
   }
   const int nodes = values["nodes"].as<int>();
   if (nodes < 1) throw UsageError("--nodes: a whole number above 0");
-  const std::string output = values["simgrid"].as<std::string>();
+  const std::string output = values["output"].as<std::string>();
   if (!values.count("force")) refuse_existing({output});
   const std::string preset =
       std::filesystem::exists(names[0]) ? "" : preset_path(platforms_dir(), names[0]);

@@ -4,17 +4,17 @@
 #include <filesystem>
 #include <memory>
 
-#include "models/platform/platform_file.h"
 #include "models/base/error.h"
 #include "models/base/shell_quoted.h"
+#include "models/platform/platform_file.h"
 #include "tools/calibration/calibration_report.h"
-#include "tools/cli/commands.h"
 #include "tools/calibration/launch_table.h"
+#include "tools/calibration/platform_fit.h"
+#include "tools/cli/commands.h"
+#include "tools/files/whole_file.h"
+#include "tools/format/text_table.h"
 #include "tools/options/options.h"
 #include "tools/report/platform_curves.h"
-#include "tools/calibration/platform_fit.h"
-#include "tools/format/text_table.h"
-#include "tools/files/whole_file.h"
 
 namespace po = boost::program_options;
 namespace fs = std::filesystem;

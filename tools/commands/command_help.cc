@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "models/platform/platform_presets.h"
-#include "models/scenario/scenario_change.h"
 #include "models/base/error.h"
 #include "models/base/input_file.h"
+#include "models/platform/platform_presets.h"
+#include "models/scenario/scenario_change.h"
 #include "tools/cli/commands.h"
-#include "tools/options/help_text.h"
 #include "tools/cli/install_paths.h"
-#include "tools/options/options.h"
 #include "tools/cli/standard_streams.h"
+#include "tools/options/help_text.h"
+#include "tools/options/options.h"
 #include "tools/version.h"
 
 namespace fs = std::filesystem;

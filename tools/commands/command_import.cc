@@ -6,15 +6,15 @@
 #include <map>
 #include <set>
 
-#include "models/platform/platform_file.h"
 #include "models/base/error.h"
-#include "tools/cli/commands.h"
+#include "models/platform/platform_file.h"
 #include "tools/calibration/foreign_samples.h"
-#include "tools/options/options.h"
 #include "tools/calibration/platform_fit.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/terminal_text.h"
-#include "tools/format/text_table.h"
 #include "tools/files/whole_file.h"
+#include "tools/format/text_table.h"
+#include "tools/options/options.h"
 
 namespace po = boost::program_options;
 namespace fs = std::filesystem;

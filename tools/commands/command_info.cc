@@ -4,12 +4,12 @@
 #include "replay/run/driver.h"
 #include "tools/analysis/caveats.h"
 #include "tools/cli/commands.h"
+#include "tools/files/whole_file.h"
+#include "tools/format/text_table.h"
 #include "tools/options/options.h"
+#include "tools/options/scenario_options.h"
 #include "tools/report/report_json.h"
 #include "tools/report/report_text.h"
-#include "tools/options/scenario_options.h"
-#include "tools/format/text_table.h"
-#include "tools/files/whole_file.h"
 
 namespace po = boost::program_options;
 
@@ -18,8 +18,8 @@ namespace {
 
 const CommandHelp kInfoHelp = {
     "rubato info ARCHIVE [options]",
-    "Says what stands in an archive (a directory or its .otf2 file), which of its calls can be\n"
-    "replayed, and what a careful reader should know about it.",
+    "Prints a summary of an archive (a directory or its .otf2 file): its size, which of its calls\n"
+    "can be replayed, and what limits conclusions from it.",
     ""};
 
 }  // namespace
@@ -27,10 +27,7 @@ const CommandHelp kInfoHelp = {
 int command_info(const Arguments& arguments) {
   po::options_description options("Options");
   options.add_options()("json", "print JSON (share/doc/json.md) instead of text");
-  options.add_options()("ignore-offsets", "do not apply the clock offsets of the archive");
-  options.add_options()(
-      "no-repair",
-      "leave calls where the archive's clocks put them, even before what they waited for");
+  add_clocks(options);
   options.add_options()(
       "strict", "exit with 1 when a call keeps its recorded time because it cannot be replayed");
   options.add_options()("help,h", "show this help");
@@ -38,8 +35,7 @@ int command_info(const Arguments& arguments) {
   if (!parse_options(arguments, kInfoHelp, options, "archive", false, values)) return 0;
   const std::string archive = one_archive(values, kInfoHelp);
   ReplayOptions read;
-  read.repair = !values.count("no-repair");
-  read.ignore_offsets = values.count("ignore-offsets") > 0;
+  read_clocks(values, read);
   const TraceSummary trace = summarize_archive(archive, read);
   if (values.count("json"))
     print_data(info_json(trace));

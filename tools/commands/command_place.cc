@@ -1,16 +1,16 @@
 #include <fmt/core.h>
 
-#include "models/scenario/placement_changes.h"
 #include "models/base/error.h"
+#include "models/scenario/placement_changes.h"
 #include "replay/sources/input_format.h"
 #include "replay/study/placement_search.h"
 #include "tools/cli/commands.h"
-#include "tools/options/options.h"
-#include "tools/studies/placement_report.h"
 #include "tools/cli/replay_notices.h"
 #include "tools/files/report_files.h"
-#include "tools/options/scenario_options.h"
 #include "tools/format/text_table.h"
+#include "tools/options/options.h"
+#include "tools/options/scenario_options.h"
+#include "tools/studies/placement_report.h"
 
 namespace po = boost::program_options;
 
@@ -65,7 +65,7 @@ int command_place(const Arguments& arguments) {
   if (!parse_options(arguments, kPlaceHelp, place_options(), "archive", false, values)) return 0;
   const std::string archive = one_archive(values, kPlaceHelp);
   if (!values.count("on")) throw UsageError("on which machine? Name it with --on SCENARIO");
-  const Scenario scenario = named_scenario(text_of(values, "on"));
+  const Scenario scenario = fixed_scenario(text_of(values, "on"));
   const std::string hosts = values.count("hosts") ? text_of(values, "hosts") : "hosts.txt";
   if (hosts.find(',') != std::string::npos)
     throw UsageError(fmt::format("--hosts: '{}' has a comma, which ends a change", hosts));

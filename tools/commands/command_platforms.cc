@@ -1,16 +1,16 @@
 #include <fmt/core.h>
 
-#include "models/platform/platform_file.h"
-#include "models/platform/platform_presets.h"
 #include "models/base/error.h"
 #include "models/base/input_file.h"
 #include "models/base/units.h"
+#include "models/platform/platform_file.h"
+#include "models/platform/platform_presets.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/install_paths.h"
-#include "tools/format/numbers.h"
-#include "tools/options/options.h"
 #include "tools/cli/standard_streams.h"
+#include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
+#include "tools/options/options.h"
 
 namespace po = boost::program_options;
 

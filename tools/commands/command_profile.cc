@@ -2,20 +2,20 @@
 
 #include <set>
 
-#include "models/scenario/scenario.h"
 #include "models/base/error.h"
-#include "replay/sources/input_format.h"
-#include "replay/run/driver.h"
+#include "models/scenario/scenario.h"
 #include "replay/analyse/scenario_profile.h"
+#include "replay/run/driver.h"
+#include "replay/sources/input_format.h"
 #include "tools/analysis/caveats.h"
 #include "tools/cli/commands.h"
-#include "tools/format/numbers.h"
-#include "tools/options/options.h"
-#include "tools/tables/profile_report.h"
 #include "tools/cli/replay_notices.h"
 #include "tools/files/report_files.h"
-#include "tools/options/scenario_options.h"
+#include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
+#include "tools/options/options.h"
+#include "tools/options/scenario_options.h"
+#include "tools/tables/profile_report.h"
 
 namespace po = boost::program_options;
 
@@ -26,8 +26,8 @@ using Words = std::vector<std::string>;
 
 const CommandHelp kProfileHelp = {
     "rubato profile ARCHIVE [--on SCENARIO]... [options]",
-    "Says how long each rank is in which MPI call, how much it sends and receives\n"
-    "there, in which sizes, to and from whom: the tables and matrices of MPInside.",
+    "Prints the time of each rank in each MPI call, the bytes it sends and receives there,\n"
+    "message sizes, and bytes per pair of ranks: the tables and matrices of MPInside.",
     "Without --on: what was measured; no platform file is needed.\n"
     "share/doc/profile.md explains the tables, with examples for pandas and jq.\n"
     "  rubato profile run.otf2dir\n"
@@ -44,9 +44,7 @@ po::options_description profile_options() {
       "instead of the tables");
   add("json", po::value<std::string>()->value_name("FILE"),
       "write all of it as JSON; '-' as above");
-  add("tsv", po::value<std::string>()->value_name("FILE"),
-      "write the tables of every rank with tabs, to paste into a spreadsheet; '-' as above");
-  add("per-rank", "tables of every rank, call and pair, however many");
+  add("all", "tables of every rank, call and pair, however many");
   add("help,h", "show this help");
   add_engine_options(options);
   return options;
@@ -134,7 +132,6 @@ class Profiler {
       if (first_) files_->write("csv", kProfileCsvHeader);
       if (tables) profile_csv(*tables, sink("csv"));
     }
-    if (files_->wants("tsv") && tables) profile_tsv(*tables, sink("tsv"));
     if (files_->wants("json")) {
       if (first_) profile_json_head(sink("json"));
       note_trace(results.trace);
@@ -162,14 +159,14 @@ int command_profile(const Arguments& arguments) {
   std::vector<Scenario> scenarios = named_scenarios(values);
   if (scenarios.empty()) scenarios.push_back(parse_scenario("measured"));
   warn_of_platforms(scenarios);
-  ReportFiles files(values, {"csv", "json", "tsv"}, archive);
+  ReportFiles files(values, {"csv", "json"}, archive);
 
   ReplayOptions options = engine_options(values);
   options.wait_states = true;
   options.progress = progress_line("profiling");
   const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
   source->note_places();
-  Profiler profiler(*source, options, files, values.count("per-rank") > 0);
+  Profiler profiler(*source, options, files, values.count("all") > 0);
   for (const Scenario& scenario : scenarios) profiler.profile(scenario);
   profiler.end();
   files.commit();

@@ -9,10 +9,10 @@
 #include "models/base/shell_quoted.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/interruption.h"
-#include "tools/format/numbers.h"
-#include "tools/options/options.h"
 #include "tools/cli/replay_notices.h"
 #include "tools/cli/standard_streams.h"
+#include "tools/format/numbers.h"
+#include "tools/options/options.h"
 #include "tracer/recover/leftovers.h"
 #include "tracer/recover/recover.h"
 

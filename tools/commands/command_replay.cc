@@ -5,35 +5,36 @@
 #include <optional>
 #include <set>
 
-#include "models/scenario/scenario.h"
 #include "models/base/error.h"
 #include "models/base/source_date.h"
-#include "replay/sources/input_format.h"
+#include "models/scenario/scenario.h"
 #include "replay/run/contention_cost.h"
 #include "replay/run/driver.h"
-#include "replay/study/intervals.h"
+#include "replay/run/fit_degradation.h"
 #include "replay/run/joint_replay.h"
+#include "replay/sources/input_format.h"
+#include "replay/study/intervals.h"
 #include "replay/study/sweep.h"
-#include "tools/files/archive_guard.h"
 #include "tools/analysis/caveats.h"
-#include "tools/cli/commands.h"
 #include "tools/analysis/efficiency.h"
-#include "tools/options/job_options.h"
 #include "tools/analysis/lost_cores.h"
-#include "tools/options/options.h"
-#include "tools/files/perfetto_file.h"
-#include "tools/launch/processes.h"
+#include "tools/analysis/root_cause.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/replay_notices.h"
+#include "tools/files/archive_guard.h"
+#include "tools/files/perfetto_file.h"
 #include "tools/files/report_files.h"
+#include "tools/files/scenario_archives.h"
+#include "tools/files/whole_directory.h"
+#include "tools/format/text_table.h"
+#include "tools/launch/processes.h"
+#include "tools/options/job_options.h"
+#include "tools/options/options.h"
+#include "tools/options/scenario_options.h"
 #include "tools/report/report_html.h"
 #include "tools/report/report_json.h"
 #include "tools/report/report_text.h"
-#include "tools/analysis/root_cause.h"
-#include "tools/files/scenario_archives.h"
-#include "tools/options/scenario_options.h"
 #include "tools/report/scenario_pictures.h"
-#include "tools/format/text_table.h"
-#include "tools/files/whole_directory.h"
 
 namespace po = boost::program_options;
 
@@ -75,30 +76,22 @@ po::options_description replay_options() {
   add("otf2", po::value<std::string>()->value_name("DIR"),
       "write in a new directory an OTF2 archive for each scenario: the recording at its times "
       "there");
-  add("otf2-compute", "and in them a region 'compute' where no region on record is open");
   add("perfetto", po::value<std::string>()->value_name("FILE"),
       "write the timelines of all scenarios side by side, for ui.perfetto.dev or chrome://tracing");
   add("perfetto-window", po::value<std::string>()->value_name("FROM..TO"),
       "only that stretch of each scenario, such as 1.5s..2s from the first record on");
-  add("per-rank", "tables of every rank and every call");
-  add("collectives", "a table of the algorithms that collectives were priced by");
+  add("all", "also tables of every rank and call, and of the algorithms that priced collectives");
   add("strict", "exit with 1 when a call keeps its recorded time because it cannot be replayed");
   add("verify",
       "also compare every record of 'measured' with the recording; exit with 1 unless all are "
       "equal");
-  add("fit-dr",
-      "find the degradation ratio with which the run takes as long as measured, for each scenario "
-      "that has one (contention by degradation, as in --on cluster.toml:dr=1)");
   add("sweep", po::value<std::string>()->value_name("KEY=LOW..HIGH,..."),
       "also replay each platform of --on with a number times factors from LOW to HIGH, as in "
       "latency=0.1..100, or with two as a map: from where on does it matter? /N behind a range: N "
       "points");
-  add("no-wait-states",
-      "do not sum up how long ranks wait for others that come late, which takes some time of its "
-      "own");
-  add("no-intervals",
-      "do not say how far predictions may be off; in the order of time that saves two passes a "
-      "scenario");
+  add("times-only",
+      "only how long each scenario takes: neither wait states nor intervals; saves two passes a "
+      "scenario where links are shared");
   add("help,h", "show this help");
   add_engine_options(options);
   return options;
@@ -107,9 +100,8 @@ po::options_description replay_options() {
 ReplayOptions replay_options_of(const po::variables_map& values) {
   ReplayOptions options = engine_options(values);
   options.verify = values.count("verify") > 0;
-  options.wait_states = !values.count("no-wait-states");
+  options.wait_states = !values.count("times-only");
   options.total_functions = true;
-  options.fit_degradation = values.count("fit-dr") > 0;
   options.progress = progress_line("replaying");
   return options;
 }
@@ -123,7 +115,7 @@ bool has(const std::vector<Scenario>& scenarios, const std::string& name) {
 std::vector<Scenario> parse_scenarios(const po::variables_map& values) {
   const bool only = values.count("only") > 0;
   std::vector<Scenario> scenarios = named_scenarios(values);
-  if (only && scenarios.empty()) throw UsageError("--only: of what? Name it with --on SCENARIO");
+  if (only && scenarios.empty()) throw UsageError("--only needs --on SCENARIO");
   if (!only && !has(scenarios, "measured"))
     scenarios.insert(scenarios.begin(), parse_scenario("measured"));
   if (!only && !has(scenarios, "perfect")) scenarios.push_back(parse_scenario("perfect"));
@@ -134,7 +126,7 @@ std::vector<Scenario> parse_scenarios(const po::variables_map& values) {
 std::vector<SweepAxis> sweep_axes(const po::variables_map& values,
                                   const std::vector<Scenario>& scenarios) {
   if (!values.count("sweep")) return {};
-  if (values.count("fit-dr")) throw UsageError("--sweep and --fit-dr do not go together");
+  if (any_fits_degradation(scenarios)) throw UsageError("--sweep excludes dr=fit in --on");
   const std::vector<SweepAxis> axes = parse_sweep(text_of(values, "sweep"));
   bool any = false;
   for (const Scenario& scenario : scenarios) {
@@ -146,7 +138,7 @@ std::vector<SweepAxis> sweep_axes(const po::variables_map& values,
       changed(scenario, change);
     }
   }
-  if (!any) throw UsageError("--sweep: of which machine? Name a platform with --on SCENARIO");
+  if (!any) throw UsageError("--sweep needs a platform: --on SCENARIO");
   return axes;
 }
 
@@ -160,15 +152,19 @@ std::vector<PlatformPicture> pictures(const std::vector<Scenario>& scenarios) {
   return platforms;
 }
 
+/// Timelines of a ratio that is yet to be found would need each pass anew.
+void refuse_fit(const std::vector<Scenario>& scenarios, const std::string& option) {
+  if (any_fits_degradation(scenarios))
+    throw UsageError(
+        fmt::format("--{} excludes dr=fit; name the ratio that it finds, as dr=RATIO", option));
+}
+
 /// The directory of --otf2 DIR, if there is one.
 std::optional<WholeDirectory> scenario_archives(const po::variables_map& values,
+                                                const std::vector<Scenario>& scenarios,
                                                 const std::string& archive) {
-  if (!values.count("otf2")) {
-    if (values.count("otf2-compute")) throw UsageError("--otf2-compute: in which --otf2 DIR?");
-    return {};
-  }
-  if (values.count("fit-dr"))
-    throw UsageError("--otf2: not with --fit-dr; name the ratio that it finds as dr=RATIO");
+  if (!values.count("otf2")) return {};
+  refuse_fit(scenarios, "otf2");
   const std::string directory = text_of(values, "otf2");
   if (directory.empty()) throw UsageError("--otf2: the name of the directory is empty");
   refuse_archive_part(directory, archive);
@@ -176,17 +172,18 @@ std::optional<WholeDirectory> scenario_archives(const po::variables_map& values,
   return std::optional<WholeDirectory>(std::in_place, directory);
 }
 
-PerfettoWindow perfetto_window(const po::variables_map& values) {
-  if (values.count("perfetto") && values.count("fit-dr"))
-    throw UsageError("--perfetto: not with --fit-dr; name the ratio that it finds as dr=RATIO");
+PerfettoWindow perfetto_window(const po::variables_map& values,
+                               const std::vector<Scenario>& scenarios) {
+  if (values.count("perfetto")) refuse_fit(scenarios, "perfetto");
   if (!values.count("perfetto-window")) return {};
-  if (!values.count("perfetto")) throw UsageError("--perfetto-window: of which --perfetto FILE?");
+  if (!values.count("perfetto")) throw UsageError("--perfetto-window needs --perfetto FILE");
   return parse_perfetto_window(text_of(values, "perfetto-window"));
 }
 
 /// Why the processes would not divide what is asked for.
-std::optional<OneProcess> why_one_process(const po::variables_map& values) {
-  if (values.count("fit-dr")) return OneProcess::kTimeOrder;
+std::optional<OneProcess> why_one_process(const po::variables_map& values,
+                                          const std::vector<Scenario>& scenarios) {
+  if (any_fits_degradation(scenarios)) return OneProcess::kTimeOrder;
   if (values.count("with")) return OneProcess::kOtherJobs;
   return {};
 }
@@ -206,8 +203,8 @@ struct Plan {
   Plan(const std::vector<Scenario>& scenarios, const po::variables_map& values)
       : asked(&scenarios) {
     // A ratio that is fitted would be fitted anew in each of them.
-    if (values.count("fit-dr")) return;
-    if (!values.count("no-intervals")) intervals.emplace(scenarios);
+    if (any_fits_degradation(scenarios)) return;
+    if (!values.count("times-only")) intervals.emplace(scenarios);
     contention.emplace(intervals ? intervals->scenarios() : scenarios, scenarios.size());
   }
   const std::vector<Scenario>& scenarios() const {
@@ -228,7 +225,7 @@ std::optional<Results> replay_together(Processes& processes, const std::string& 
                                        const po::variables_map& values,
                                        std::unique_ptr<EventSource>& source) {
   JointReplay joint;
-  joint.why = why_one_process(values);
+  joint.why = why_one_process(values, scenarios);
   const auto notice = [&](const std::string& line) {
     if (processes.are_several() && processes.leads()) fmt::print(stderr, "rubato: {}\n", line);
   };
@@ -293,22 +290,16 @@ int command_replay(const Arguments& arguments) {
   ReplayOptions options = replay_options_of(values);
   options.jobs = other_jobs(values, options);
   const std::vector<Scenario> scenarios = parse_scenarios(values);
-  const bool degrades = std::any_of(
-      scenarios.begin(), scenarios.end(),
-      [](const Scenario& scenario) { return scenario.platform.contention.is("degradation"); });
-  if (options.fit_degradation && !degrades) {
-    throw UsageError(
-        "--fit-dr: no scenario has contention by degradation; put dr=1 behind a platform, as in "
-        "--on cluster.toml:dr=1");
-  }
+  if (!options.jobs.empty() && any_fits_degradation(scenarios))
+    throw UsageError("--with excludes dr=fit in --on");
   const std::vector<SweepAxis> axes = sweep_axes(values, scenarios);
   warn_of_platforms(scenarios);
   const std::vector<PlatformPicture> platforms = pictures(scenarios);
-  const PerfettoWindow window = perfetto_window(values);
+  const PerfettoWindow window = perfetto_window(values, scenarios);
   ReportFiles files(values, {"json", "csv", "html", "perfetto"}, archive);
   if (files.wants("html") || values.count("otf2"))
     source_date();  // a wrong one is told now, not after an hour
-  std::optional<WholeDirectory> copies = scenario_archives(values, archive);
+  std::optional<WholeDirectory> copies = scenario_archives(values, scenarios, archive);
 
   const Plan plan(scenarios, values);
   const std::vector<Scenario>& planned = plan.scenarios();
@@ -351,10 +342,9 @@ int command_replay(const Arguments& arguments) {
     text.width = page_width();
     text.intervals = intervals;
     text.sweeps = sweeps;
-    text.per_rank = values.count("per-rank") > 0;
+    text.per_rank = text.collectives = values.count("all") > 0;
     // (mpirun may make a terminal of what is none.)
     text.verdict_last = isatty(STDOUT_FILENO) != 0 && !processes.are_several();
-    text.collectives = values.count("collectives") > 0;
     print_to_stdout(report_text(results, text));
   }
   if (files.wants("json")) files.write("json", report_json(results, intervals, sweeps));
@@ -363,9 +353,10 @@ int command_replay(const Arguments& arguments) {
     // (A fitted ratio would be fitted anew.)
     const int threads = drawing_threads(*source, options.threads);
     const std::vector<ScenarioPicture> timelines =
-        options.fit_degradation ? std::vector<ScenarioPicture>{}
-                                : draw_scenarios(*source, scenarios, results, options, threads,
-                                                 [&] { return open_again(archive, options); });
+        any_fits_degradation(scenarios)
+            ? std::vector<ScenarioPicture>{}
+            : draw_scenarios(*source, scenarios, results, options, threads,
+                             [&] { return open_again(archive, options); });
     files.write("html", report_html(results, platforms, intervals, timelines, sweeps,
                                     report_origin("replay", arguments)));
   }
@@ -374,8 +365,7 @@ int command_replay(const Arguments& arguments) {
                    [&](const std::string& text) { files.write("perfetto", text); });
   }
   if (copies) {
-    write_scenario_archives(*source, scenarios, results, options, copies->path(),
-                            values.count("otf2-compute") > 0);
+    write_scenario_archives(*source, scenarios, results, options, copies->path());
     copies->commit();
   }
   files.commit();

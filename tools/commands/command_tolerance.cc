@@ -8,11 +8,11 @@
 #include "replay/study/tolerance.h"
 #include "tools/analysis/caveats.h"
 #include "tools/cli/commands.h"
-#include "tools/options/options.h"
 #include "tools/cli/replay_notices.h"
 #include "tools/files/report_files.h"
-#include "tools/options/scenario_options.h"
 #include "tools/format/text_table.h"
+#include "tools/options/options.h"
+#include "tools/options/scenario_options.h"
 #include "tools/studies/tolerance_report.h"
 
 namespace po = boost::program_options;

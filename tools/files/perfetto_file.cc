@@ -12,8 +12,8 @@
 
 #include "models/base/error.h"
 #include "models/base/units.h"
-#include "replay/run/driver.h"
 #include "replay/analyse/timeline_slices.h"
+#include "replay/run/driver.h"
 #include "replay/run/scenario_groups.h"
 #include "replay/store/call_file.h"
 #include "tools/format/numbers.h"

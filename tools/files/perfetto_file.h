@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "models/scenario/scenario.h"
-#include "replay/run/driver.h"
 #include "replay/observe/results.h"
+#include "replay/run/driver.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "models/base/error.h"
-#include "tools/files/archive_guard.h"
 #include "tools/cli/standard_streams.h"
+#include "tools/files/archive_guard.h"
 
 namespace rubato {
 

@@ -8,9 +8,9 @@
 
 #include "models/base/error.h"
 #include "replay/archive/archive_copy.h"
-#include "replay/sources/input_format.h"
-#include "replay/run/driver.h"
 #include "replay/compare/record_times.h"
+#include "replay/run/driver.h"
+#include "replay/sources/input_format.h"
 
 namespace rubato {
 namespace {
@@ -61,7 +61,7 @@ std::vector<std::string> directory_names(const std::vector<Scenario>& scenarios)
 
 void write_scenario_archives(EventSource& source, const std::vector<Scenario>& scenarios,
                              const Results& results, ReplayOptions options,
-                             const std::string& directory, bool with_compute) {
+                             const std::string& directory) {
   const TraceDefinitions& trace = source.definitions();
   options.verify = false;
   options.wait_states = true;
@@ -77,7 +77,6 @@ void write_scenario_archives(EventSource& source, const std::vector<Scenario>& s
     copy.ignore_offsets = options.ignore_offsets;
     copy.properties[kScenarioProperty] = scenarios[i].name;
     if (scenarios[i].basis != Basis::kMeasured) copy.without_properties = kOverheadProperties;
-    if (with_compute) copy.compute_region = "compute";
     copy_archive(
         trace, [&](int timeline) { return times.times_of(timeline); }, directory + "/" + names[i],
         copy);

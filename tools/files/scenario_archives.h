@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "models/scenario/scenario.h"
-#include "replay/run/driver.h"
 #include "replay/observe/results.h"
+#include "replay/run/driver.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {
@@ -20,11 +20,10 @@ std::vector<std::string> directory_names(const std::vector<Scenario>& scenarios)
 
 /// Writes for each scenario that came to its end a copy of the archive below `directory`, every
 /// record at its time in that scenario. Each is replayed once more. `source`, an OTF2 archive, must
-/// keep records (EventSource::keep_records()); `results` are those of `scenarios`. `with_compute`:
-/// ranks get a region "compute" where none of the recording is open. Errors: as run_replay() and
-/// copy_archive().
+/// keep records (EventSource::keep_records()); `results` are those of `scenarios`. Errors: as
+/// run_replay() and copy_archive().
 void write_scenario_archives(EventSource& source, const std::vector<Scenario>& scenarios,
                              const Results& results, ReplayOptions options,
-                             const std::string& directory, bool with_compute = false);
+                             const std::string& directory);
 
 }  // namespace rubato

@@ -88,4 +88,8 @@ std::string show_share(double part, double whole) {
   return fmt::format("{:.1f} %", percent);
 }
 
+std::string percent_of(double part, double whole) {
+  return fmt::format("{:.1f} %", whole > 0 ? 100 * part / whole : 0.0);
+}
+
 }  // namespace rubato

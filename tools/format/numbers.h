@@ -39,4 +39,7 @@ struct TimeUnit {
 /// the smallest that is not zero, at most four of them.
 TimeUnit common_unit(const std::vector<double>& seconds);
 
+/// "12.3 %" of `whole`; 0 where that is not above 0.
+std::string percent_of(double part, double whole);
+
 }  // namespace rubato

@@ -171,15 +171,6 @@ Flavour choose_flavour(const std::string& program) {
   return fs::exists(tracer_path(Flavour::kOpenMpi)) ? Flavour::kOpenMpi : Flavour::kMpich;
 }
 
-int launcher_rank() {
-  // The last three: Flux, Cray's aprun, Cray's PALS.
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID",
-                           "FLUX_TASK_RANK", "ALPS_APP_PE", "PALS_RANKID"}) {
-    if (const char* rank = std::getenv(name)) return std::atoi(rank);
-  }
-  return 0;
-}
-
 std::string find_program(const std::string& program) {
   const auto usable = [](const std::string& file) {
     std::error_code error;

@@ -34,9 +34,6 @@ Flavour program_flavour(const std::string& program);
 /// every process would then be a job of its own. Without any hint, the installed flavour.
 Flavour choose_flavour(const std::string& program);
 
-/// This process's rank as its launcher says it, 0 outside of mpirun.
-int launcher_rank();
-
 /// The file to execute for `program`: itself if it has a slash, else looked up in PATH as execvp
 /// does. Throws InputError when there is none or it cannot be executed.
 std::string find_program(const std::string& program);

@@ -19,10 +19,10 @@
 #include <sstream>
 
 #include "models/base/error.h"
+#include "tools/files/whole_file.h"
+#include "tools/format/numbers.h"
 #include "tools/launch/child.h"
 #include "tools/launch/flavour.h"
-#include "tools/format/numbers.h"
-#include "tools/files/whole_file.h"
 
 namespace fs = std::filesystem;
 

@@ -8,8 +8,9 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "tools/launch/flavour.h"
 #include "tools/cli/install_paths.h"
+#include "tools/launch/flavour.h"
+#include "tracer/session/launcher.h"
 
 namespace rubato {
 namespace {

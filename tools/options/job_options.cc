@@ -9,9 +9,9 @@
 #include <memory>
 #include <set>
 
-#include "models/scenario/placement_changes.h"
 #include "models/base/error.h"
 #include "models/base/units.h"
+#include "models/scenario/placement_changes.h"
 #include "replay/sources/input_format.h"
 #include "tools/options/options.h"
 
@@ -83,7 +83,6 @@ OtherJob parse_other_job(const std::string& text) {
 std::vector<OtherJob> other_jobs(const po::variables_map& values, const ReplayOptions& options) {
   std::vector<OtherJob> jobs;
   if (!values.count("with")) return jobs;
-  if (options.fit_degradation) throw UsageError("--with and --fit-dr do not go together");
   if (options.wildcards_by_arrival)
     throw UsageError("--with and --wildcards arrival do not go together");
   for (const std::string& text : values["with"].as<Words>()) jobs.push_back(parse_other_job(text));

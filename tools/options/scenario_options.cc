@@ -1,6 +1,7 @@
 #include "tools/options/scenario_options.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 
@@ -23,32 +24,29 @@ using Words = std::vector<std::string>;
 po::options_description described() {
   po::options_description options("How the archive is read and replayed");
   auto add = options.add_options();
-  add("no-compensation", "do not tell from compute, or subtract, what recording itself cost");
-  add("overhead", po::value<std::string>()->value_name("KEY=TIME,..."),
-      "what recording a call cost, for archives that do not say: outside=, before=, after=, "
-      "record= (or message=, request=, completion=, collective=), function=");
+  add("overhead", po::value<std::string>()->value_name("none|KEY=TIME,..."),
+      "keep what recording a call cost (none), or the cost of archives that do not say it: "
+      "outside=, before=, after=, record= (or message=, request=, completion=, collective=), "
+      "function=");
   add("keep-stolen",
-      "leave in all scenarios the time in which ranks had no core, as others had it; without it, "
-      "only measured keeps that");
+      "keep the time in which ranks were descheduled in all scenarios, not only in measured: to "
+      "compare with another run on the same busy nodes");
   add("eager-limit", po::value<std::string>()->value_name("SIZE"),
       "largest message that was sent without waiting for its receiver, for archives that do not "
       "say");
-  add("fallback-level", po::value<std::string>()->value_name("LEVEL"),
-      "self, socket, node or network: used for levels that a platform file lacks");
   add("polling", po::value<std::string>()->value_name("wait|keep"),
-      "what a loop of MPI_Test or MPI_Iprobe is on a modelled machine: a wait (the default), or as "
-      "many calls as recorded");
+      "a loop of MPI_Test or MPI_Iprobe is one wait on a modelled machine (the default), or as "
+      "many "
+      "calls as recorded");
   add("wildcards", po::value<std::string>()->value_name("recorded|arrival"),
-      "what a receive from any source or tag takes on a modelled machine: the message that it took "
-      "when it was recorded (the default), or whichever comes first there; so does MPI_Waitany "
-      "where "
-      "no communication follows before the next one");
-  add("ignore-offsets", "do not apply the clock offsets of the archive");
-  add("no-repair",
-      "leave calls where the archive's clocks put them, even before what they waited for");
+      "on a modelled machine a receive from any source or tag takes the recorded message (the "
+      "default), or the one that arrives first; likewise MPI_Waitany where no communication "
+      "depends "
+      "on it");
+  add_clocks(options);
   add("threads", po::value<int>()->value_name("N"),
-      "that decode the archive, and replay it where ranks can be divided, at most 64; default: one "
-      "for each processor, where it is large enough");
+      "worker threads that decode the archive and replay it where ranks can be divided, at most "
+      "64; default: one per processor, where the archive is large enough");
   return options;
 }
 
@@ -60,15 +58,6 @@ double quantity(const std::string& option, const std::string& text, Parse parse)
   } catch (const InputError& error) {
     throw UsageError(fmt::format("--{}: {}", option, error.what()));
   }
-}
-
-Level level_named(const std::string& name) {
-  const auto found = std::find(kLevelNames.begin(), kLevelNames.end(), name);
-  if (found == kLevelNames.end()) {
-    throw UsageError(fmt::format("--fallback-level: there is no level '{}'{}", name,
-                                 did_you_mean(name, {kLevelNames.begin(), kLevelNames.end()})));
-  }
-  return static_cast<Level>(found - kLevelNames.begin());
 }
 
 /// "outside=80ns,before=40ns"
@@ -103,17 +92,29 @@ RecordingOverhead parse_overhead(const std::string& text) {
   return overhead;
 }
 
-/// One of two words, the first without the option.
-std::string one_of(const po::variables_map& values, const std::string& option,
-                   const std::string& first, const std::string& second) {
-  if (!values.count(option)) return first;
+/// The word of an option, the first of `words` without it.
+std::string one_of(const po::variables_map& values, const std::string& option, const Words& words) {
+  if (!values.count(option)) return words[0];
   const std::string word = text_of(values, option);
-  if (word != first && word != second)
-    throw UsageError(fmt::format("--{}: '{}' is neither {} nor {}", option, word, first, second));
-  return word;
+  if (std::find(words.begin(), words.end(), word) != words.end()) return word;
+  throw UsageError(fmt::format("--{}: '{}' is none of {}{}", option, word, fmt::join(words, ", "),
+                               did_you_mean(word, words)));
 }
 
 }  // namespace
+
+void add_clocks(po::options_description& options) {
+  options.add_options()(
+      "clocks", po::value<std::string>()->value_name("repaired|corrected|raw"),
+      "times of the archive with its clock offsets, calls moved behind what they waited for "
+      "(the default); with offsets only; or as recorded");
+}
+
+void read_clocks(const po::variables_map& values, ReplayOptions& options) {
+  const std::string clocks = one_of(values, "clocks", {"repaired", "corrected", "raw"});
+  options.repair = clocks == "repaired";
+  options.ignore_offsets = clocks == "raw";
+}
 
 void add_engine_options(po::options_description& options) {
   options.add(described());
@@ -121,21 +122,19 @@ void add_engine_options(po::options_description& options) {
 
 ReplayOptions engine_options(const po::variables_map& values) {
   ReplayOptions options;
-  options.compensate = !values.count("no-compensation");
   options.keep_stolen = values.count("keep-stolen") > 0;
-  options.repair = !values.count("no-repair");
-  options.ignore_offsets = values.count("ignore-offsets") > 0;
+  read_clocks(values, options);
   if (values.count("threads")) {
     options.threads = values["threads"].as<int>();
     if (options.threads < 1 || options.threads > 64) throw UsageError("--threads: from 1 to 64");
   }
-  if (values.count("overhead")) options.overhead = parse_overhead(text_of(values, "overhead"));
+  const std::string overhead = text_of(values, "overhead");
+  options.compensate = overhead != "none";
+  if (options.compensate && values.count("overhead")) options.overhead = parse_overhead(overhead);
   if (values.count("eager-limit"))
     options.eager_limit = quantity("eager-limit", text_of(values, "eager-limit"), parse_bytes);
-  if (values.count("fallback-level"))
-    options.fallback_level = level_named(text_of(values, "fallback-level"));
-  options.spinning_waits = one_of(values, "polling", "wait", "keep") == "wait";
-  options.wildcards_by_arrival = one_of(values, "wildcards", "recorded", "arrival") == "arrival";
+  options.spinning_waits = one_of(values, "polling", {"wait", "keep"}) == "wait";
+  options.wildcards_by_arrival = one_of(values, "wildcards", {"recorded", "arrival"}) == "arrival";
   return options;
 }
 
@@ -178,12 +177,20 @@ std::string one_archive(const po::variables_map& values, const CommandHelp& help
                                    archives[i], shell_quoted(archives[i])));
   }
   if (archives.size() != 1)
-    throw UsageError(fmt::format("one archive, please; usage: {}", help.usage));
+    throw UsageError(fmt::format("expected one archive; usage: {}", help.usage));
   return archives[0];
 }
 
 Scenario named_scenario(const std::string& text) {
   return parse_scenario(text, platforms_dir());
+}
+
+Scenario fixed_scenario(const std::string& text) {
+  Scenario scenario = named_scenario(text);
+  if (scenario.fits_degradation)
+    throw UsageError(
+        "--on: dr=fit is for 'rubato replay'; name the ratio that it finds, as dr=RATIO");
+  return scenario;
 }
 
 std::vector<Scenario> named_scenarios(const po::variables_map& values) {

@@ -15,8 +15,13 @@ namespace rubato {
 /// What commands that replay an archive have in common on the command line: the archive, scenarios,
 /// and how it is read and replayed.
 
-/// Adds those of the last kind, such as --fallback-level, as a group of their own.
+/// Adds those of the last kind, such as --polling, as a group of their own.
 void add_engine_options(boost::program_options::options_description& options);
+
+/// --clocks alone, for commands that read an archive without replaying it.
+void add_clocks(boost::program_options::options_description& options);
+/// What it says. Errors: UsageError.
+void read_clocks(const boost::program_options::variables_map& values, ReplayOptions& options);
 
 /// What they say; all else is as ReplayOptions has it. Errors: UsageError.
 ReplayOptions engine_options(const boost::program_options::variables_map& values);
@@ -31,6 +36,9 @@ std::string one_archive(const boost::program_options::variables_map& values,
 
 /// One scenario, with the platforms that Rubato brings along. Errors: as parse_scenario().
 Scenario named_scenario(const std::string& text);
+
+/// The same for studies that vary the machine: dr=fit is refused. Errors: as parse_scenario().
+Scenario fixed_scenario(const std::string& text);
 
 /// The scenarios of all --on; empty without one. Errors: likewise; UsageError where two have the
 /// same name.

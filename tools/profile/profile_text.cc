@@ -4,13 +4,13 @@
 #include <cmath>
 #include <utility>
 
-#include "tools/tables/cause_tables.h"
 #include "tools/format/numbers.h"
+#include "tools/format/rank_rows.h"
+#include "tools/format/text_table.h"
+#include "tools/tables/cause_tables.h"
 #include "tools/tables/place_tables.h"
 #include "tools/tables/profile_report.h"
 #include "tools/tables/profile_tables.h"
-#include "tools/format/rank_rows.h"
-#include "tools/format/text_table.h"
 
 namespace rubato {
 namespace {

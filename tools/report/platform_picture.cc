@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <set>
 
-#include "models/platform/platform_file.h"
 #include "models/fit/timed_length.h"
-#include "tools/report/platform_curves.h"
+#include "models/platform/platform_file.h"
 #include "tools/files/sample_file.h"
+#include "tools/report/platform_curves.h"
 
 namespace rubato {
 namespace {

@@ -18,15 +18,15 @@
 #include "tools/analysis/caveats.h"
 #include "tools/analysis/cures.h"
 #include "tools/analysis/efficiency.h"
+#include "tools/analysis/other_rows.h"
 #include "tools/cli/install_paths.h"
+#include "tools/format/json_text.h"
 #include "tools/report/interval_report.h"
 #include "tools/report/job_report.h"
-#include "tools/format/json_text.h"
 #include "tools/report/link_report.h"
-#include "tools/analysis/other_rows.h"
-#include "tools/tables/place_tables.h"
 #include "tools/report/report_json.h"
 #include "tools/report/sweep_report.h"
+#include "tools/tables/place_tables.h"
 #include "tools/version.h"
 
 namespace rubato {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "replay/study/intervals.h"
 #include "replay/observe/results.h"
+#include "replay/study/intervals.h"
 #include "replay/study/sweep.h"
 #include "tools/cli/commands.h"
 #include "tools/report/platform_picture.h"

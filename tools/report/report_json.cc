@@ -6,17 +6,17 @@
 #include <cmath>
 
 #include "tools/analysis/caveats.h"
-#include "tools/format/csv_text.h"
 #include "tools/analysis/cures.h"
 #include "tools/analysis/efficiency.h"
+#include "tools/analysis/other_rows.h"
+#include "tools/analysis/warnings.h"
+#include "tools/format/csv_text.h"
+#include "tools/format/json_text.h"
 #include "tools/report/interval_report.h"
 #include "tools/report/job_report.h"
-#include "tools/format/json_text.h"
 #include "tools/report/link_report.h"
-#include "tools/analysis/other_rows.h"
 #include "tools/report/sweep_report.h"
 #include "tools/version.h"
-#include "tools/analysis/warnings.h"
 
 namespace rubato {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "replay/study/intervals.h"
 #include "replay/observe/results.h"
+#include "replay/study/intervals.h"
 #include "replay/study/sweep.h"
 
 namespace rubato {

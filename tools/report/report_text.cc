@@ -6,23 +6,23 @@
 #include <array>
 #include <cmath>
 
-#include "tools/tables/call_columns.h"
 #include "tools/analysis/caveats.h"
 #include "tools/analysis/cures.h"
 #include "tools/analysis/efficiency.h"
+#include "tools/analysis/other_rows.h"
+#include "tools/format/numbers.h"
+#include "tools/format/text_table.h"
+#include "tools/options/replay_command.h"
 #include "tools/report/interval_report.h"
 #include "tools/report/job_report.h"
 #include "tools/report/link_report.h"
-#include "tools/format/numbers.h"
-#include "tools/analysis/other_rows.h"
-#include "tools/options/replay_command.h"
 #include "tools/report/sweep_report.h"
-#include "tools/format/text_table.h"
+#include "tools/tables/call_columns.h"
 
 namespace rubato {
 namespace {
 
-constexpr size_t kCallsShown = 5;  ///< of their own, without --per-rank
+constexpr size_t kCallsShown = 5;  ///< of their own, without --all
 
 std::string plural(uint64_t count, const std::string& word) {
   return counted(count, word, word + "s");
@@ -219,7 +219,7 @@ std::string rank_table(const std::vector<OtherRow>& others, const std::vector<Ca
          "\n" + table.format(width);
 }
 
-/// The tables of --per-rank.
+/// The tables of --all.
 std::string rank_tables(const Results& results, int width) {
   std::string out;
   const TimeUnit unit = rank_table_unit(results.scenarios);

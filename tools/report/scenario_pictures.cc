@@ -9,13 +9,13 @@
 #include <thread>
 #include <utility>
 
-#include "replay/cluster/processors.h"
-#include "replay/run/driver.h"
 #include "replay/analyse/cause_summary.h"
 #include "replay/analyse/timeline_picture.h"
-#include "tools/tables/cause_tables.h"
+#include "replay/cluster/processors.h"
+#include "replay/run/driver.h"
 #include "tools/analysis/caveats.h"
 #include "tools/options/scenario_options.h"
+#include "tools/tables/cause_tables.h"
 
 namespace rubato {
 namespace {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "models/scenario/scenario.h"
-#include "replay/run/driver.h"
 #include "replay/analyse/place_summary.h"
-#include "replay/observe/results.h"
 #include "replay/analyse/traffic_picture.h"
+#include "replay/observe/results.h"
+#include "replay/run/driver.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "tools/format/csv_text.h"
-#include "tools/report/interval_report.h"
 #include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
+#include "tools/report/interval_report.h"
 
 namespace rubato {
 namespace {

@@ -8,13 +8,13 @@
 
 #include "models/base/shell_quoted.h"
 #include "tools/analysis/caveats.h"
+#include "tools/analysis/lost_cores.h"
 #include "tools/format/csv_text.h"
 #include "tools/format/json_text.h"
-#include "tools/analysis/lost_cores.h"
 #include "tools/format/numbers.h"
+#include "tools/format/text_table.h"
 #include "tools/options/replay_command.h"
 #include "tools/report/report_json.h"
-#include "tools/format/text_table.h"
 #include "tools/version.h"
 
 namespace rubato {
@@ -35,10 +35,6 @@ double saved(const Advice& advice, const TriedCandidate& tried) {
 
 bool helps(const Advice& advice, const TriedCandidate& tried) {
   return saved(advice, tried) >= kLeastSaving * advice.elapsed;
-}
-
-std::string percent(double part, double whole) {
-  return fmt::format("{:.1f} %", whole > 0 ? 100 * part / whole : 0.0);
 }
 
 /// " of the network"; nothing where all levels are meant.
@@ -121,7 +117,7 @@ std::string opening(const Advice& advice, const AdviceSubject& subject,
   if (rows.empty() || !helps(advice, *rows[0])) return text + " Nothing that was tried saves 1 %.";
   const double seconds = saved(advice, *rows[0]);
   return text + fmt::format(" Most is saved by {}: {} ({}).", words_for(advice, rows[0]->candidate),
-                            show_seconds(seconds), percent(seconds, advice.elapsed));
+                            show_seconds(seconds), percent_of(seconds, advice.elapsed));
 }
 
 std::string table(const Advice& advice, const std::vector<const TriedCandidate*>& rows, int width) {
@@ -134,8 +130,8 @@ std::string table(const Advice& advice, const std::vector<const TriedCandidate*>
     const TriedCandidate& tried = *rows[i];
     table.add_row({fmt::format("{:>2}. {}", i + 1, words_for(advice, tried.candidate)),
                    unit.show(tried.elapsed), unit.show(saved(advice, tried)),
-                   percent(saved(advice, tried), advice.elapsed),
-                   tried.compute_share ? percent(*tried.compute_share, 1) : ""});
+                   percent_of(saved(advice, tried), advice.elapsed),
+                   tried.compute_share ? percent_of(*tried.compute_share, 1) : ""});
   }
   return table.format(width);
 }
@@ -164,8 +160,8 @@ std::string disappointment(const Advice& advice) {
   return fmt::format(
       "{} is {} of all compute; twice as fast it saves {} end to end: other compute and waits "
       "take its place.",
-      place_of(advice, tried->candidate.name), percent(*tried->compute_share, 1),
-      gain > 0 ? percent(gain, advice.elapsed) : "nothing");
+      place_of(advice, tried->candidate.name), percent_of(*tried->compute_share, 1),
+      gain > 0 ? percent_of(gain, advice.elapsed) : "nothing");
 }
 
 bool was_tried(const Advice& advice, Kind kind) {
@@ -214,8 +210,8 @@ std::string left_out(const Advice& advice, const AdviceSubject& subject) {
   add(advice.functions_left_out, "function");
   add(advice.ranks_left_out, "rank");
   if (parts.empty()) return "";
-  return fmt::format("Not tried: {} with less compute; --most {} tries more.",
-                     fmt::join(parts, " and "), 2 * subject.most);
+  return fmt::format("Not tried: {} with less compute{}.", fmt::join(parts, " and "),
+                     subject.most < kMostTried ? "; --all tries more" : "");
 }
 
 /// What one has to do to be told more.

@@ -7,8 +7,9 @@
 
 #include "tools/format/json_text.h"
 #include "tools/format/numbers.h"
-#include "tools/report/report_json.h"
+#include "tools/format/rank_rows.h"
 #include "tools/format/text_table.h"
+#include "tools/report/report_json.h"
 #include "tools/version.h"
 
 namespace rubato {
@@ -18,7 +19,6 @@ using Json = nlohmann::ordered_json;
 using Row = std::pair<std::string, TimePair>;
 
 constexpr size_t kSizesShown = 12;
-constexpr size_t kRanksShown = 16;
 
 std::string level_name(uint8_t level) {
   return level < kLevels ? kLevelNames[level] : "no peer";

@@ -8,9 +8,9 @@
 #include "tools/analysis/caveats.h"
 #include "tools/format/json_text.h"
 #include "tools/format/numbers.h"
+#include "tools/format/text_table.h"
 #include "tools/options/replay_command.h"
 #include "tools/report/report_json.h"
-#include "tools/format/text_table.h"
 #include "tools/version.h"
 
 namespace rubato {
@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using json_text::number;
 
-constexpr double kLeastSaving = 0.001;  ///< of the elapsed time
+constexpr double kLeastGain = 0.001;  ///< of the elapsed time
 
 const char* words_for(RankOrder order) {
   switch (order) {
@@ -66,11 +66,7 @@ double elapsed_asked(const PlacementSearch& found) {
 /// True where the best is worth a word.
 bool saves(const PlacementSearch& found) {
   const double asked = elapsed_asked(found);
-  return asked - found.tried[0].elapsed >= kLeastSaving * asked;
-}
-
-std::string percent(double part, double whole) {
-  return fmt::format("{:.1f} %", whole > 0 ? 100 * part / whole : 0.0);
+  return asked - found.tried[0].elapsed >= kLeastGain * asked;
 }
 
 std::string opening(const PlacementSearch& found, const PlacementSubject& subject) {
@@ -80,7 +76,7 @@ std::string opening(const PlacementSearch& found, const PlacementSubject& subjec
   const TriedPlacement& best = found.tried[0];
   if (!saves(found)) return text + " No placement that was tried saves 0.1 %.";
   text += fmt::format(" {} ({} less) with", show_seconds(best.elapsed),
-                      percent(asked - best.elapsed, asked));
+                      percent_of(asked - best.elapsed, asked));
   if (best.ranks != RankOrder::kAsked || !has_shape(found))
     text += fmt::format(" ranks {}{}", words_for(best.ranks), has_shape(found) ? " on" : "");
   if (has_shape(found)) text += fmt::format(" nodes {}", words_for(best.nodes));
@@ -103,7 +99,7 @@ std::string table(const PlacementSearch& found, int width) {
       row.push_back(tried.mean_links > 0 ? fmt::format("{:.2f}", tried.mean_links) : "-");
     }
     row.push_back(unit.show(tried.elapsed));
-    row.push_back(is_asked(tried) ? "-" : percent(asked - tried.elapsed, asked));
+    row.push_back(is_asked(tried) ? "-" : percent_of(asked - tried.elapsed, asked));
     table.add_row(row);
   }
   return table.format(width);

@@ -8,6 +8,7 @@
 
 #include "tools/format/json_text.h"
 #include "tools/format/numbers.h"
+#include "tools/format/rank_rows.h"
 #include "tools/format/text_table.h"
 
 namespace rubato {
@@ -17,7 +18,6 @@ using Json = nlohmann::ordered_json;
 using json_text::number;
 
 constexpr size_t kPartsShown = 3;
-constexpr size_t kRanksShown = 16;
 constexpr double kLeastShown = 0.001;  ///< of the path
 
 /// "MPI_Send 3.1 %, MPI_Wait 1.0 %, others 0.2 %"

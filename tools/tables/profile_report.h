@@ -20,10 +20,6 @@ struct ProfileTextOptions {
 };
 std::string profile_text(const ScenarioProfile& profile, const ProfileTextOptions& options);
 
-/// The same for a spreadsheet: a tab between cells, numbers without units, every rank, and every
-/// call that takes time or moves anything.
-void profile_tsv(const ScenarioProfile& profile, const TextSink& write);
-
 /// A number a row, with what it is of: values of one kind add up.
 inline constexpr const char* kProfileCsvHeader = "scenario,kind,name,rank,peer,size,value\n";
 void profile_csv(const ScenarioProfile& profile, const TextSink& write);

@@ -13,7 +13,7 @@ namespace rubato {
 namespace {
 
 constexpr size_t kMostGroups = 12;
-constexpr double kLeastShare = 0.001;
+constexpr double kLeastCallShare = 0.001;
 
 /// "w_wait"
 std::string wait_name(int kind, const std::string& call) {
@@ -128,7 +128,7 @@ std::vector<CallGroup> call_groups(const ScenarioProfile& profile, bool all) {
                    [&](size_t a, size_t b) { return sums[a].time > sums[b].time; });
   size_t own = largest.size();
   if (!all) {
-    while (own > 0 && sums[largest[own - 1]].time < kLeastShare * whole) --own;
+    while (own > 0 && sums[largest[own - 1]].time < kLeastCallShare * whole) --own;
     own = std::min(own, kMostGroups);
     if (own + 1 == largest.size()) ++own;  // nothing is gained by hiding a single one
   }

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "tracer/archive/definitions.h"
-#include "tracer/objects/eager_limit.h"
 #include "tracer/archive/event_writer.h"
+#include "tracer/objects/eager_limit.h"
 #include "tracer/timing/overhead.h"
 
 /// The part of an archive that is written once: definitions and properties.

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tracer/timing/clock_model.h"
 #include "tracer/archive/event_writer.h"
+#include "tracer/timing/clock_model.h"
 
 /// Opening an archive and writing locations into it.
 ///

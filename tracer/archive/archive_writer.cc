@@ -9,14 +9,14 @@
 
 #include "tracer/archive/archive_files.h"
 #include "tracer/code/code_places.h"
+#include "tracer/hooks/symbol_lookup.h"
 #include "tracer/objects/communicators.h"
+#include "tracer/objects/windows.h"
 #include "tracer/record/file_limit.h"
-#include "tracer/session/gather.h"
 #include "tracer/record/recorder.h"
+#include "tracer/session/gather.h"
 #include "tracer/session/report_line.h"
 #include "tracer/session/settings.h"
-#include "tracer/hooks/symbol_lookup.h"
-#include "tracer/objects/windows.h"
 
 /// How the ranks share the work.
 ///

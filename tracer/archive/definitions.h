@@ -7,8 +7,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "tracer/record/packing.h"
 #include "tracer/objects/topology.h"
+#include "tracer/record/packing.h"
 
 /// One list of communicators for the whole job, made when the archive is written.
 ///

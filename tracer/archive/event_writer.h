@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "tracer/archive/definitions.h"
-#include "tracer/session/processors.h"
 #include "tracer/record/thread_records.h"
+#include "tracer/session/processors.h"
 
 /// Turns the calls of one thread into OTF2 events.
 namespace rubato {

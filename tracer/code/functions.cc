@@ -7,8 +7,8 @@
 
 #include "tracer/code/function_filter.h"
 #include "tracer/code/function_probe.h"
-#include "tracer/record/recorder.h"
 #include "tracer/code/symbols.h"
+#include "tracer/record/recorder.h"
 
 namespace rubato::tracing::functions {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "call_ids.h"
-#include "tracer/session/gather.h"
 #include "tracer/record/recorder.h"
 #include "tracer/record/thread_records.h"
+#include "tracer/session/gather.h"
 
 namespace rubato {
 inline namespace tracing {

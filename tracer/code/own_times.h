@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "tracer/timing/clock_model.h"
-#include "tracer/hooks/pmpi.h"
 #include "tracer/archive/run_summary.h"
 #include "tracer/archive/time_sums.h"
+#include "tracer/hooks/pmpi.h"
+#include "tracer/timing/clock_model.h"
 
 /// The summary of a run, from the records of its ranks.
 namespace rubato {

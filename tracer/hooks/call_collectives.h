@@ -3,8 +3,8 @@
 #include <tuple>
 
 #include "tracer/hooks/collective_sizes.h"
-#include "tracer/record/recorder.h"
 #include "tracer/objects/requests.h"
+#include "tracer/record/recorder.h"
 
 /// Collective calls, blocking, nonblocking and persistent; `Operation` is one of
 /// collective_sizes.h.

@@ -6,8 +6,8 @@
 #include "tracer/hooks/call_communicators.h"
 #include "tracer/hooks/call_rma.h"
 #include "tracer/hooks/ignored_statuses.h"
-#include "tracer/record/recorder.h"
 #include "tracer/objects/requests.h"
+#include "tracer/record/recorder.h"
 
 /// Wait, Test, Cancel and Request_free in all their forms.
 ///

@@ -3,8 +3,8 @@
 #include <tuple>
 
 #include "tracer/objects/communicators.h"
-#include "tracer/record/recorder.h"
 #include "tracer/objects/requests.h"
+#include "tracer/record/recorder.h"
 
 /// Point-to-point calls: blocking, nonblocking, persistent. One function per kind of mpi_calls.txt;
 /// each makes the real call and records its meaning. They are templates only because the

@@ -4,9 +4,9 @@
 #include <new>
 
 #include "tracer/objects/communicators.h"
-#include "tracer/record/recorder.h"
 #include "tracer/objects/requests.h"
 #include "tracer/objects/windows.h"
+#include "tracer/record/recorder.h"
 
 /// Communicators, windows and requests that a program frees or completes inside MPI's callbacks (of
 /// attributes, of error handlers). Such calls are part of the call around them and leave no record.

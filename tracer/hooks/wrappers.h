@@ -8,8 +8,8 @@
 #include "tracer/hooks/call_neighbours.h"
 #include "tracer/hooks/call_passed.h"
 #include "tracer/hooks/call_rma.h"
-#include "tracer/timing/periodic_sync.h"
 #include "tracer/session/session.h"
+#include "tracer/timing/periodic_sync.h"
 
 /// What the generated wrappers include, and the few kinds of calls that fit nowhere else.
 namespace rubato {

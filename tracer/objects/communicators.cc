@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "tracer/objects/handle_table.h"
+#include "tracer/objects/topology_query.h"
 #include "tracer/record/journal.h"
 #include "tracer/record/record.h"
-#include "tracer/objects/topology_query.h"
 
 namespace rubato::tracing::communicators {
 namespace {

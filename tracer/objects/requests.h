@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "tracer/hooks/pmpi.h"
-#include "tracer/record/record.h"
 #include "tracer/hooks/send_mode.h"
+#include "tracer/record/record.h"
 
 /// The requests that are under way in this process.
 ///

@@ -4,9 +4,9 @@
 #include <mutex>
 
 #include "tracer/objects/handle_table.h"
+#include "tracer/objects/requests.h"
 #include "tracer/record/journal.h"
 #include "tracer/record/record.h"
-#include "tracer/objects/requests.h"
 
 namespace rubato {
 inline namespace tracing {

@@ -11,9 +11,9 @@
 #include <fstream>
 #include <iterator>
 
-#include "tracer/timing/clock.h"
 #include "tracer/record/file_limit.h"
 #include "tracer/session/settings.h"
+#include "tracer/timing/clock.h"
 
 namespace rubato {
 inline namespace tracing {

@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "tracer/timing/clock_model.h"
 #include "tracer/archive/definitions.h"
-#include "tracer/objects/eager_limit.h"
 #include "tracer/code/modules.h"
-#include "tracer/timing/overhead.h"
+#include "tracer/objects/eager_limit.h"
 #include "tracer/session/processors.h"
+#include "tracer/timing/clock_model.h"
+#include "tracer/timing/overhead.h"
 
 /// The facts needed to read a process's records after its death, written to a file beside them as
 /// soon as they are known: <directory>/<rank>.journal, a row of entries (kind, length, bytes). Each

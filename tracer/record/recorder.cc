@@ -10,11 +10,11 @@
 #include <new>
 #include <utility>
 
+#include "tracer/archive/time_sums.h"
 #include "tracer/code/function_probe.h"
 #include "tracer/hooks/mpi_library.h"
-#include "tracer/session/processors.h"
 #include "tracer/record/threads.h"
-#include "tracer/archive/time_sums.h"
+#include "tracer/session/processors.h"
 
 namespace rubato {
 inline namespace tracing {

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <cstring>
 
-#include "tracer/timing/clock.h"
 #include "tracer/code/modules.h"
 #include "tracer/record/record.h"
 #include "tracer/record/segment.h"
+#include "tracer/timing/clock.h"
 #include "tracer/timing/stolen.h"
 
 /// The hot path: where records go. Each thread appends to segments of its own (segment.h). Nothing

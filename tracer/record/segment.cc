@@ -15,8 +15,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "tracer/timing/clock.h"
 #include "tracer/record/file_limit.h"
+#include "tracer/timing/clock.h"
 
 /// The kernel holds the memory: pages of a shared mapping belong to the file, so they survive a
 /// kill of the process. Space is reserved before it is mapped, because writing to a mapping on a

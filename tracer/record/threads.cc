@@ -12,8 +12,8 @@
 #include <unordered_map>
 
 #include "call_ids.h"
-#include "tracer/record/recorder.h"
 #include "tracer/hooks/symbol_lookup.h"
+#include "tracer/record/recorder.h"
 
 namespace rubato {
 inline namespace tracing {

@@ -82,6 +82,15 @@ int open_stderr(const std::string& process) {
 
 }  // namespace
 
+int launcher_rank() {
+  // The last three: Flux, Cray's aprun, Cray's PALS.
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID",
+                           "FLUX_TASK_RANK", "ALPS_APP_PE", "PALS_RANKID"}) {
+    if (const char* rank = std::getenv(name)) return std::atoi(rank);
+  }
+  return 0;
+}
+
 std::string launched_as() {
   // First hydra: its processes inherit the variables of a launcher around it.
   if (const std::string job = hydra_job(); !job.empty()) return "hydra=" + job;

@@ -12,6 +12,9 @@ inline namespace tracing {
 /// in no other job of that time. "-" where the launcher does not tell.
 std::string launched_as();
 
+/// The rank of this process in that job; 0 where the launcher does not tell.
+int launcher_rank();
+
 /// Standard error of MPICH's launcher on this node, opened for writing, if it is what reads this
 /// process's standard error; else -1. When a job is aborted, hydra ends without reading the last
 /// line of a rank; what is written here arrives. And the exit code that hydra reports depends on

@@ -7,12 +7,13 @@
 #include <cstring>
 #include <string>
 
-#include "tracer/record/file_limit.h"
-#include "tracer/session/output_name.h"
 #include "tracer/hooks/pmpi.h"
+#include "tracer/hooks/symbol_lookup.h"
+#include "tracer/record/file_limit.h"
+#include "tracer/session/launcher.h"
+#include "tracer/session/output_name.h"
 #include "tracer/session/session.h"
 #include "tracer/session/settings.h"
-#include "tracer/hooks/symbol_lookup.h"
 
 /// What the preloaded library does before the program's main() and after its exit.
 ///
@@ -58,7 +59,7 @@ void change_tracer(char** argv) {
 __attribute__((constructor)) void loaded(int, char** argv, char**) {
   if (real_dlsym(RTLD_DEFAULT, library::kOtherSymbol) != nullptr) change_tracer(argv);
   find_wrapper_libraries();
-  if (is_traced_process() && launched_as_rank_0())
+  if (is_traced_process() && launcher_rank() == 0)
     report_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
 }
 

@@ -12,24 +12,24 @@
 
 #include "tracer/archive/archive_files.h"
 #include "tracer/archive/archive_writer.h"
-#include "tracer/hooks/call_communicators.h"
-#include "tracer/timing/clock_sync.h"
 #include "tracer/code/function_probe.h"
 #include "tracer/code/functions.h"
+#include "tracer/code/modules.h"
+#include "tracer/code/own_times.h"
+#include "tracer/hooks/call_communicators.h"
+#include "tracer/objects/requests.h"
 #include "tracer/record/journal.h"
 #include "tracer/record/last_words.h"
+#include "tracer/record/record_space.h"
 #include "tracer/session/late_start.h"
 #include "tracer/session/launcher.h"
-#include "tracer/code/modules.h"
-#include "tracer/timing/overhead.h"
-#include "tracer/timing/overhead_in_place.h"
-#include "tracer/code/own_times.h"
-#include "tracer/timing/periodic_sync.h"
-#include "tracer/record/record_space.h"
 #include "tracer/session/report_line.h"
-#include "tracer/objects/requests.h"
 #include "tracer/session/roll_call.h"
 #include "tracer/session/settings.h"
+#include "tracer/timing/clock_sync.h"
+#include "tracer/timing/overhead.h"
+#include "tracer/timing/overhead_in_place.h"
+#include "tracer/timing/periodic_sync.h"
 
 namespace rubato {
 inline namespace tracing {
@@ -475,7 +475,7 @@ namespace {
 void leave_to_other_library() {
   pass_everything();
   finished = true;
-  if (!launched_as_rank_0()) return;
+  if (launcher_rank() != 0) return;
   if (const char* missing = missing_handle()) {
     say_outcome(std::string("nothing is recorded: this ") + library::kName + " has no " + missing +
                 ", so it is of a version that the tracer does not know");

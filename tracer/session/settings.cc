@@ -93,13 +93,6 @@ std::string command_line(const std::string& process) {
   return text;
 }
 
-bool launched_as_rank_0() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
-    if (const char* rank = std::getenv(name)) return std::strcmp(rank, "0") == 0;
-  }
-  return true;
-}
-
 namespace {
 
 /// A message to tools/launch/trace_watch.h.

@@ -41,9 +41,6 @@ std::string output_directory();
 /// A process's command line, blanks between the words; "" where there is none.
 std::string command_line(const std::string& process = "/proc/self");
 
-/// True on one process of a job, by what its launcher says; without one, on each.
-bool launched_as_rank_0();
-
 /// One line on standard error, "rubato: ..."; nothing where it is closed.
 void warn(const std::string& message);
 

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "tracer/timing/clock_model.h"
 #include "tracer/hooks/pmpi.h"
+#include "tracer/timing/clock_model.h"
 
 namespace rubato {
 inline namespace tracing {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "tracer/timing/clock_sync.h"
 #include "tracer/record/recorder.h"
+#include "tracer/timing/clock_sync.h"
 
 /// Comparing clocks during the run (--sync-every), since drift may bend.
 ///

@@ -10,8 +10,8 @@
 
 #include "models/base/error.h"
 #include "models/network/network_model.h"
-#include "replay/sources/input_format.h"
 #include "replay/run/driver.h"
+#include "replay/sources/input_format.h"
 
 namespace {
 

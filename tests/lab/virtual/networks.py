@@ -39,7 +39,7 @@ NETWORKS = {
     "125MB-80us": Network("crossbar, 125 MB/s, 80 us", cluster(80, 125)),
     "12GB-2us": Network("crossbar, 12 GB/s, 2 us", cluster(2, 12000)),
     "factors": Network("1.25 GB/s, 20 us, SMPI's default factors of nine pieces", cluster(20, 1250), exact=False, seconds=4),
-    "backbone": Network("1 GB/s, 20 us, a backbone of 8 GB/s: half of what 16 hosts have",
+    "backbone": Network("1 GB/s, 20 us, a backbone of 8 GB/s (half of 16 hosts' links)",
                         cluster(20, 1000, ' bb_bw="8000MBps" bb_lat="0us"')),
     "fat-tree": Network("fat tree, tapered 2:1, 1 GB/s, 20 us",
                         cluster(10, 1000, ' topology="FAT_TREE" topo_parameters="2;8,8;1,4;1,1"')),

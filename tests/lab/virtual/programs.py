@@ -30,6 +30,6 @@ OUTSIDE = ["hpl"]
 BY_ARRIVAL = ["master-worker"]
 
 ITS_WAY = {
-    "master-worker (recorded order)": "each task goes to the worker that had it on the other network",
-    "one-sided": "a fence is two barriers around the messages, and creating a window costs nothing",
+    "master-worker (recorded order)": "each task goes to the worker that received it in the recording",
+    "one-sided": "in SMPI a fence is two barriers, and creating a window takes no time",
 }

@@ -1,6 +1,7 @@
 """What the virtual laboratory found, as a table."""
 import csv
 import statistics
+import textwrap
 import typing
 
 
@@ -60,9 +61,10 @@ def summary(cells):
     errors = [abs(cell.error()) for cell in cells]
     if not errors:
         return "none"
-    return (f"{len(cells)} cells: median {100 * statistics.median(errors):.2f} %, worst {100 * max(errors):.1f} %; the interval "
-            f"holds {sum(cell.holds() for cell in cells)} ({100 * sum(cell.holds() for cell in cells) / len(cells):.0f} %), "
-            f"half-width {100 * statistics.median(cell.half_width() for cell in cells):.1f} % in the median")
+    held = sum(cell.holds() for cell in cells)
+    return (f"{len(cells)} cells: error median {100 * statistics.median(errors):.2f} %, worst {100 * max(errors):.1f} %; the "
+            f"95 % interval contains {held} ({100 * held / len(cells):.0f} %), median half-width "
+            f"{100 * statistics.median(cell.half_width() for cell in cells):.1f} %")
 
 
 def own(cells):
@@ -116,21 +118,44 @@ def text(cells, its_way=()):
     return "\n".join(lines + [describe(cell) for cell in worst(counted, 10)])
 
 
+def wrapped(line):
+    line = line.replace(" %", "\N{NO-BREAK SPACE}%")
+    return textwrap.fill(line, 120, subsequent_indent="  " if line.startswith("* ") else "", break_long_words=False,
+                         break_on_hyphens=False).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def largest(cells, program, ranks):
+    """Per cent; with the network that was predicted where it is 1 % or more."""
+    some = [cell for cell in cells if (cell.program, cell.ranks) == (program, ranks)]
+    if not some:
+        return "-"
+    cell = max(some, key=lambda cell: abs(cell.error()))
+    return f"{100 * cell.error():+.1f}" + (f" ({cell.network})" if abs(cell.error()) >= 0.01 else "")
+
+
 def markdown(cells, about, its_way):
     """The part of share/doc/accuracy.md between its two marks."""
     counted, set_apart = apart(cells, its_way)
-    names = list(dict.fromkeys(cell.network for cell in cells))
     lines = [f"* Own network: {summary(own(counted))}.", f"* Other networks: {summary(elsewhere(counted))}."]
     for program, why in its_way.items():
         some = [cell for cell in set_apart if cell.program == program]
-        lines.append(f"* Apart from these: {program} ({why}): {summary(some)}.")
-    lines += ["", "| network | |", "|---|---|"] + [f"| {name} | {about[name]} |" for name in names]
-    lines += ["", "Errors in per cent, from the own network / the largest from another one:", "",
-              "| program | ranks | " + " | ".join(names) + " |", "|---|---|" + "---|" * len(names)]
-    percent = lambda value: f"{100 * value:+.1f}" if value is not None else "-"
-    lines += [f"| {program} | {ranks} | " + " | ".join(" / ".join(map(percent, pair)) for pair in row) + " |"
-              for program, ranks, row in rows(cells)]
-    return "\n".join(lines + ["", "The largest errors:", ""] + [f"* {describe(cell)}" for cell in worst(counted, 8)]) + "\n"
+        lines.append(f"* Not included: {program} ({why}): {summary(some)}.")
+    lines = [wrapped(line) for line in lines]
+    lines += ["", "| network | |", "|---|---|"] + [f"| {name} | {about[name]} |" for name in about
+                                                   if any(cell.network == name for cell in cells)]
+    counts = sorted({cell.ranks for cell in cells})
+    lines += ["", "Largest error of each program over all pairs of networks, in"
+              " per cent (from 1 % on with the predicted network):", "",
+              "| program | " + " | ".join(f"{ranks} ranks" for ranks in counts) + " |", "|---|" + "---|" * len(counts)]
+    below = []
+    for program in dict.fromkeys(cell.program for cell in cells):
+        if all(abs(cell.error()) < 0.01 for cell in cells if cell.program == program):
+            below.append(program)
+        else:
+            lines.append(f"| {program} | " + " | ".join(largest(cells, program, ranks) for ranks in counts) + " |")
+    if below:
+        lines += ["", wrapped(f"Below 1 %: {', '.join(below)}.")]
+    return "\n".join(lines) + "\n"
 
 
 def document(cells, about, its_way, directory, mark="virtual"):
