@@ -61,7 +61,7 @@ std::string complain_of_memory(const NodeMemory& memory, size_t max_bytes,
                                const std::string& host) {
   return fmt::format(
       "messages of {} need {} on {} ({} ranks, up to {} each), where {} are left; choose a smaller "
-      "--max-size, or fewer ranks",
+      "max_size (--plan), or fewer ranks",
       format_bytes(static_cast<double>(max_bytes)), brief_bytes(memory.all), host, memory.ranks,
       brief_bytes(memory.each), brief_bytes(memory.left));
 }

@@ -333,6 +333,9 @@ SweepOptions sweep_options(const Effort& effort, double budget) {
   options.max_bytes = effort.max_bytes;
   options.budget = budget;
   options.busy_budget = budget;
+  options.loop_seconds = effort.loop_seconds;
+  options.threshold = effort.threshold;
+  options.separation = effort.separation;
   options.max_cycles = effort.pace.times(options.max_cycles, options.max_cycles);
   options.settled_at = effort.pace.quick ? 0.02 : 0.01;  // as for collectives
   options.seed = effort.seed;

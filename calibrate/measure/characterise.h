@@ -34,6 +34,10 @@ struct Effort {
   OfLoops of_loops = OfLoops::kLeast;  ///< what counts, and what has to be repeatable
   size_t max_bytes = 4 << 20;
   size_t cold_bytes = 0;  ///< of each buffer that cold patterns and copies walk through
+  // Of every sweep (SweepOptions).
+  double loop_seconds = SweepOptions{}.loop_seconds;
+  double threshold = SweepOptions{}.threshold;
+  size_t separation = SweepOptions{}.separation;
   unsigned seed = 1;
   bool adaptive_patterns = false;  ///< ping-pongs in further modes have lengths of their own choice
   LengthList lengths;              ///< of patterns whose lengths were chosen before

@@ -66,13 +66,16 @@ std::vector<Team> make_teams(MPI_Comm world) {
 std::vector<Experiment> make_experiments(const std::vector<Team>& teams,
                                          const CollectivesEffort& effort) {
   std::vector<Experiment> experiments;
+  const std::vector<size_t> lengths = effort.lengths.empty()
+                                          ? collective_lengths(effort.max_bytes, effort.pace.quick)
+                                          : effort.lengths;
   for (const Team& team : teams) {
     for (const CollectiveOp op : effort.operations) {
       if (op == CollectiveOp::kBarrier) {
         experiments.push_back({op, &team, 0});
         continue;
       }
-      for (const size_t bytes : collective_lengths(effort.max_bytes, effort.pace.quick)) {
+      for (const size_t bytes : lengths) {
         if (CollectiveCall::memory(op, team.processes, bytes) > kMostMemory) continue;
         experiments.push_back({op, &team, bytes});
       }
@@ -90,7 +93,8 @@ TimingOptions timing_options(const CollectivesEffort& effort, size_t experiments
   // SKaMPI's rule and MPIBlib's: both figures are those of the mean.
   options.rule.least = 10;
   const int most = effort.pace.quick ? 200 : 1000;
-  options.rule.most = effort.pace.times(most, most);
+  options.rule.most = effort.repetitions > 0 ? effort.repetitions : effort.pace.times(most, most);
+  options.rule.least = std::min(options.rule.least, options.rule.most);
   options.rule.relative_standard_error = effort.pace.quick ? 0.02 : 0.01;
   options.rule.relative_interval = effort.pace.quick ? 0.05 : 0.025;
   return options;
@@ -153,7 +157,10 @@ class Run {
     all.late += timing.late;
     const bool windows = options.sync == ProcessSync::kWindow;
     const std::vector<double>& times = windows ? all.global : all.local;
-    if (stop_measuring(without_outliers(times), options.rule) == Stop::kNotYet)
+    const size_t made = times.size() + static_cast<size_t>(all.late);
+    const bool may_go_on =
+        effort_.repetitions == 0 || made < static_cast<size_t>(effort_.repetitions);
+    if (may_go_on && stop_measuring(without_outliers(times), options.rule) == Stop::kNotYet)
       uncertain_.push_back(index);
   }
 
@@ -204,7 +211,8 @@ double collectives_seconds(const CollectivesEffort& effort) {
 size_t collectives_memory(const CollectivesEffort& effort, size_t max_bytes, int ranks) {
   if (effort.operations.empty()) return 0;
   // Two buffers, in which each of the ranks has a payload.
-  const size_t longest = std::min(max_bytes, kMostForLimitsBytes);
+  size_t longest = std::min(max_bytes, kMostForLimitsBytes);
+  for (const size_t bytes : effort.lengths) longest = std::max(longest, bytes);
   return std::min(kMostMemory, 2 * static_cast<size_t>(ranks) * longest);
 }
 

@@ -20,6 +20,8 @@ struct CollectivesEffort {
   ProcessSync sync = ProcessSync::kBarrier;
   Pace pace;
   size_t max_bytes = 4 << 20;
+  std::vector<size_t> lengths;  ///< payloads; empty: collective_lengths()
+  int repetitions = 0;          ///< of an experiment, at most; 0: as many as the pace has time for
   unsigned seed = 1;
   std::function<bool()> stop;  ///< asked on rank 0 between experiments
   std::function<void(const std::string&)> progress;

@@ -55,7 +55,7 @@ Buffer::Buffer(size_t bytes, unsigned char fill) : size_(bytes) {
       std::aligned_alloc(kPage, (std::max<size_t>(bytes, 1) + kPage - 1) / kPage * kPage)));
   if (!data_) {
     throw InputError("no memory for a buffer of " + format_bytes(static_cast<double>(bytes)) +
-                     "; choose a smaller --max-size");
+                     "; choose a smaller max_size (--plan)");
   }
   std::memset(data_.get(), fill, bytes);
 }

@@ -288,8 +288,9 @@ bool refine(Sweep& run, const SweepOptions& options) {
   for (int round = 0; round < kRefinementRounds; ++round) {
     if (options.planned && run.elapsed() > options.budget / 2) return true;
     if (!repeat_anomalies(run) || !comparable.settle()) return false;
-    std::vector<size_t> middles =
-        refinement(run.timings, run.exact() ? options.exact_threshold : options.threshold);
+    const double threshold =
+        run.exact() ? std::min(options.exact_threshold, options.threshold) : options.threshold;
+    std::vector<size_t> middles = refinement(run.timings, threshold, options.separation);
     const size_t room = options.max_lengths - std::min(options.max_lengths, run.timings.size());
     middles.resize(std::min(middles.size(), room));
     if (middles.empty() || run.elapsed() > options.budget / 2) return true;
@@ -347,10 +348,10 @@ std::set<size_t> starting_lengths(size_t max_bytes) {
   return lengths;
 }
 
-std::vector<size_t> refinement(const Timings& timings, double threshold) {
+std::vector<size_t> refinement(const Timings& timings, double threshold, size_t separation) {
   std::map<size_t, double> miss_of_middle;
   const auto split = [&](size_t low, size_t high, double miss) {
-    const size_t closest = std::max<size_t>(4, high / (miss > 3 * threshold ? 512 : 64));
+    const size_t closest = std::max(separation, high / (miss > 3 * threshold ? 512 : 64));
     if (high - low < 2 * closest) return;
     double& known = miss_of_middle[low + (high - low) / 2];
     known = std::max(known, miss);

@@ -52,6 +52,7 @@ struct SweepOptions {
   double settled_at = 0;
   double threshold = 0.05;  ///< relative error of linear interpolation that asks for another length
   double exact_threshold = 0.01;  ///< the same where no loop over a length differs from the others
+  size_t separation = 4;          ///< refinement adds no lengths closer together, in bytes
   size_t max_lengths = 200;
   unsigned seed = 1;          ///< of the order of lengths inside a cycle
   std::vector<size_t> extra;  ///< lengths known to matter (both sides of an eager limit)
@@ -77,9 +78,9 @@ std::set<size_t> starting_lengths(size_t max_bytes);
 
 /// Lengths to add, the most needed first, by mpptest's rule: if a straight line between the
 /// neighbours of a length misses it by more than `threshold` (relative), the middles of the
-/// intervals on both sides; unless they are closer together than max(4 bytes, 1/64 of the length),
-/// or 1/512 for a miss of three thresholds: a large step is worth knowing exactly.
-std::vector<size_t> refinement(const Timings& timings, double threshold);
+/// intervals on both sides; unless they are closer together than `separation` bytes or 1/64 of the
+/// length, or 1/512 for a miss of three thresholds: a large step is worth knowing exactly.
+std::vector<size_t> refinement(const Timings& timings, double threshold, size_t separation = 4);
 
 /// The statistic of a sweep, and of its even and odd loops.
 std::vector<TimedLength> timed_lengths(const Timings& timings, OfLoops of_loops = OfLoops::kLeast);

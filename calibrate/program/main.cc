@@ -140,7 +140,7 @@ Provenance gather_factors(const Options& options, int ranks, size_t cold_bytes) 
                   format_bytes(2. * static_cast<double>(cold_bytes)),
                   format_bytes(static_cast<double>(largest_cache_of_all(MPI_COMM_WORLD))));
   factors["time"] = name_of(options.of_loops);
-  factors["seed"] = std::to_string(options.launch);
+  factors["seed"] = std::to_string(options.seed);
   factors["command"] = options.command;
   return factors;
 }
@@ -217,7 +217,8 @@ void keep(const LevelSeries& measured, int launch, Kept& kept) {
 bool open_files(int rank, const Options& options, const Placement& places, Kept& kept,
                 Effort& effort) {
   int fine = 1;
-  effort.cold_bytes = cold_buffer_of_all(MPI_COMM_WORLD, places);
+  effort.cold_bytes =
+      options.cold_bytes > 0 ? options.cold_bytes : cold_buffer_of_all(MPI_COMM_WORLD, places);
   const std::string lack = lack_of_memory(options, places, effort.cold_bytes);
   if (rank == 0) {
     try {
@@ -530,7 +531,10 @@ int run(int argc, char** argv) {
   effort.of_loops = options.of_loops;
   effort.max_bytes = options.max_bytes;
   effort.adaptive_patterns = options.adaptive_patterns;
-  effort.seed = static_cast<unsigned>(options.launch);
+  effort.loop_seconds = options.loop_seconds;
+  effort.threshold = options.threshold;
+  effort.separation = options.separation;
+  effort.seed = options.seed;
   effort.stop = [] { return interrupted != 0; };
   const Provenance factors = gather_factors(options, ranks, effort.cold_bytes);
   if (rank == 0) {
@@ -593,7 +597,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "rubato: %s\n", error.what());
     return 2;
   } catch (const std::bad_alloc&) {
-    return rubato::give_up("out of memory; choose a smaller --max-size, or fewer ranks");
+    return rubato::give_up("out of memory; choose a smaller max_size (--plan), or fewer ranks");
   } catch (const std::exception& error) {
     return rubato::give_up(error.what());
   }

@@ -50,6 +50,12 @@ Options read_options(int argc, char** argv) {
   options.of_loops = of_loops_named(values["--time"]);
   options.max_bytes = std::stoull(values["--max-bytes"]);
   options.launch = std::stoi(values["--launch"]);
+  options.seed = static_cast<unsigned>(options.launch);
+  if (values.count("--seed")) options.seed += static_cast<unsigned>(std::stoul(values["--seed"]));
+  if (values.count("--cold-bytes")) options.cold_bytes = std::stoull(values["--cold-bytes"]);
+  if (values.count("--loop-seconds")) options.loop_seconds = std::stod(values["--loop-seconds"]);
+  if (values.count("--threshold")) options.threshold = std::stod(values["--threshold"]);
+  if (values.count("--separation")) options.separation = std::stoull(values["--separation"]);
   options.patterns = parse_patterns(values["--patterns"]);
   options.adaptive_patterns = values.count("--adaptive-patterns") > 0;
   for (const std::string& word : words_in(values["--levels"]))
@@ -62,6 +68,10 @@ Options read_options(int argc, char** argv) {
     if (!op) throw UsageError("'" + word + "' is no collective operation");
     options.collectives.operations.push_back(*op);
   }
+  for (const std::string& word : words_in(values["--collective-bytes"]))
+    options.collectives.lengths.push_back(std::stoull(word));
+  if (values.count("--collective-repetitions"))
+    options.collectives.repetitions = std::stoi(values["--collective-repetitions"]);
   return options;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "calibrate/measure/collectives.h"
+#include "calibrate/measure/sweep.h"
 #include "models/fit/message_pattern.h"
 #include "models/fit/timed_length.h"
 #include "models/platform/platform.h"
@@ -26,7 +27,13 @@ struct Options {
   double seconds = 0;  ///< of the whole run; 0: the default
   bool force = false;
   size_t max_bytes = 4 << 20;
-  int launch = 1;  ///< of several; its random order follows from it
+  int launch = 1;         ///< of several
+  unsigned seed = 1;      ///< of the random order; the launch plus what the plan says
+  size_t cold_bytes = 0;  ///< Effort::cold_bytes; 0: by the caches
+  // Of every sweep (SweepOptions).
+  double loop_seconds = SweepOptions{}.loop_seconds;
+  double threshold = SweepOptions{}.threshold;
+  size_t separation = SweepOptions{}.separation;
   std::vector<MessagePattern> patterns;
   bool adaptive_patterns = false;  ///< Effort::adaptive_patterns
   std::vector<Level> levels;       ///< to be measured; empty: those that the ranks show

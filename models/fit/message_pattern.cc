@@ -49,7 +49,7 @@ MessagePattern pattern_named(const std::string& name) {
     names.push_back(pattern.name());
   }
   for (const char* word : {"default", "all", "none"}) names.emplace_back(word);
-  throw UsageError("--patterns: there is no pattern '" + name + "'" + did_you_mean(name, names) +
+  throw UsageError("there is no pattern '" + name + "'" + did_you_mean(name, names) +
                    "; names are SHAPE, SHAPE_MODE and either with _cold");
 }
 

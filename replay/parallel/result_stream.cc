@@ -84,7 +84,7 @@ static void visit(OtherJobResult& x, Visit each) {
 }
 template <typename Visit>
 static void visit(ScenarioResult& x, Visit each) {
-  static_assert(members<ScenarioResult>() == 35);
+  static_assert(members<ScenarioResult>() == 36);
   each(x.name, x.base, x.changes, x.from_recording, x.start, x.elapsed, x.elapsed_with_init,
        x.deadlock, x.ranks, x.has_waits, x.network_unused, x.own_machine, x.grade, x.traffic,
        x.links, x.contention, x.jobs, x.elapsed_without_jobs, x.collectives,

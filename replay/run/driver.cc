@@ -395,7 +395,7 @@ class Driver {
     profile.keep_lost(keeps_flushes, keeps_stolen);
     const auto replay_by = [&](auto& rules) {
       const Scenario* pricing = pricing_scenario(*scenarios_, *trace_);
-      if (pricing) rules.set_price(receiver_price(*pricing, *options_, trace_->ticks_per_second));
+      if (pricing) rules.set_price(receiver_price(*pricing, trace_->ticks_per_second));
       found.outcome = passes_.make(rules, &profile, observers<K>(),
                                    compute_changes<K>(scenarios, group.placement), waits);
       found.clipped = rules.clipped();

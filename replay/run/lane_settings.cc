@@ -64,8 +64,7 @@ const Scenario* pricing_scenario(const std::vector<Scenario>& scenarios,
   return first;
 }
 
-MeasuredRules<1>::OwnPrice receiver_price(const Scenario& scenario, const ReplayOptions& options,
-                                          double ticks_per_second) {
+MeasuredRules<1>::OwnPrice receiver_price(const Scenario& scenario, double ticks_per_second) {
   return [machine = Interconnect(scenario.platform), ticks_per_second](Level level, double bytes) {
     return machine.has(level) ? machine.message(level, bytes).receive_overhead * ticks_per_second
                               : 0;

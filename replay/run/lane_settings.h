@@ -30,7 +30,6 @@ const Scenario* pricing_scenario(const std::vector<Scenario>& scenarios,
                                  const TraceDefinitions& trace);
 
 /// What a message costs its receiver there, ticks.
-MeasuredRules<1>::OwnPrice receiver_price(const Scenario& scenario, const ReplayOptions& options,
-                                          double ticks_per_second);
+MeasuredRules<1>::OwnPrice receiver_price(const Scenario& scenario, double ticks_per_second);
 
 }  // namespace rubato

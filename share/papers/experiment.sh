@@ -68,7 +68,8 @@ find_platform() {
   here=${1:+$(realpath "$1")}
   if [[ -z $here ]]; then
     say "calibrating this machine, some $2 s"
-    (cd "$out" && "$mpirun" -n 2 "${wrapper[@]}" "$rubato" calibrate --seconds "$2" --collectives none --patterns none -o here.toml) \
+    printf '%s\n' 'collectives = "none"' 'patterns = "none"' >"$out/plan.toml"
+    (cd "$out" && "$mpirun" -n 2 "${wrapper[@]}" "$rubato" calibrate --seconds "$2" --plan plan.toml -o here.toml) \
       >"$out/here.log" 2>&1 || fail "the calibration failed: $(tail -n 5 "$out/here.log")"
     here=here.toml # all runs are in $out
   fi

@@ -5,8 +5,8 @@
 # Calibrations, one after the other, --quick unless options are given, until three of them take the same for 8 B within
 # 10 %, at most twelve: some machines are not the same from launch to launch (where two virtual processors have a core
 # each, messages may take three times as long as where they share one); where these are not the first three, those, too.
-# LAUNCHES=N (environment): of N launches each, of which the median counts. For each pair of
-# the three the difference of one way (o_s + T + o_r) at powers of two from 1 B to 1 MiB: the median over sizes, and at
+# LAUNCHES=N (environment): of N launches each, of which the median counts; TIME=median: of the loops, too.
+# For each pair of the three the difference of one way (o_s + T + o_r) at powers of two from 1 B to 1 MiB: the median over sizes, and at
 # how many sizes it is within twice the standard errors that both state.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -26,16 +26,17 @@ alike() {
          }
        }' eight.txt
 }
-column=seconds_min
-[[ "${options[*]}" != *"--time median"* ]] || column=seconds_median
+time=${TIME:-min}
+column=seconds_$time
+printf '%s\n' "time = \"$time\"" 'patterns = "none"' 'collectives = "none"' 'max_size = "1MiB"' >plan.toml
+((${LAUNCHES:-1} == 1)) || echo "launches = $LAUNCHES" >>plan.toml
 chosen=""
 for k in $(seq 12); do
-  calibrate=("$build/bin/rubato" calibrate --patterns none --collectives none --max-size 1MiB "${options[@]}"
-    -o "$k.toml")
+  calibrate=("$build/bin/rubato" calibrate --plan plan.toml "${options[@]}" -o "$k.toml")
   if ((${LAUNCHES:-1} == 1)); then
     quiet "$k.txt" "${launch[@]}" "${calibrate[@]}"
   else
-    quiet "$k.txt" "${calibrate[@]}" --launches "${LAUNCHES:-1}" -- "${launch[@]}"
+    quiet "$k.txt" "${calibrate[@]}" -- "${launch[@]}"
   fi
   # In the statistic that the curves are made of: the least hides a slow moment, the median does not.
   awk -F, -v column="$column" 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == column) at = i }

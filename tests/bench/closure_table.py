@@ -65,7 +65,10 @@ class Runner:
         ).stdout
 
     def calibrate(self, platform):
-        options = ["--patterns", "none", "--collectives", "none", "-o", platform]
+        plan = os.path.join(self.folder, "plan.toml")
+        with open(plan, "w", encoding="utf-8") as file:
+            file.write('patterns = "none"\ncollectives = "none"\n')
+        options = ["--plan", plan, "-o", platform]
         self.call(self.mpirun + [self.rubato, "calibrate"] + options)
 
     def speed(self):

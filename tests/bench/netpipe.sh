@@ -20,10 +20,10 @@ command -v "$program" >/dev/null || {
 for round in 1 2 3 4 5; do
   quiet "np$round.txt" "${launch[@]}" "$program" -u 1048576 -o "np$round.out"
   "$build/bin/rubato" import "--level=node=np$round.txt" -o "np$round.toml" --csv "np$round.csv" >/dev/null
-  lengths=()
-  ((round == 1)) || lengths=(--lengths cal1.csv)
-  quiet "cal$round.txt" "${launch[@]}" "$build/bin/rubato" calibrate --patterns none --collectives none \
-    --max-size 2MiB "${options[@]}" "${lengths[@]}" --launch "$round" -o "cal$round.toml"
+  printf '%s\n' 'patterns = "none"' 'collectives = "none"' 'max_size = "2MiB"' >plan.toml
+  ((round == 1)) || echo 'lengths = "cal1.csv"' >>plan.toml
+  quiet "cal$round.txt" "${launch[@]}" "$build/bin/rubato" calibrate --plan plan.toml "${options[@]}" \
+    --launch "$round" -o "cal$round.toml"
 done
 cat cal?.csv >all.csv
 "$here/../fixture/least_launch.py" all.csv >least.csv

@@ -73,23 +73,26 @@ print("median error of the curve:", errors[len(errors) // 2])
 assert errors[len(errors) // 2] < 0.125, errors
 END
 
-run 2 "$rubato" calibrate -o cluster.toml --quick --seconds 8 --collectives allreduce >table.txt
+plan 'collectives = "allreduce"'
+run 2 "$rubato" calibrate -o cluster.toml --quick --seconds 8 --plan plan.toml >table.txt
 [ -z "$(ls ./*.part* 2>/dev/null)" ] || fail "partial files remain"
 grep -q 'cluster.toml: platform file' table.txt || fail "no summary: $(cat table.txt)"
 "$python" shape.py || fail "what the files hold"
 # The machine may change its speed while one is measured, hardly while three are.
 mkdir again
+plan 'patterns = "none"' 'collectives = "none"'
 for try in 1 2 3; do
   "$python" "$work/accuracy.py" && break
   [ $try -lt 3 ] || fail "the curve does not meet its samples"
   cd "$work/again"
-  run 2 "$rubato" calibrate -o cluster.toml --quick --seconds 5 --levels node --patterns none --collectives none --force \
+  run 2 "$rubato" calibrate -o cluster.toml --quick --seconds 5 --levels node --plan "$work/plan.toml" --force \
     >table.txt || fail "$(cat table.txt)"
 done
 cd "$work"
 
-run 3 "$rubato" calibrate -o three.toml --quick --seconds 4 --max-size 64KiB --collectives none --name trio --time median \
-  --levels node --patterns ring,halo_persistent,bisection_synchronous_cold >table.txt
+plan 'max_size = "64KiB"' 'collectives = "none"' 'time = "median"' 'digits = 6' \
+  'patterns = ["ring", "halo_persistent", "bisection_synchronous_cold"]' 'cold_buffer = "1MiB"' 'seed = 5'
+run 3 "$rubato" calibrate -o three.toml --quick --seconds 4 --plan plan.toml --name trio --levels node >table.txt
 ! grep -q 'start ranks on two nodes' table.txt || fail "the network was not asked for: $(cat table.txt)"
 grep -q '^.level.self.' three.toml || fail "self is always measured"
 for pattern in ring halo_persistent bisection_synchronous_cold; do
@@ -97,13 +100,19 @@ for pattern in ring halo_persistent bisection_synchronous_cold; do
 done
 ! grep -q '^node,headtohead' three.csv || fail "a pattern that was not asked for"
 grep -q "name = .trio." three.toml || fail "--name was not taken"
-grep -q '^node,pingpong,65536,' three.csv || fail "--max-size is not the last length"
-! grep -q '^node,pingpong,98304,' three.csv || fail "lengths beyond --max-size"
+grep -q '^node,pingpong,65536,' three.csv || fail "max_size is not the last length"
+! grep -q '^node,pingpong,98304,' three.csv || fail "lengths beyond max_size"
+
+# The plan can be told from the file.
+grep '^command = ' three.toml | grep -qF 'plan: max_size = ' || fail "not told: $(grep '^command' three.toml)"
+grep '^command = ' three.toml | grep -qF 'seed = 5' || fail "not told: $(grep '^command' three.toml)"
+grep -q "^seed = .6.$" three.toml || fail "not the seed of the plan and the launch: $(grep '^seed' three.toml)"
+grep -q '^cache = .warm; _cold patterns walk through 2MiB,' three.toml || fail "cold_buffer: $(grep '^cache' three.toml)"
 
 # The same from the samples alone, and what they were measured with.
-for name in cluster:cluster three:trio; do
-  file=${name%:*}
-  "$rubato" fit $file.csv --tables -o again.toml --force --name ${name#*:} >fit.txt || fail "fit"
+for name in cluster:cluster:4 three:trio:6; do
+  file=${name%%:*} digits=${name##*:} name=${name#*:}
+  "$rubato" fit $file.csv --all -o again.toml --force --name "${name%:*}" --digits "$digits" >fit.txt || fail "fit"
   for one in $file again; do
     sed -E '/^fitted = /d' $one.toml >$one.txt
   done

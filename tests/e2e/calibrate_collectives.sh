@@ -3,7 +3,8 @@
 # together, and formulas in p and d that the replay reads.
 . "$(dirname "$0")/lib.sh"
 
-run 2 "$rubato" calibrate -o two.toml --tables --quick --seconds 6 --max-size 32KiB --levels self --patterns none --html two.html >table.txt ||
+plan 'max_size = "32KiB"' 'patterns = "none"'
+run 2 "$rubato" calibrate -o two.toml --all --quick --seconds 6 --plan plan.toml --levels self --html two.html >table.txt ||
   fail "two ranks: $(cat table.txt)"
 grep -q '^node allreduce p=2 ' table.txt || fail "no table of collectives: $(cat table.txt)"
 grep -q '^collectives_without_formula = ' two.toml || fail "nothing is said about formulas"
@@ -11,12 +12,13 @@ grep -q '^collectives_without_formula = ' two.toml || fail "nothing is said abou
 grep -q '"name":"bcast"' two.html || fail "the page lacks the collectives"
 grep -q '"title":"Transfer, one way"' two.html || fail "the page lacks the curves"
 
-run 2 "$rubato" calibrate -o window.toml --quick --seconds 3 --max-size 1KiB --sync window --collectives bcast,allreduce --levels self --patterns none \
-  >/dev/null || fail "windows"
+plan 'max_size = "1KiB"' 'patterns = []' 'sync = "window"' 'collectives = ["bcast", "allreduce"]' \
+  'collective_sizes = ["16B", "1KiB"]' 'collective_repetitions = 5'
+run 2 "$rubato" calibrate -o window.toml --quick --seconds 3 --plan plan.toml --levels self >/dev/null || fail "windows"
 grep -q "^collectives_sync = .window.$" window.toml || fail "[measured] does not tell: $(cat window.toml)"
 
-run 4 "$rubato" calibrate -o four.toml --quick --seconds 8 --max-size 64KiB --patterns none --collectives barrier,bcast,gather,allreduce \
-  >/dev/null || fail "four ranks"
+plan 'max_size = "64KiB"' 'patterns = "none"' 'collectives = "barrier,bcast,gather,allreduce"'
+run 4 "$rubato" calibrate -o four.toml --quick --seconds 8 --plan plan.toml >/dev/null || fail "four ranks"
 
 /usr/bin/env python3 - <<'END'
 import csv, tomllib
@@ -42,6 +44,8 @@ assert [r["bytes"] for r in collectives if r["pattern"] == "barrier"] == ["0"]
 
 window = [r for r in rows("window.csv") if r["processes"] and r["seconds_min"]]
 assert {r["pattern"] for r in window} <= {"bcast", "allreduce"} and window
+assert {r["bytes"] for r in window} <= {"16", "1024"}, window
+assert all(int(r["loops"]) <= 5 for r in window), window
 for r in window:
     assert abs(float(r["seconds_median"]) / float(r["seconds_global"]) - 1) < 1e-4, r
 
@@ -60,7 +64,7 @@ for name in "barrier", "bcast", "gather", "allreduce":
 END
 
 # The same from the samples alone, and the replay prices by it.
-"$rubato" fit four.csv --tables -o again.toml --name four >fit.txt || fail "fit"
+"$rubato" fit four.csv --all -o again.toml --name four >fit.txt || fail "fit"
 for file in four again; do sed -E '/^fitted = /d' $file.toml >$file.txt; done
 diff four.txt again.txt >difference.txt || fail "fit differs from calibrate: $(cat difference.txt)"
 # Two pairs of ranks at once: to be switched on where each rank had a core.
@@ -86,5 +90,7 @@ if sed -n '/^\[collectives.allreduce\]/,/^\[/p' four.toml | grep -q '^formula = 
   grep -iq 'allreduce.*formula' replay.txt || fail "not priced by the formula: $(cat replay.txt)"
 fi
 
-expect_failure 2 "did you mean 'allreduce'" "$rubato" calibrate -o a.toml --collectives alreduce
-expect_failure 2 "--sync: 'barier' is none of auto, barrier, window" "$rubato" calibrate -o a.toml --sync barier
+plan 'collectives = "alreduce"'
+expect_failure 1 "did you mean 'allreduce'" "$rubato" calibrate -o a.toml --plan plan.toml
+plan '' 'sync = "barier"'
+expect_failure 1 "plan.toml:2: sync: 'barier' is none of auto, barrier, window" "$rubato" calibrate -o a.toml --plan plan.toml

@@ -29,8 +29,9 @@ grep -q '^\[level.node\]' cluster.toml || fail "no node level: $(cat cluster.tom
 [ ! -e cluster.csv.partial ] || fail "partial samples remain"
 # So has one whose launcher is told, which kills its ranks a second later, though 'rubato fit' then takes longer.
 preload_into_fit 'sleep(3);'
-LD_PRELOAD=$work/into_fit.so "mpirun.$flavour" -n 2 "$rubato" calibrate -o told.toml --quick --seconds 6 --max-size 64KiB \
-  --patterns none --collectives none >table.txt 2>&1 &
+plan 'max_size = "64KiB"' 'patterns = "none"' 'collectives = "none"'
+LD_PRELOAD=$work/into_fit.so "mpirun.$flavour" -n 2 "$rubato" calibrate -o told.toml --quick --seconds 6 --plan plan.toml \
+  >table.txt 2>&1 &
 launcher=$!
 for _ in $(seq 600); do
   ! grep -qs '^node,exchange,' told.csv.partial || break
@@ -46,33 +47,35 @@ grep -q '^interrupted = ' told.toml || fail "no file, or it does not tell: $(cat
 
 # What was measured stays, though two lengths make no curve.
 printf '%s\n' level,pattern,bytes,seconds_min node,pingpong,8,1 node,pingpong,64,1 self,sendrecv,8,1 self,sendrecv,64,1 >two.csv
+plan 'max_size = "64KiB"' 'lengths = "two.csv"' 'patterns = "none"' 'collectives = "none"'
 WHERE=few.csv.partial WHAT='^node,pingpong,'
 expect_failure 1 "interrupted before a level had the three lengths that a curve needs; no platform file was written; \
 what messages took before that is in few.csv.partial" \
-  run 2 ./stop_when.sh "$rubato" calibrate -o few.toml --quick --seconds 6 --max-size 64KiB --lengths two.csv --patterns none \
-  --collectives none
+  run 2 ./stop_when.sh "$rubato" calibrate -o few.toml --quick --seconds 6 --plan plan.toml
 [ ! -e few.csv ] && [ ! -e few.toml ] || fail "half of a run has the name of a whole one"
 [ "$(grep -c '^node,pingpong,' few.csv.partial)" = 2 ] || fail "not what was measured: $(cat few.csv.partial)"
 # So it does where the run came to its end.
 printf 'level,pattern,bytes,seconds_min\nself,sendrecv,8,1\nself,sendrecv,64,1\n' >two.csv
+plan 'max_size = "1KiB"' 'lengths = "two.csv"' 'patterns = "none"' 'collectives = "none"'
 expect_failure 1 "no level has the three lengths that a curve needs; no platform file was written; what messages took \
 before that is in short.csv.partial" \
-  run 2 "$rubato" calibrate -o short.toml --quick --seconds 1 --max-size 1KiB --lengths two.csv --levels self \
-  --patterns none --collectives none
+  run 2 "$rubato" calibrate -o short.toml --quick --seconds 1 --plan plan.toml --levels self
 [ "$(grep -c '^self,sendrecv,' short.csv.partial)" = 2 ] || fail "not what was measured: $(cat short.csv.partial)"
 # Where nothing was, nothing does: it is told to stop as soon as it listens for that (signal 15, bit 14 of those that it
 # catches). It then looks for the eager limit, which takes a second, before it measures.
+plan 'patterns = "none"' 'collectives = "none"'
 WHERE=self WHAT='^SigCgt:.*[4-7c-f]...$'
 expect_failure 1 "interrupted before a level was measured; nothing was written" \
-  run 2 ./stop_when.sh "$rubato" calibrate -o none.toml --quick --patterns none --collectives none
+  run 2 ./stop_when.sh "$rubato" calibrate -o none.toml --quick --plan plan.toml
 [ -z "$(ls none.* 2>/dev/null)" ] || fail "files without samples: $(ls none.*)"
 
 # Rank 0 is killed as soon as the first level and its bursts are kept.
 sed 's/kill -TERM/kill -KILL/' stop_when.sh >kill_when.sh
 chmod +x kill_when.sh
+plan 'max_size = "64KiB"' 'patterns = "none"' 'collectives = "none"'
 WHERE=killed.csv.partial WHAT='^node,exchange,'
-! run 2 ./kill_when.sh "$rubato" calibrate -o killed.toml --quick --seconds 5 --max-size 64KiB --levels node --patterns none \
-  --collectives none >killed.txt 2>&1 || fail "it was not killed: $(cat killed.txt)"
+! run 2 ./kill_when.sh "$rubato" calibrate -o killed.toml --quick --seconds 5 --plan plan.toml --levels node \
+  >killed.txt 2>&1 || fail "it was not killed: $(cat killed.txt)"
 [ ! -e killed.csv ] && [ ! -e killed.toml ] || fail "half of a run has the name of a whole one"
 [ "$(grep -c '^level,' killed.csv.partial)" = 1 ] || fail "not one launch: $(cat killed.csv.partial)"
 grep -q '^# mpi: ' killed.csv.partial || fail "the samples do not say what was measured"
@@ -80,17 +83,18 @@ grep -q '^# mpi: ' killed.csv.partial || fail "the samples do not say what was m
 grep -q '^gap = ' killed.toml || fail "the bursts were not kept"
 # The same once more would take them away.
 rm killed.toml
+plan 'max_size = "1KiB"' 'patterns = "none"' 'collectives = "none"'
 expect_failure 1 "killed.csv.partial is what a run left that was killed or failed" \
-  run 2 "$rubato" calibrate -o killed.toml --quick --max-size 1KiB
+  run 2 "$rubato" calibrate -o killed.toml --quick --plan plan.toml
 grep -q '^node,exchange,' killed.csv.partial || fail "a second start took the samples away"
-run 2 "$rubato" calibrate -o killed.toml --quick --seconds 1 --max-size 1KiB --levels self --patterns none --collectives none \
-  --force >table.txt || fail "--force: $(cat table.txt)"
+run 2 "$rubato" calibrate -o killed.toml --quick --seconds 1 --plan plan.toml --levels self --force \
+  >table.txt || fail "--force: $(cat table.txt)"
 [ -e killed.csv ] && [ ! -e killed.csv.partial ] || fail "--force did not replace them"
 
 # Ranks have pipes, whatever their launcher has: who looks at its terminal is told how long the rest takes.
 if command -v script >/dev/null; then
-  script -qec "mpirun.$flavour -n 2 '$rubato' calibrate -o self.toml --quick --max-size 1KiB --levels self \
-    --patterns none --collectives none" screen.txt >/dev/null </dev/null || fail "on a terminal: $(cat screen.txt)"
+  script -qec "mpirun.$flavour -n 2 '$rubato' calibrate -o self.toml --quick --plan plan.toml --levels self" \
+    screen.txt >/dev/null </dev/null || fail "on a terminal: $(cat screen.txt)"
   grep -q 'self: cycle [0-9]*, [0-9]* lengths; .* s left' screen.txt || fail "no progress: $(cat screen.txt)"
 else
   echo "progress on a terminal was not looked at: there is no script(1)"

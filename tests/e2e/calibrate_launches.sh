@@ -4,8 +4,8 @@
 . "$(dirname "$0")/lib.sh"
 
 mpirun=mpirun.$flavour
-"$rubato" calibrate --launches 2 --tables --quick --seconds 4 --max-size 1KiB --collectives bcast --patterns ring --raw two.raw.csv \
-  -o two.toml -- "$mpirun" -n 2 >table.txt ||
+plan 'launches = 2' 'max_size = "1KiB"' 'collectives = "bcast"' 'patterns = "ring"'
+"$rubato" calibrate --plan plan.toml --all --quick --seconds 4 --raw two.raw.csv -o two.toml -- "$mpirun" -n 2 >table.txt ||
   fail "two launches: $(cat table.txt)"
 [ -z "$(find . -name '*launches*')" ] || fail "the launches' own files remain: $(ls -A)"
 grep -q "^launches = .2.$" two.toml || fail "[measured] does not tell: $(cat two.toml)"
@@ -58,11 +58,12 @@ END
 "$rubato" fit two.csv -o again.toml --name two >/dev/null
 for file in two again; do sed -E '/^fitted = /d' $file.toml >$file.txt; done
 diff two.txt again.txt >difference.txt || fail "fit differs from calibrate: $(cat difference.txt)"
-grep -q "^command = .rubato calibrate --launches 2 " two.toml || fail "[measured] does not tell the command"
+grep '^command = .rubato calibrate --plan plan.toml --all ' two.toml | grep -qF 'launches = 2' ||
+  fail "[measured] does not tell the command: $(grep '^command' two.toml)"
 
 # Patterns with lengths of their own choice: as many as the curve asks for (else seven), and the same ones in both launches.
-"$rubato" calibrate --launches 2 --quick --seconds 3 --levels node --patterns pingpong_nonblocking --adaptive-patterns \
-  --collectives none --max-size 16KiB -o adaptive.toml -- "$mpirun" -n 2 >adaptive.txt 2>&1 || fail "$(cat adaptive.txt)"
+plan 'launches = 2' 'patterns = "pingpong_nonblocking"' 'adaptive_patterns = true' 'collectives = "none"' 'max_size = "16KiB"'
+"$rubato" calibrate --plan plan.toml --quick --seconds 3 --levels node -o adaptive.toml -- "$mpirun" -n 2 >adaptive.txt 2>&1 || fail "$(cat adaptive.txt)"
 "$python" - <<'END' || fail "adaptive patterns in several launches"
 import collections, csv
 lengths = collections.defaultdict(set)
@@ -83,8 +84,8 @@ echo x >>started
 exec $mpirun -n 2 "\$@"
 END
 chmod +x flaky.sh
-"$rubato" calibrate --launches 2 --quick --seconds 2 --patterns none --collectives none --max-size 1KiB \
-  -o flaky.toml -- ./flaky.sh >table.txt 2>errors.txt ||
+plan 'launches = 2' 'patterns = "none"' 'collectives = "none"' 'max_size = "1KiB"'
+"$rubato" calibrate --plan plan.toml --quick --seconds 2 -o flaky.toml -- ./flaky.sh >table.txt 2>errors.txt ||
   fail "one failing launch: $(cat errors.txt)"
 grep -q 'launch 2: ./flaky.sh exited with 3: no more of that; left out' errors.txt ||
   fail "nothing is said: $(cat errors.txt)"
@@ -100,8 +101,8 @@ echo x >>started
 exec $mpirun -n 2 "\$@"
 END
 chmod +x stop.sh
-"$rubato" calibrate --launches 3 --quick --seconds 2 --patterns none --collectives none --max-size 1KiB \
-  -o stopped.toml -- ./stop.sh >table.txt 2>errors.txt ||
+plan 'launches = 3' 'patterns = "none"' 'collectives = "none"' 'max_size = "1KiB"'
+"$rubato" calibrate --plan plan.toml --quick --seconds 2 -o stopped.toml -- ./stop.sh >table.txt 2>errors.txt ||
   fail "told to stop: $(cat errors.txt)"
 grep -q 'told to stop; the 1 that are done are kept' errors.txt || fail "nothing is said: $(cat errors.txt)"
 grep -q "^launches = .1 of 3" stopped.toml || fail "[measured] does not tell"
@@ -110,15 +111,19 @@ grep -q "^launches = .1 of 3" stopped.toml || fail "[measured] does not tell"
 one_line() {
   [ "$(wc -l <out.txt)" = 1 ] || fail "more than one line: $(cat out.txt)"
 }
-expect_failure 1 "no-such-mpirun: no such program" "$rubato" calibrate --launches 2 -o a.toml -- no-such-mpirun
+plan 'launches = 2'
+expect_failure 1 "no-such-mpirun: no such program" "$rubato" calibrate --plan plan.toml -o a.toml -- no-such-mpirun
 one_line
-expect_failure 1 "launch 1: false exited with 1" "$rubato" calibrate --launches 2 -o a.toml -- false
+expect_failure 1 "launch 1: false exited with 1" "$rubato" calibrate --plan plan.toml -o a.toml -- false
 one_line
-expect_failure 1 "at least 2 ranks" "$rubato" calibrate --launches 2 -o a.toml -- "$mpirun" -n 1
+expect_failure 1 "at least 2 ranks" "$rubato" calibrate --plan plan.toml -o a.toml -- "$mpirun" -n 1
 one_line
-expect_failure 1 "left no samples" "$rubato" calibrate --launches 2 -o a.toml -- true
-expect_failure 1 "two.toml exists" "$rubato" calibrate --launches 2 -o two.toml -- false
-expect_failure 2 "-- mpirun" "$rubato" calibrate --launches 2 -o a.toml
+expect_failure 1 "left no samples" "$rubato" calibrate --plan plan.toml -o a.toml -- true
+expect_failure 1 "two.toml exists" "$rubato" calibrate --plan plan.toml -o two.toml -- false
+expect_failure 2 "plan.toml: launches = 2 needs what starts a launch: rubato calibrate --plan plan.toml -o FILE -- mpirun" \
+  "$rubato" calibrate --plan plan.toml -o a.toml
+expect_failure 2 "exclude each other" "$rubato" calibrate --launch 2 -o a.toml -- "$mpirun" -n 2
+expect_failure 2 "start that without mpirun" run 2 "$rubato" calibrate -o a.toml -- "$mpirun" -n 2
 # Without a number: three, a quick run one. The second launch in a row that fails ends them.
 cat >starts <<'END'
 #!/bin/sh
@@ -127,13 +132,13 @@ echo start >>starts.txt
 exit 1
 END
 chmod +x starts
-"$rubato" calibrate --seconds 2 --max-size 1KiB --collectives none --patterns none -o three.toml \
-  -- ./starts "$mpirun" -n 2 >three.txt 2>&1 || fail "$(cat three.txt)"
+plan 'patterns = "none"' 'collectives = "none"' 'max_size = "1KiB"'
+"$rubato" calibrate --seconds 2 --plan plan.toml -o three.toml -- ./starts "$mpirun" -n 2 >three.txt 2>&1 || fail "$(cat three.txt)"
 [ "$(wc -l <starts.txt)" = 3 ] || fail "not three launches: $(cat three.txt)"
 grep -q ' of 3 that were asked for' three.csv || fail "not three launches: $(grep launches three.csv)"
 rm starts.txt
-"$rubato" calibrate --quick --seconds 2 --max-size 1KiB --collectives none --patterns none -o one.toml \
-  -- ./starts "$mpirun" -n 2 >one.txt 2>&1 || fail "$(cat one.txt)"
+"$rubato" calibrate --quick --seconds 2 --plan plan.toml -o one.toml -- ./starts "$mpirun" -n 2 >one.txt 2>&1 || fail "$(cat one.txt)"
 [ "$(wc -l <starts.txt)" = 1 ] || fail "a quick run makes one launch: $(cat one.txt)"
-expect_failure 1 "none.csv" run 2 "$rubato" calibrate -o a.toml --lengths none.csv
+plan 'lengths = "none.csv"'
+expect_failure 1 "none.csv" run 2 "$rubato" calibrate -o a.toml --plan plan.toml
 [ -z "$(find . -name 'a.*' -o -name '*launches*')" ] || fail "left behind: $(ls -A)"

@@ -12,8 +12,8 @@ with open("most." + rank, "w") as file:
     file.write("%d" % (resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024))
 sys.exit(code)
 END
-run 2 "$python" most.py "$rubato" calibrate -o large.toml --quick --seconds 4 --max-size 16MiB --collectives none \
-  --levels node --patterns halo_persistent >out.txt || fail "$(cat out.txt)"
+plan 'max_size = "16MiB"' 'collectives = "none"' 'patterns = "halo_persistent"'
+run 2 "$python" most.py "$rubato" calibrate -o large.toml --quick --seconds 4 --plan plan.toml --levels node >out.txt || fail "$(cat out.txt)"
 # Twice 16 MiB, and less than 64 MiB for MPI and the program. (Rank 0 copies through its caches besides.)
 [ "$(cat most.1)" -lt 96 ] || fail "rank 1 had $(cat most.1) MiB"
 # Two ranks are a torus with two neighbours each (or the same one twice): two messages of 8 MiB.
@@ -26,8 +26,9 @@ grep -q '^node,pingpong,16777216,' large.csv || fail "no ping-pong of 16 MiB"
 # 2 GiB for each rank, and two ranks more than there is memory for: not tried where that takes more than 16 ranks.
 ranks=$(awk '/^MemAvailable:/ { print int($2 / 2 ^ 21) + 2 }' /proc/meminfo)
 if [ "$ranks" -le 16 ]; then
-  expect_failure 1 "messages of 1GiB need" run "$ranks" "$rubato" calibrate -o all.toml --max-size 1GiB
-  grep -q "($ranks ranks, up to 2GiB each), where .* left; choose a smaller --max-size" out.txt || fail "$(cat out.txt)"
+  plan 'max_size = "1GiB"'
+  expect_failure 1 "messages of 1GiB need" run "$ranks" "$rubato" calibrate -o all.toml --plan plan.toml
+  grep -q "($ranks ranks, up to 2GiB each), where .* left; choose a smaller max_size" out.txt || fail "$(cat out.txt)"
   [ "$(grep -c 'rubato: ' out.txt)" = 1 ] || fail "more than one line: $(cat out.txt)"
   [ -z "$(ls all.* ./*.partial 2>/dev/null)" ] || fail "left behind: $(ls -A)"
 fi
@@ -41,13 +42,14 @@ if ! grep -q __asan_init "$build/libexec/rubato/rubato-calibrate-$flavour"; then
 exec "$@"
 END
   chmod +x limited.sh
-  run 2 ./limited.sh "$rubato" calibrate -o self.toml --quick --levels self --max-size 1KiB --collectives none \
+  plan 'max_size = "1KiB"' 'collectives = "none"'
+  run 2 ./limited.sh "$rubato" calibrate -o self.toml --quick --levels self --plan plan.toml \
     >out.txt 2>&1 || skip "all but memory that runs out: MPI does not begin with 2000 MB of addresses: $(tail -1 out.txt)"
   printf '%s\n' level,pattern,bytes,seconds_min self,sendrecv,8,1 self,sendrecv,64,1 \
     node,pingpong,8,1 node,pingpong,64,1 node,pingpong,1073741824,1 >three.csv
-  expect_failure 1 "rubato: error: no memory for a buffer of 1GiB; choose a smaller --max-size" \
-    run 2 timeout 100 ./limited.sh "$rubato" calibrate -o one.toml --quick --seconds 2 --max-size 1GiB --lengths three.csv \
-    --patterns none --collectives none
+  plan 'max_size = "1GiB"' 'lengths = "three.csv"' 'patterns = "none"' 'collectives = "none"'
+  expect_failure 1 "rubato: error: no memory for a buffer of 1GiB; choose a smaller max_size" \
+    run 2 timeout 100 ./limited.sh "$rubato" calibrate -o one.toml --quick --seconds 2 --plan plan.toml
   [ "$(grep -c 'rubato: ' out.txt)" = 1 ] || fail "more than one line: $(cat out.txt)"
   # (Level self may have been measured before: levels come in random order. Its samples stay.)
   [ -z "$(ls one.toml one.csv 2>/dev/null)" ] || fail "left behind: $(ls -A)"

@@ -12,9 +12,19 @@ expect_failure 2 "did you mean '--quick'" "$rubato" calibrate -o a.toml --quik
 expect_failure 2 "did you mean '--quick'" run 2 "$rubato" calibrate -o a.toml --quik
 [ "$(grep -c 'did you mean' out.txt)" = 1 ] || fail "each rank complains: $(cat out.txt)"
 expect_failure 2 "-o FILE is missing" "$rubato" calibrate
-expect_failure 2 "--max-size" "$rubato" calibrate -o a.toml --max-size 12
+# Of several ranks one says what is wrong with the plan.
+plan 'launches = "auto"' 'max_sise = "1KiB"'
+expect_failure 1 "plan.toml:2: a plan has no key 'max_sise' (did you mean 'max_size'" \
+  run 2 "$rubato" calibrate -o a.toml --plan plan.toml
+[ "$(grep -c 'did you mean' out.txt)" = 1 ] || fail "each rank complains: $(cat out.txt)"
+plan 'max_size = "12B"'
+expect_failure 1 "plan.toml:1: max_size: must lie between" "$rubato" calibrate -o a.toml --plan plan.toml
 expect_failure 2 "--seconds: from 1 to a million, not 0" "$rubato" calibrate -o a.toml --seconds 0
-expect_failure 2 "--max-size" "$rubato" calibrate -o a.toml --max-size 4Mb
+plan 'max_size = "4Mb"'
+expect_failure 1 "plan.toml:1: max_size: " "$rubato" calibrate -o a.toml --plan plan.toml
+expect_failure 1 "no.toml: cannot be read as a plan" "$rubato" calibrate -o a.toml --plan no.toml
+expect_failure 1 "plan.toml is what is read" "$rubato" calibrate -o plan.toml --plan ./plan.toml --force
+grep -q 4Mb plan.toml || fail "the plan was overwritten"
 # A level that is asked for must be there.
 expect_failure 1 "--levels network: all 2 ranks are on one node (" \
   run 2 "$rubato" calibrate -o a.toml --levels node,network
@@ -30,9 +40,12 @@ expect_failure 1 "b.csv exists" run 2 "$rubato" calibrate -o b.toml --quick
 [ ! -e b.toml ] || fail "b.toml was written"
 expect_failure 1 "b.csv exists" run 2 "$rubato" calibrate -o a.toml --raw b.csv --quick
 expect_failure 2 "two outputs cannot be written to one file" "$rubato" calibrate -o a.toml --raw a.csv
-expect_failure 1 "b.csv is what is read; choose another name" "$rubato" calibrate -o a.toml --raw b.csv --lengths ./b.csv --force
+plan 'lengths = "./b.csv"'
+expect_failure 1 "b.csv is what is read; choose another name" \
+  "$rubato" calibrate -o a.toml --raw b.csv --plan plan.toml --force
 [ "$(cat b.csv)" = precious ] || fail "b.csv was overwritten"
-expect_failure 2 "there is no pattern 'rign' (did you mean 'ring'" "$rubato" calibrate -o a.toml --patterns rign
+plan 'patterns = "rign"'
+expect_failure 1 "there is no pattern 'rign' (did you mean 'ring'" "$rubato" calibrate -o a.toml --plan plan.toml
 expect_failure 1 "nowhere/page.html cannot be written: No such file or directory" \
   run 2 "$rubato" calibrate -o a.toml --quick --html nowhere/page.html
 expect_failure 1 "No such file or directory" run 2 "$rubato" calibrate -o nowhere/c.toml --quick
@@ -47,18 +60,19 @@ expect_failure 1 "page.html cannot be written: it is a directory" \
 
 # The fit is killed: it is said, and the samples are whole.
 preload_into_fit 'raise(SIGKILL);'
+plan 'max_size = "4KiB"' 'patterns = "none"' 'collectives = "none"'
 expect_failure 1 "e.toml was not made of e.csv: ended by signal 9; 'rubato fit e.csv" \
-  env "LD_PRELOAD=$work/into_fit.so" "mpirun.$flavour" -n 2 "$rubato" calibrate -o e.toml --quick --seconds 2 --max-size 4KiB \
-  --patterns none --collectives none
+  env "LD_PRELOAD=$work/into_fit.so" "mpirun.$flavour" -n 2 "$rubato" calibrate -o e.toml --quick --seconds 2 \
+  --plan plan.toml
 grep -q '^node,pingpong,' e.csv || fail "no samples: $(ls)"
 [ ! -e e.csv.partial ] || fail "the samples have no name of their own"
 expect_failure 1 "not made of my e.csv: ended by signal 9; 'rubato fit 'my e.csv'" \
   env "LD_PRELOAD=$work/into_fit.so" "mpirun.$flavour" -n 2 "$rubato" calibrate -o "my e.toml" --quick --seconds 2 \
-  --max-size 4KiB --patterns none --collectives none
-run 2 "$rubato" calibrate -o f.toml --quick --seconds 2 --max-size 4KiB --patterns none --collectives none --samples-only \
-  >out.txt || fail "$(cat out.txt)"
+  --plan plan.toml
+run 2 "$rubato" calibrate -o f.toml --quick --seconds 2 --plan plan.toml --samples-only >out.txt || fail "$(cat out.txt)"
 grep -q '^f.csv: samples$' out.txt || fail "nothing is said: $(cat out.txt)"
 expect_failure 2 "leaves --html to 'rubato fit'" "$rubato" calibrate -o g.toml --samples-only --html g.html
+expect_failure 2 "leaves --all to 'rubato fit'" "$rubato" calibrate -o g.toml --samples-only --all
 [ -e f.csv ] && [ ! -e f.toml ] || fail "--samples-only left $(ls f.*)"
 
 # A full disk: one line, exit 1, nothing that looks whole. Needs a file system of its own.
@@ -66,7 +80,7 @@ mkdir full
 if mount -t tmpfs -o size=4k none full 2>/dev/null; then
   trap 'umount "$work/full"; rm -rf "$work"' EXIT
   expect_failure 1 "No space left on device" \
-    run 2 "$rubato" calibrate -o full/d.toml --quick --seconds 3 --max-size 4KiB
+    run 2 "$rubato" calibrate -o full/d.toml --quick --seconds 3 --plan plan.toml
   # Messages to itself may have had room.
   left=$(ls full)
   [ -z "$left" ] || { [ "$left" = d.csv.partial ] && grep -q 'took before that is in full/d.csv.partial' out.txt; } ||

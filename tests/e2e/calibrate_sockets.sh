@@ -21,10 +21,11 @@ export HWLOC_SYNTHETIC="package:2 core:1 pu:1" HWLOC_THISSYSTEM=1
 exec taskset -c "$core" "$@"
 END
 chmod +x bound.sh
+plan 'max_size = "1KiB"' 'patterns = "none"' 'collectives = "none"'
 calibrate() { # HOW OPTIONS: four ranks
   how=$1
   shift
-  run 4 ./bound.sh "$how" "$rubato" calibrate --quick --seconds 2 --max-size 1KiB --collectives none --patterns none "$@"
+  run 4 ./bound.sh "$how" "$rubato" calibrate --quick --seconds 2 --plan plan.toml "$@"
 }
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
 

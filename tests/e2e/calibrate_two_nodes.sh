@@ -7,8 +7,8 @@
 [ "$flavour" = openmpi ] || skip "calibrated across nodes under Open MPI"
 can_have_nodes || skip "namespaces are not permitted here"
 make_nodes nodeA nodeB
-run_nodes 4 "$rubato" calibrate -o cluster.toml --quick --seconds 8 --max-size 1KiB --collectives none --patterns none \
-  >table.txt 2>&1 || fail "$(cat table.txt)"
+plan 'max_size = "1KiB"' 'patterns = "none"' 'collectives = "none"'
+run_nodes 4 "$rubato" calibrate -o cluster.toml --quick --seconds 8 --plan plan.toml >table.txt 2>&1 || fail "$(cat table.txt)"
 cat >levels.py <<'END'
 import csv, tomllib
 

@@ -102,7 +102,8 @@ END
 fast_platform() {
   rm -f cluster.toml cluster.csv
   if [ -n "${CALIBRATIONS:-}" ]; then
-    "$rubato" calibrate --launches "$CALIBRATIONS" --quick --patterns none --collectives none -o all.toml -- \
+    plan "launches = $CALIBRATIONS" 'patterns = "none"' 'collectives = "none"'
+    "$rubato" calibrate --plan plan.toml --quick -o all.toml -- \
       "mpirun.$flavour" -n 2 >/dev/null 2>&1 || fail "calibrations"
     if [ -n "${MEDIAN:-}" ]; then cp all.csv cluster.csv; else "$here/../fixture/least_launch.py" all.csv >cluster.csv; fi
     "$rubato" fit cluster.csv -o cluster.toml >/dev/null
@@ -110,9 +111,10 @@ fast_platform() {
     return
   fi
   for _ in 1 2 3 4 5; do exchange pingpong 8; done >plain.txt
+  plan 'max_size = "2MiB"' 'patterns = "none"' 'collectives = "none"'
   for _ in 1 2; do
     rm -f cluster.toml cluster.csv
-    run 2 "$rubato" calibrate --quick --max-size 2MiB --patterns none --collectives none -o cluster.toml >/dev/null
+    run 2 "$rubato" calibrate --quick --plan plan.toml -o cluster.toml >/dev/null
     if awk -F'[, ]' 'FNR == NR { if (!least || $1 < least) least = $1; next }
                      $2 == "pingpong" && $3 == 8 { ours = $5 * 1e9 }
                      END { exit !(ours < 1.15 * least) }' plain.txt cluster.csv; then return; fi

@@ -74,6 +74,9 @@ expect_failure() {
   grep -qF -- "$text" out.txt || fail "'$*' does not say '$text': $(cat out.txt)"
 }
 
+# plan 'KEY = VALUE'...: the experiments of `rubato calibrate --plan plan.toml`.
+plan() { printf '%s\n' "$@" >plan.toml; }
+
 command -v "mpicc.$flavour" >/dev/null || skip "there is no mpicc.$flavour"
 
 # build_program NAME [flags]: compiles NAME.c, or standard input if that does not exist yet.

@@ -29,8 +29,8 @@ C
 "mpicc.$flavour" -O1 -o app app.c
 
 # Up to more than the program sends.
-run 2 "$rubato" calibrate --quick --seconds 6 --max-size 256KiB --patterns none --collectives allreduce \
-  -o cluster.toml >calibrate.txt 2>&1 || fail "calibrate: $(cat calibrate.txt)"
+plan 'max_size = "256KiB"' 'patterns = "none"' 'collectives = "allreduce"'
+run 2 "$rubato" calibrate --quick --seconds 6 --plan plan.toml -o cluster.toml >calibrate.txt 2>&1 || fail "calibrate: $(cat calibrate.txt)"
 run 2 "$rubato" trace -o run.otf2dir ./app >trace.txt 2>&1 || fail "trace: $(cat trace.txt)"
 "$rubato" info run.otf2dir >info.txt || fail "info"
 grep -q '^Ranks  *2 on 1 node' info.txt || fail "info says: $(cat info.txt)"

@@ -59,6 +59,7 @@ must_not tools "MPI, OTF2, Eigen or other rooms than replay and models" \
   "$mpi|$otf2|$eigen|tracer/|calibrate/" 'tracer/(recover/(recover|leftovers)|code/function_filter|session/(launcher|output_name))\.h'
 
 at_most models 1 "the TOML reader" 'toml'
+at_most tools 1 "the TOML reader" 'toml'
 at_most models 1 "the XML reader" 'pugixml'
 at_most calibrate 1 "hwloc" 'hwloc'
 at_most models 2 "Boost.Math" 'boost/math/'

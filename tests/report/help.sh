@@ -42,7 +42,7 @@ for command in "" "${commands[@]}"; do
   fi
 done
 
-for topic in scenarios platforms units; do
+for topic in scenarios platforms units plan; do
   "$rubato" help "$topic" >topic.txt || complain "help $topic: exit code $?"
   (($(wc -l <topic.txt) > 10)) || complain "help $topic: $(cat topic.txt)"
   [[ -z $(awk 'length > 80' topic.txt) ]] || complain "help $topic is wider than 80 columns"

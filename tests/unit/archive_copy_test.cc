@@ -131,15 +131,14 @@ Otf2Archive one_message() {
 }
 
 /// Writes copies of the archive in `directory`/archive to `directory`/copies.
-void copy(const fs::path& directory, const std::vector<Scenario>& scenarios,
-          bool with_compute = false, bool repair = false) {
+void copy(const fs::path& directory, const std::vector<Scenario>& scenarios, bool repair = false) {
   ReplayOptions options;
   options.repair = repair;
   const auto source = open_trace(directory / "archive");
   source->keep_records(true);
   const Results results = run_replay(*source, scenarios, options);
   fs::create_directory(directory / "copies");
-  write_scenario_archives(*source, scenarios, results, options, directory / "copies", with_compute);
+  write_scenario_archives(*source, scenarios, results, options, directory / "copies");
 }
 
 std::string bytes_of(const fs::path& file) {
@@ -230,36 +229,13 @@ TEST_CASE("where clocks are repaired, records keep their places in calls that do
   };
   const TemporaryDirectory directory;
   write_archive(archive, directory.path() / "archive");
-  copy(directory.path(), {on("measured")}, false, true);
+  copy(directory.path(), {on("measured")}, true);
   const fs::path copied = directory.path() / "copies" / "measured" / "traces.otf2";
   CHECK(records_of(copied, {0}, 1000) ==
         records_of(directory.path() / "archive" / "traces.otf2", {0}, 0));
   const std::vector<std::string> receiver = records_of(copied, {1}, 1000);
   CHECK(receiver == std::vector<std::string>{"1 20 " + region("enter", kMpiRecv), "1 45 recv",
                                              "1 47 " + region("leave", kMpiRecv)});
-}
-
-// As in perfect above: rank 0 computes from 10 to 20 and from 30 to 40, rank 1 from 10 to 20 and,
-// over a flush at 45, from 40 to 47. Nothing is open before the first region and behind the last
-// one. The region has the first number that is free.
-TEST_CASE("a copy may have a region for compute") {
-  const TemporaryDirectory directory;
-  write_archive(one_message(), directory.path() / "archive");
-  copy(directory.path(), {on("perfect")}, true);
-  const std::vector<std::string> lines =
-      records_of(directory.path() / "copies" / "perfect" / "traces.otf2", {0, 1, 7}, 1000);
-  std::vector<std::string> added;
-  const std::string compute = std::to_string(kRegions);
-  for (const std::string& line : lines) {
-    if (line.ends_with("enter " + compute) || line.ends_with("leave " + compute))
-      added.push_back(line.substr(0, line.rfind(' ')));
-  }
-  CHECK(added == std::vector<std::string>{"0 10 enter", "0 20 leave", "0 30 enter", "0 40 leave",
-                                          "1 10 enter", "1 20 leave", "1 40 enter", "1 47 leave"});
-  CHECK(lines.size() == 17 + added.size());
-  const auto source = open_trace(directory.path() / "copies" / "perfect");
-  CHECK(run_replay(*source, {on("measured")}, {}).scenarios[0].elapsed ==
-        Approx(57e-9).epsilon(1e-9));
 }
 
 TEST_CASE("the copy of the recording is the recording") {

@@ -56,7 +56,7 @@ TEST_CASE("what does not fit is one line with the node and the numbers") {
   CHECK(!NodeMemory{4, 2 * kGiB, 8 * kGiB, 8 * kGiB - 1}.is_enough());
   CHECK(complain_of_memory({4, 2 * kGiB, 8 * kGiB, 25 * kGiB / 4}, kGiB, "anna") ==
         "messages of 1GiB need 8GiB on anna (4 ranks, up to 2GiB each), where 6.25GiB are left; "
-        "choose a smaller --max-size, or fewer ranks");
+        "choose a smaller max_size (--plan), or fewer ranks");
 }
 
 TEST_CASE("a cold walk goes on from loop to loop and comes to all of the memory") {

@@ -109,8 +109,7 @@ TEST_CASE("random programs: timelines may be run in any order") {
     const auto machine_with = [&](const char* protocol) {
       LaneMachines machine;
       machine.pairs = Pairs(Placement(trace.node_of_rank));
-      machine.interconnects.emplace_back(parse_platform(machine_text(protocol), "machine"),
-                                         std::nullopt);
+      machine.interconnects.emplace_back(parse_platform(machine_text(protocol), "machine"));
       machine.names = {"machine"};
       machine.cpu = {1};
       return machine;

@@ -84,6 +84,9 @@ TEST_CASE("refinement leaves straight lines and lengths too close together alone
   // Closest is 4 bytes: an interval of 7 cannot be halved into two of at least 4.
   CHECK(
       rubato::refinement({{1, timing(1e-6)}, {8, timing(2e-6)}, {15, timing(1e-6)}}, 0.05).empty());
+  // It can where a plan says 3: 1 + 7 / 2 and 8 + 7 / 2.
+  CHECK(rubato::refinement({{1, timing(1e-6)}, {8, timing(2e-6)}, {15, timing(1e-6)}}, 0.05, 3) ==
+        std::vector<size_t>{4, 11});
 }
 
 TEST_CASE("a step that powers of two miss is found") {

@@ -406,7 +406,7 @@ TEST_CASE("every kind of operation: timelines may be run in any order") {
     LaneMachines machine;
     machine.pairs = Pairs(Placement(trace.node_of_rank));
     machine.interconnects.emplace_back(
-        parse_scenario("bandela:latency=200ns,bandwidth=1GB/s").platform, std::nullopt);
+        parse_scenario("bandela:latency=200ns,bandwidth=1GB/s").platform);
     machine.names = {"machine"};
     machine.cpu = {1};
     const LockOrder locks(*source);

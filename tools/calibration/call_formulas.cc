@@ -108,7 +108,7 @@ std::string formula_report(const std::vector<FittedCall>& calls, const std::stri
       "changes its protocol or algorithm, Q is near 0, and the platform file has a formula "
       "for each range.",
       page_width, 0);
-  if (!all_from_launches) text += "Q needs four launches or more (--launches).\n";
+  if (!all_from_launches) text += "Q needs four launches or more (launches of --plan).\n";
   return text;
 }
 

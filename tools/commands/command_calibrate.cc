@@ -15,12 +15,12 @@
 #include "models/base/error.h"
 #include "models/base/units.h"
 #include "models/fit/fit.h"
-#include "models/fit/message_pattern.h"
 #include "models/placement/placement.h"
 #include "models/platform/platform_file.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/install_paths.h"
 #include "tools/files/whole_file.h"
+#include "tools/launch/calibration_plan.h"
 #include "tools/launch/flavour.h"
 #include "tools/launch/launches.h"
 #include "tools/options/options.h"
@@ -30,9 +30,6 @@ namespace po = boost::program_options;
 
 namespace rubato {
 namespace {
-
-constexpr double kLeastSize = 1024;
-constexpr double kMostSize = 1 << 30;  // an MPI count is an int; a burst has two of them in memory
 
 /// Whose calibrator to become: the launcher's, or under Slurm, which serves both, what was `asked`
 /// for, else what it mostly speaks with either. Errors: InputError where the launcher knows better.
@@ -72,23 +69,6 @@ std::string one_of(const po::variables_map& values, const char* option,
                                did_you_mean(word, words)));
 }
 
-/// The collectives that are measured, with commas; those of ReproMPI for "all".
-std::string collective_list(const std::string& list) {
-  static const std::vector<std::string> known = {
-      "barrier",  "bcast",     "gather",     "gatherv",  "scatter",
-      "scatterv", "allgather", "allgatherv", "alltoall", "alltoallv",
-      "reduce",   "allreduce", "scan",       "exscan",   "reduce_scatter"};
-  if (list == "none") return "";
-  if (list == "all") return fmt::format("{}", fmt::join(known, ","));
-  std::istringstream words(list);
-  for (std::string word; std::getline(words, word, ',');) {
-    if (std::find(known.begin(), known.end(), word) != known.end()) continue;
-    throw UsageError(fmt::format("--collectives: '{}' is none of {}{}", word,
-                                 fmt::join(known, ", "), did_you_mean(word, known)));
-  }
-  return list;
-}
-
 /// The levels that have to be measured, with commas. Errors: UsageError.
 std::string level_list(const std::string& list) {
   const std::vector<std::string> known(kLevelNames.begin(), kLevelNames.end());
@@ -126,50 +106,53 @@ std::vector<std::string> options_of_pace(const po::variables_map& values) {
   return options;
 }
 
-/// The words that each of several launches gets.
+/// The words that each of several launches gets, beside its plan.
 std::vector<std::string> options_of_launch(const po::variables_map& values) {
-  std::vector<std::string> options;
-  for (const char* name : {"max-size", "time", "patterns", "collectives", "sync"})
-    options.insert(options.end(), {std::string("--") + name, values[name].as<std::string>()});
-  for (std::string& option : options_of_pace(values)) options.push_back(std::move(option));
-  if (values.count("adaptive-patterns")) options.push_back("--adaptive-patterns");
-  if (values.count("levels")) {
-    options.insert(options.end(), {"--levels", values["levels"].as<std::string>()});
-  }
-  if (values.count("mpi"))
-    options.insert(options.end(), {"--mpi", values["mpi"].as<std::string>()});
-  if (values.count("lengths")) {
-    // A launcher may start elsewhere.
-    const std::string value =
-        std::filesystem::absolute(values["lengths"].as<std::string>()).string();
-    options.insert(options.end(), {"--lengths", value});
+  std::vector<std::string> options = options_of_pace(values);
+  for (const char* name : {"levels", "mpi"}) {
+    if (values.count(name))
+      options.insert(options.end(), {std::string("--") + name, values[name].as<std::string>()});
   }
   return options;
 }
 
 /// The part of a request that several launches need. Errors: UsageError.
-LaunchPlan launch_plan(const po::variables_map& values, const std::vector<std::string>& launcher) {
+LaunchPlan launch_plan(const po::variables_map& values, const CalibrationPlan& plan,
+                       const std::vector<std::string>& launcher) {
   // Three show what launches differ by; a quick run has time for one.
   constexpr int kLaunches = 3, kQuickLaunches = 1;
-  LaunchPlan plan;
-  if (!values.count("launches") && launcher.empty()) return plan;
-  plan.launches = values.count("launches") ? values["launches"].as<int>()
-                  : values.count("quick")  ? kQuickLaunches
-                                           : kLaunches;
-  if (plan.launches < 1) throw UsageError("--launches: from 1 on");
+  LaunchPlan launches;
+  const bool is_one_of_several = !values["launch"].defaulted();
   if (launcher.empty()) {
-    throw UsageError(
-        "--launches needs what starts a launch: rubato calibrate --launches 10 -o FILE -- mpirun "
-        "-n 2");
+    if (plan.launches > 1 && !is_one_of_several) {
+      const std::string file = values["plan"].as<std::string>();
+      throw UsageError(
+          fmt::format("{}: launches = {} needs what starts a launch: rubato calibrate --plan {} "
+                      "-o FILE -- mpirun -n 2",
+                      file, plan.launches, file));
+    }
+    return launches;
   }
+  launches.launches = plan.launches > 0       ? plan.launches
+                      : values.count("quick") ? kQuickLaunches
+                                              : kLaunches;
   if (launcher_flavour() != Flavour::kUnknown) {
-    throw UsageError("--launches starts mpirun itself; start it without one");
+    throw UsageError(
+        "what stands behind '--' is started by rubato calibrate; start that without mpirun");
   }
-  if (!values["launch"].defaulted()) throw UsageError("--launch and --launches exclude each other");
-  plan.launcher = launcher;
-  plan.options = options_of_launch(values);
-  plan.given_lengths = values.count("lengths") > 0;
-  return plan;
+  if (is_one_of_several) throw UsageError("--launch and a launcher behind '--' exclude each other");
+  launches.launcher = launcher;
+  launches.options = options_of_launch(values);
+  launches.experiments = plan;
+  return launches;
+}
+
+/// The command line, and behind it, as a comment of the shell, what the plan says.
+std::string command_of(const Arguments& arguments, const CalibrationPlan& plan) {
+  std::string command = fmt::format("rubato calibrate {}", fmt::join(arguments, " "));
+  const std::vector<std::string> changed = changed_keys(plan);
+  if (!changed.empty()) command += fmt::format("  # plan: {}", fmt::join(changed, ", "));
+  return command;
 }
 
 /// The words in front of "--" and those behind it.
@@ -187,13 +170,13 @@ const CommandHelp kCalibrateHelp = {
     "node (level 'network'), and to itself (level 'self'); start it so that these pairs exist.\n"
     "Where ranks are bound to cores, and rank 0 has others on its own socket and on another one,\n"
     "'socket' is inside the first and 'node' between the two.\n"
-    "Patterns: pingpong, headtohead, bisection, ring and halo, each also with _nonblocking,\n"
-    "_persistent or _synchronous, and with _cold (data from outside of the caches; not together\n"
-    "with _persistent); overlap and pingpong_ready.",
+    "With a launcher behind '--' it starts several launches and makes one platform file of all.\n"
+    "Which experiments are run can be changed by a plan ('rubato help plan').",
     "Examples:\n"
     "  mpirun -n 2 rubato calibrate -o cluster.toml                 one node\n"
     "  mpirun -n 4 --map-by ppr:2:node rubato calibrate -o c.toml   two nodes\n"
-    "  rubato calibrate --launches 10 -o c.toml -- mpirun -n 2      ten launches"};
+    "  rubato calibrate -o c.toml -- mpirun -n 2                    three launches\n"
+    "  rubato help plan >plan.toml         experiments, to be edited for --plan"};
 
 po::options_description visible_options() {
   po::options_description visible("Options");
@@ -204,48 +187,27 @@ po::options_description visible_options() {
       ("seconds", po::value<double>()->value_name("N"),
        "how long it may take, about (default: two or three minutes, quick 20 to 30 s, for two "
        "ranks)")  //
-      ("max-size", po::value<std::string>()->value_name("SIZE")->default_value("4MiB"),
-       "the largest message")  //
-      ("time", po::value<std::string>()->value_name("NAME")->default_value("min"),
-       "what counts of the loops over a size: min, which nothing disturbed, or median, what a "
-       "message takes here most of the time")  //
+      ("plan", po::value<std::string>()->value_name("FILE"),
+       "the experiments: sizes, patterns, collectives, number of launches; 'rubato help plan' "
+       "prints the default one")  //
       ("levels", po::value<std::string>()->value_name("LIST"),
        "which levels have to be measured: socket, node, network, with commas; self for none of "
        "them; an error where the ranks do not show one (default: those that they show)")  //
-      ("segments", po::value<int>()->value_name("N"),
-       "straight pieces of a curve at most (default: 4; fewer where the samples show fewer)")  //
-      ("digits", po::value<int>()->value_name("N"),
-       "significant digits of times and bandwidths in the platform file (default: 4)")  //
       ("name", po::value<std::string>()->value_name("NAME"),
        "what reports call the machine (default: the name of FILE)")  //
       ("launch", po::value<int>()->value_name("N")->default_value(1),
        "which of several launches this is, for the samples ('rubato compare') and the random order "
        "of lengths")  //
-      ("collectives", po::value<std::string>()->value_name("LIST")->default_value("all"),
-       "which collective operations are measured: names with commas, all or none")  //
-      ("sync", po::value<std::string>()->value_name("HOW")->default_value("auto", ""),
-       "how collectives begin together: window, on a global clock, or barrier, which measures up "
-       "to "
-       "a latency too much or too little (default: window; barrier where ranks share cores)")  //
-      ("launches", po::value<int>()->value_name("N"),
-       "start the launcher behind '--' so many times and make one platform of all (default: 3, "
-       "with --quick 1)")  //
-      ("lengths", po::value<std::string>()->value_name("SAMPLES.csv"),
-       "measure the lengths of these samples instead of choosing")  //
-      ("patterns", po::value<std::string>()->value_name("LIST")->default_value("default", ""),
-       "further patterns of messages, with commas: names as in the samples, default, all or "
-       "none")                                                                                 //
-      ("adaptive-patterns", "measure their ping-pongs at as many lengths as the curve needs")  //
       ("mpi", po::value<std::string>()->value_name("NAME"),
        "openmpi or mpich, where the launcher does not tell: 'srun --mpi=pmi2' is taken for "
        "MPICH's, other kinds for Open MPI's")  //
       ("html", po::value<std::string>()->value_name("FILE"),
        "write a page with every curve and formula, its samples and residuals")  //
       ("raw", po::value<std::string>()->value_name("FILE.csv"),
-       "write every single observation with its time")                                       //
-      ("tables", "print times and formulas of all patterns and operations, not the curves")  //
-      ("samples-only", "write the samples, and leave the platform file to 'rubato fit'")     //
-      ("force", "replace existing files")                                                    //
+       "write every single observation with its time")                                    //
+      ("all", "print times and formulas of all patterns and operations, not the curves")  //
+      ("samples-only", "write the samples, and leave the platform file to 'rubato fit'")  //
+      ("force", "replace existing files")                                                 //
       ("help,h", "show this help");
   return visible;
 }
@@ -266,22 +228,10 @@ Request read_request(const Arguments& arguments) {
     throw UsageError(
         fmt::format("'{}' is no name for a platform file; use one like cluster.toml", toml));
   }
-  double max_size = 0;
-  try {
-    max_size = parse_bytes(values["max-size"].as<std::string>());
-  } catch (const InputError& error) {
-    throw UsageError(fmt::format("--max-size: {}", error.what()));
-  }
-  if (max_size < kLeastSize || max_size > kMostSize) {
-    throw UsageError(fmt::format("--max-size must lie between {} and {}", format_bytes(kLeastSize),
-                                 format_bytes(kMostSize)));
-  }
   if (values.count("mpi")) {
     const bool open = one_of(values, "mpi", {"openmpi", "mpich"}) == "openmpi";
     request.mpi = open ? Flavour::kOpenMpi : Flavour::kMpich;
   }
-  const std::string patterns = values["patterns"].as<std::string>();
-  parse_patterns(patterns);  // complains here, once
   if (values["launch"].as<int>() < 1) throw UsageError("--launch: from 1 on");
   const std::string name =
       values.count("name") ? values["name"].as<std::string>() : platform_name(toml);
@@ -290,38 +240,35 @@ Request read_request(const Arguments& arguments) {
   for (const std::string& other : {toml, csv}) keep_apart(other, html);
   if (!raw.empty()) {
     for (const std::string& other : {toml, csv, html}) keep_apart(other, raw);
-    if (values.count("lengths")) keep_input(values["lengths"].as<std::string>(), raw);
   }
-  const std::string command = fmt::format("rubato calibrate {}", fmt::join(arguments, " "));
+  CalibrationPlan plan;
+  if (values.count("plan")) {
+    const std::string file = values["plan"].as<std::string>();
+    for (const std::string& written : {toml, csv, html, raw}) keep_input(file, written);
+    plan = load_calibration_plan(file);
+    if (!plan.lengths.empty() && !raw.empty()) keep_input(plan.lengths, raw);
+  }
+  const std::string command = command_of(arguments, plan);
   request.words = {"--toml=" + toml,
                    "--csv=" + csv,
                    "--html=" + html,
                    "--raw=" + raw,
-                   "--collectives=" + collective_list(values["collectives"].as<std::string>()),
-                   "--time=" + one_of(values, "time", {"min", "median"}),
-                   "--sync=" + one_of(values, "sync", {"auto", "barrier", "window"}),
-                   fmt::format("--max-bytes={:.0f}", max_size),
                    fmt::format("--launch={}", values["launch"].as<int>()),
-                   "--patterns=" + patterns,
                    "--command=" + command};
-  if (values.count("adaptive-patterns")) request.words.push_back("--adaptive-patterns");
+  for (std::string& word : calibrator_words(plan)) request.words.push_back(std::move(word));
   if (values.count("samples-only")) {
-    for (const char* of_fit : {"name", "html", "tables", "segments", "digits"}) {
+    for (const char* of_fit : {"name", "html", "all"}) {
       if (values.count(of_fit))
         throw UsageError(fmt::format("--samples-only leaves --{} to 'rubato fit'", of_fit));
     }
   } else {
     request.fit = {csv, "--output=" + toml, "--name=" + name};
     if (!html.empty()) request.fit.push_back("--html=" + html);
-    if (values.count("tables")) request.fit.push_back("--tables");
-    if (values.count("segments")) {
-      request.fit.push_back(
-          fmt::format("--segments={}", number_in(values, "segments", 1, kMostSegments)));
-    }
-    if (values.count("digits")) {
-      request.fit.push_back(
-          fmt::format("--digits={}", number_in(values, "digits", kLeastDigits, kMostDigits)));
-    }
+    if (values.count("all")) request.fit.push_back("--all");
+    if (plan.segments != CalibrationPlan{}.segments)
+      request.fit.push_back(fmt::format("--segments={}", plan.segments));
+    if (plan.digits != CalibrationPlan{}.digits)
+      request.fit.push_back(fmt::format("--digits={}", plan.digits));
     if (values.count("force")) request.fit.push_back("--force");
     request.words.push_back("--then=" + std::filesystem::read_symlink("/proc/self/exe").string());
     request.words.push_back("--then=fit");
@@ -331,9 +278,7 @@ Request read_request(const Arguments& arguments) {
   if (values.count("force")) request.words.push_back("--force");
   if (values.count("levels"))
     request.words.push_back("--levels=" + level_list(values["levels"].as<std::string>()));
-  if (values.count("lengths"))
-    request.words.push_back("--lengths=" + values["lengths"].as<std::string>());
-  request.plan = launch_plan(values, launcher);
+  request.plan = launch_plan(values, plan, launcher);
   if (!request.plan.launcher.empty()) {
     request.plan.csv = csv;
     request.plan.raw = raw;

@@ -24,10 +24,10 @@ const CommandHelp kCompareHelp = {
     "rubato compare A.csv B.csv [options]",
     "Says for each operation and size whether two sets of samples differ, by Wilcoxon's rank-sum\n"
     "test over launches, and which one is faster.",
-    "Each side needs several launches, ten or more if possible:\n"
-    "  rubato calibrate --launches 10 --quick -o a.toml -- mpirun -n 2\n"
-    "  rubato calibrate --launches 10 --quick --lengths a.csv -o b.toml -- \\\n"
-    "    mpirun -n 2 OPTIONS\n"
+    "Each side needs several launches, ten or more if possible: launches = 10 in both\n"
+    "plans, and lengths = \"a.csv\" in the second one ('rubato help plan'):\n"
+    "  rubato calibrate --quick --plan a-plan.toml -o a.toml -- mpirun -n 2\n"
+    "  rubato calibrate --quick --plan b-plan.toml -o b.toml -- mpirun -n 2 OPTIONS\n"
     "  rubato compare a.csv b.csv\n"
     "Files of samples may also be strung together (cat), those of older versions too."};
 

@@ -23,7 +23,7 @@ namespace rubato {
 namespace {
 
 const CommandHelp kFitHelp = {
-    "rubato fit SAMPLES.csv -o FILE [--html FILE] [--tables] [options]",
+    "rubato fit SAMPLES.csv -o FILE [--html FILE] [--all] [options]",
     "Makes a platform file of the samples that 'rubato calibrate' wrote, as it does at its end: "
     "on\n"
     "another machine, by another version, or of several launches strung together, of which the\n"
@@ -45,7 +45,7 @@ int command_fit(const Arguments& arguments) {
       "significant digits of times and bandwidths in FILE, 2 to 15");
   add("name", po::value<std::string>()->value_name("NAME"),
       "what reports call the machine (default: the name of FILE)");
-  add("tables",
+  add("all",
       "print times and formulas of all patterns and operations with their ranges, not the curves");
   add("html", po::value<std::string>()->value_name("FILE"),
       "write a page with every curve and formula, its samples and residuals");
@@ -55,10 +55,10 @@ int command_fit(const Arguments& arguments) {
   if (!parse_options(arguments, kFitHelp, options, "samples", false, values)) return 0;
   const auto files = values.count("samples") ? values["samples"].as<std::vector<std::string>>()
                                              : std::vector<std::string>{};
-  const bool page = values.count("html") > 0, tables = values.count("tables") > 0;
-  if (files.size() != 1 || (!values.count("output") && !page && !tables)) {
+  const bool page = values.count("html") > 0, all = values.count("all") > 0;
+  if (files.size() != 1 || (!values.count("output") && !page && !all)) {
     throw UsageError(
-        fmt::format("one file of samples and -o FILE, --html FILE or --tables, please; usage: {}",
+        fmt::format("one file of samples and -o FILE, --html FILE or --all, please; usage: {}",
                     kFitHelp.usage));
   }
   // The page alone is about the platform that stands beside the samples.
@@ -98,14 +98,14 @@ int command_fit(const Arguments& arguments) {
     html->commit();
     written += fmt::format("{}: page\n", values["html"].as<std::string>());
   }
-  if (tables) {
+  if (all) {
     print_to_stdout(fmt::format("{}{}Ranges hold with 95 % confidence.\n{}",
                                 sample_table(samples.rows, of_loops, page_width()), fitted.report,
                                 written));
   } else {
     print_to_stdout(fmt::format("{}\n{}{}All tables: {}\n",
                                 curves_of(fitted.platform, page_width()), fitted.remarks, written,
-                                fmt::format("rubato fit {} --tables", shell_quoted(files[0]))));
+                                fmt::format("rubato fit {} --all", shell_quoted(files[0]))));
   }
   return 0;
 }

@@ -26,7 +26,7 @@ namespace {
 const CommandHelp kHelpHelp = {
     "rubato help [COMMAND | TOPIC]",
     "Says how a command is used, or explains what several commands have in "
-    "common: scenarios, platforms, or units.",
+    "common: scenarios, platforms, units, or the plan of a calibration.",
     "  rubato help replay\n  rubato help scenarios"};
 
 po::options_description help_options() {
@@ -80,7 +80,7 @@ void print_man_page(const std::string& name) {
     known(name).run({"--help=man"});
     print_to_stdout(
         ".SH SEE ALSO\n\\fBrubato\\fR(1); \\fBrubato help scenarios\\fR, \\fBrubato help "
-        "platforms\\fR, \\fBrubato help units\\fR\n");
+        "platforms\\fR, \\fBrubato help units\\fR, \\fBrubato help plan\\fR\n");
     return;
   }
   std::string text =

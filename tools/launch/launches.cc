@@ -115,9 +115,7 @@ class Driver {
                                "--samples-only"});
     words.insert(words.end(), plan_.options.begin(), plan_.options.end());
     if (!plan_.raw.empty()) words.insert(words.end(), {"--raw", raw_of(csv)});
-    if (!whole_.empty() && !plan_.given_lengths) {
-      words.insert(words.end(), {"--lengths", whole_.front()});
-    }
+    words.insert(words.end(), {"--plan", write_plan(stem)});
     const std::string log = directory_.file(stem + ".log");
     double seconds = 0;
     const ChildEnd end = run_child(words, log, [&](double passed) {
@@ -140,6 +138,21 @@ class Driver {
                                   end.fine() ? "left no samples" : end.text(),
                                   complaint.empty() ? "" : ": " + complaint));
     return false;
+  }
+
+  /// The experiments of a launch, with the lengths that the first one chose; in a file here, since
+  /// a launcher may start elsewhere, or on nodes that do not see the user's.
+  std::string write_plan(const std::string& stem) const {
+    CalibrationPlan plan = plan_.experiments;
+    if (!plan.lengths.empty()) {
+      plan.lengths = fs::absolute(plan.lengths).string();
+    } else if (!whole_.empty()) {
+      plan.lengths = whole_.front();
+    }
+    WholeFile file(directory_.file("plan-" + stem + ".toml"));
+    file.write(fmt::format("{}\n", fmt::join(changed_keys(plan), "\n")));
+    file.commit();
+    return directory_.file("plan-" + stem + ".toml");
   }
 
   std::string progress(int launch, double passed) const {

@@ -3,18 +3,20 @@
 #include <string>
 #include <vector>
 
+#include "tools/launch/calibration_plan.h"
+
 namespace rubato {
 
-/// The request of `rubato calibrate --launches N ... -- LAUNCHER`.
+/// The request of `rubato calibrate ... -- LAUNCHER`.
 struct LaunchPlan {
   int launches = 1;
   std::vector<std::string> launcher;    ///< "mpirun", "-n", "2": `rubato calibrate` goes behind
   std::vector<std::string> options;     ///< that every launch gets
+  CalibrationPlan experiments;          ///< of every launch
   std::string csv;                      ///< the samples of all launches
   std::string raw;                      ///< the single observations of all launches; "": none
   std::vector<std::string> made_of_it;  ///< files that are made of them afterwards
   std::string command;                  ///< for [measured]
-  bool given_lengths = false;           ///< `options` say which lengths are measured
 };
 
 /// ReproMPI's Algorithm 2: starts the launcher once per launch, one after the other, each with its

@@ -34,7 +34,7 @@ std::string constant_loads(const LinkLoads& links) {
 }
 
 /// Four digits behind the point: more than any reader of shares needs.
-Json rounded(double value) {
+Json four_digits(double value) {
   return std::round(value * 1e4) / 1e4;
 }
 
@@ -113,22 +113,22 @@ Json links_to_json(const ScenarioResult& scenario) {
     for (const double bytes : kind.by_bin) {
       const double busy = share(bytes, kind.capacity, links.bin) + kind.load;
       peak = std::max(peak, busy);
-      by_bin.push_back(rounded(busy));
+      by_bin.push_back(four_digits(busy));
     }
     const double mean = share(kind.bytes, kind.capacity, span_of(scenario)) + kind.load;
     kinds.push_back({{"name", kind.name},
                      {"links", kind.links},
                      {"bytes", std::llround(kind.bytes)},
-                     {"mean", rounded(mean)},
-                     {"peak", rounded(peak)},
+                     {"mean", four_digits(mean)},
+                     {"peak", four_digits(peak)},
                      {"by_bin", std::move(by_bin)}});
-    if (kind.load > 0) kinds.back()["load"] = rounded(kind.load);
+    if (kind.load > 0) kinds.back()["load"] = four_digits(kind.load);
   }
   for (const LinkLoads::Hot& link : links.hottest) {
     hottest.push_back(
         {{"name", link.name},
          {"bytes", std::llround(link.bytes)},
-         {"mean", rounded(share(link.bytes, link.capacity, span_of(scenario)) + link.load)}});
+         {"mean", four_digits(share(link.bytes, link.capacity, span_of(scenario)) + link.load)}});
   }
   return {{"flows", links.flows},         {"slowed", links.slowed},
           {"delay", number(links.delay)}, {"begin", number(links.begin)},
@@ -142,13 +142,13 @@ Json drawing_for_page(const ScenarioResult& scenario) {
   if (drawing.shape.cables.empty()) return nullptr;
   Json vertices = Json::array(), cables = Json::array();
   for (const TopologyDrawing::Vertex& vertex : drawing.shape.vertices)
-    vertices.push_back({rounded(vertex.x), rounded(vertex.y), vertex.name, vertex.is_node});
+    vertices.push_back({four_digits(vertex.x), four_digits(vertex.y), vertex.name, vertex.is_node});
   for (size_t i = 0; i < drawing.shape.cables.size(); ++i) {
     const TopologyDrawing::Cable& cable = drawing.shape.cables[i];
     const LinkLoads::Drawing::Busy& busy = drawing.busy[i];
-    cables.push_back({cable.from, cable.to,
-                      rounded(share(busy.there, 1, span_of(scenario)) + busy.load),
-                      rounded(share(busy.back, 1, span_of(scenario)) + busy.load), cable.bends});
+    cables.push_back(
+        {cable.from, cable.to, four_digits(share(busy.there, 1, span_of(scenario)) + busy.load),
+         four_digits(share(busy.back, 1, span_of(scenario)) + busy.load), cable.bends});
   }
   return {{"round", drawing.shape.is_round},
           {"vertices", std::move(vertices)},

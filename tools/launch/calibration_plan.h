@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "models/fit/fit.h"
+#include "models/platform/platform_file.h"
+
+namespace rubato {
+
+/// The experiments of `rubato calibrate --plan FILE`. Defaults, and what each key means:
+/// share/help/plan.txt.
+struct CalibrationPlan {
+  size_t max_size = 4 << 20;  ///< bytes
+  std::string time = "min";   ///< a name of OfLoops
+  std::string patterns = "default";
+  bool adaptive_patterns = false;
+  std::string lengths;      ///< a file of samples; "": lengths are chosen
+  double loop = 50e-6;      ///< seconds
+  double threshold = 0.05;  ///< relative error of linear interpolation
+  size_t separation = 4;    ///< bytes
+  size_t cold_buffer = 0;   ///< bytes; 0: by the largest cache
+
+  std::string collectives = "all";
+  std::vector<size_t> collective_sizes;  ///< bytes; empty: up to 1 MiB, fewer of a quick run
+  int collective_repetitions = 0;        ///< at most; 0: by the pace
+  std::string sync = "auto";
+
+  int launches = 0;  ///< 0: by the pace
+  int seed = 0;      ///< each launch adds its number
+
+  int segments = kSegmentsOfLevel;
+  int digits = kMeasuredDigits;
+
+  bool operator==(const CalibrationPlan&) const = default;
+};
+
+/// Reads a plan. `origin` names it in messages; `lengths` are a path as seen from its folder.
+/// Errors: InputError with the line, the key and what is allowed.
+CalibrationPlan parse_calibration_plan(const std::string& text, const std::string& origin);
+CalibrationPlan load_calibration_plan(const std::string& path);
+
+/// The keys that are not as by default, each as a line of a plan: `max_size = "1KiB"`.
+std::vector<std::string> changed_keys(const CalibrationPlan& plan);
+
+/// The plan as words of the calibrator (calibrate/program/options.h).
+std::vector<std::string> calibrator_words(const CalibrationPlan& plan);
+
+}  // namespace rubato
