@@ -33,17 +33,10 @@ std::string curve_ranges(const LevelFit& fit) {
   if (!fit.transfer) return "";
   std::string lines =
       "# Latency and bandwidth, and where segments begin, with 95 % confidence; one way holds the\n"
-      "# overheads, and they are as measured, also where all three would be more than one way.\n" +
-      lines_of("one way", *fit.transfer);
-  if (fit.gap) lines += lines_of("gap", *fit.gap);
-  if (fit.burst_gap) lines += lines_of("burst gap", *fit.burst_gap);
-  if (fit.second_burst_gap) lines += lines_of("second of a burst", *fit.second_burst_gap);
-  if (fit.crossing_delay) lines += lines_of("crossing delay", *fit.crossing_delay);
-  if (fit.synchronous) lines += lines_of("synchronous overhead", *fit.synchronous);
-  if (fit.overheads.send) lines += lines_of("sending", *fit.overheads.send);
-  if (fit.overheads.receive) lines += lines_of("receiving", *fit.overheads.receive);
-  if (fit.overheads.unexpected) lines += lines_of("unexpected", *fit.overheads.unexpected);
-  if (fit.following) lines += lines_of("right behind another", *fit.following);
+      "# overheads, and they are as measured, also where all three would be more than one way.\n";
+  for (const FittedCurve& curve : fitted_curves()) {
+    if (curve.brief && curve.of(fit)) lines += lines_of(curve.brief, *curve.of(fit));
+  }
   return lines;
 }
 

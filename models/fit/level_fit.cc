@@ -408,6 +408,35 @@ std::vector<TimedLength>* LevelSamples::series(const std::string& pattern) {
   return nullptr;
 }
 
+std::span<const FittedCurve> fitted_curves() {
+  using Curve = const std::optional<SegmentedFit>&;
+  static constexpr FittedCurve kCurves[] = {
+      {"Transfer, one way", "one way", [](const LevelFit& fit) -> Curve { return fit.transfer; }},
+      {"Gap", "gap", [](const LevelFit& fit) -> Curve { return fit.gap; }},
+      {"Burst gap", "burst gap", [](const LevelFit& fit) -> Curve { return fit.burst_gap; }},
+      {"Burst gap of the second message", "second of a burst",
+       [](const LevelFit& fit) -> Curve { return fit.second_burst_gap; }},
+      {"Crossing delay", "crossing delay",
+       [](const LevelFit& fit) -> Curve { return fit.crossing_delay; }},
+      {"Send overhead", "sending", [](const LevelFit& fit) -> Curve { return fit.overheads.send; }},
+      {"Receive overhead", "receiving",
+       [](const LevelFit& fit) -> Curve { return fit.overheads.receive; }},
+      {"Receive overhead of unexpected messages", "unexpected",
+       [](const LevelFit& fit) -> Curve { return fit.overheads.unexpected; }},
+      {"Overhead right behind another message", "right behind another",
+       [](const LevelFit& fit) -> Curve { return fit.following; }},
+      {"Synchronous overhead", "synchronous overhead",
+       [](const LevelFit& fit) -> Curve { return fit.synchronous; }},
+      {"Copy within a rank, in its cache", nullptr,
+       [](const LevelFit& fit) -> Curve { return fit.copy; }},
+      {"Copy within a rank, in memory", nullptr,
+       [](const LevelFit& fit) -> Curve { return fit.cold_copy; }},
+      {"Combining two operands of a reduction", nullptr,
+       [](const LevelFit& fit) -> Curve { return fit.combination; }},
+  };
+  return kCurves;
+}
+
 LevelFit fit_level(const LevelSamples& samples, int max_segments) {
   LevelFit fit;
   fit.transfer = fit_transfer(samples.transfer, max_segments);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,15 @@ struct LevelFit {
   std::vector<ProtocolSegment> protocols;  ///< above the eager limit; empty where nobody looked
   double repeatable_within = 0;            ///< repeatability() of the transfer times
 };
+
+/// A fitted curve, for reports.
+struct FittedCurve {
+  const char* title;  ///< "Receive overhead of unexpected messages"
+  const char* brief;  ///< "unexpected"; null where platform files state no range of it
+  const std::optional<SegmentedFit>& (*of)(const LevelFit& fit);
+};
+/// All of them, T first.
+std::span<const FittedCurve> fitted_curves();
 
 /// Fits a level, each curve in at most so many segments (at least 1); level_fit.cc explains how.
 LevelFit fit_level(const LevelSamples& samples, int max_segments = kSegmentsOfLevel);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "models/base/units.h"
+#include "models/platform/level_curves.h"
 
 namespace rubato {
 namespace {
@@ -65,11 +66,8 @@ std::optional<CurveFall> deepest_fall(const std::vector<const TransferCurve*>& c
 
 std::string CurveFall::text() const {
   const std::string level_name = std::string("level.") + kLevelNames[static_cast<int>(level)];
-  const std::string what = curve == "transfer" ? ": a message takes "
-                           : curve == "following_overhead"
-                               ? "." + curve + ": a message takes "
-                               : "." + curve + ": a message occupies its port for ";
-  std::string text = level_name + what + brief_seconds(before) + " below " + format_bytes(bytes) +
+  const std::string name = curve == "transfer" ? level_name : level_name + "." + curve;
+  std::string text = name + ": " + what + brief_seconds(before) + " below " + format_bytes(bytes) +
                      ", and " + brief_seconds(after) + " from there on";
   if (others > 0) {
     text += ", and falls so at " + std::to_string(others) +
@@ -80,22 +78,24 @@ std::string CurveFall::text() const {
 
 std::vector<CurveFall> curve_falls(const Platform& platform) {
   std::vector<CurveFall> falls;
-  const auto look = [&](int level, const char* name,
+  const auto look = [&](int level, const char* key, const char* what,
                         const std::vector<const TransferCurve*>& curves) {
     std::optional<CurveFall> fall = deepest_fall(curves, !platform.measured.empty());
     if (!fall) return;
     fall->level = static_cast<Level>(level);
-    fall->curve = name;
+    fall->curve = key;
+    fall->what = what;
     falls.push_back(*fall);
   };
   for (int i = 0; i < kLevels; ++i) {
     const std::optional<LevelModel>& level = platform.levels[i];
     if (!level) continue;
-    look(i, "transfer", {&level->send_overhead, &level->transfer, &level->receive_overhead});
-    if (level->gap) look(i, "gap", {&*level->gap});
-    if (level->burst_gap) look(i, "burst_gap", {&*level->burst_gap});
-    if (level->second_burst_gap) look(i, "second_burst_gap", {&*level->second_burst_gap});
-    if (level->following_overhead) look(i, "following_overhead", {&*level->following_overhead});
+    look(i, "transfer", "a message takes ",
+         {&level->send_overhead, &level->transfer, &level->receive_overhead});
+    for (const LevelCurve& curve : level_curves()) {
+      const TransferCurve* found = curve.may_not_fall ? curve.find(*level) : nullptr;
+      if (found) look(i, curve.key, curve.may_not_fall, {found});
+    }
   }
   return falls;
 }

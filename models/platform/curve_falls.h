@@ -10,7 +10,8 @@ namespace rubato {
 /// A size from which on longer messages are faster than shorter ones.
 struct CurveFall {
   Level level = Level::kNode;
-  std::string curve;  ///< the key in platform files: "transfer" (with the overheads), or a gap
+  std::string curve;      ///< the key in platform files; "transfer" is with the overheads
+  const char* what = "";  ///< "a message takes "
   double bytes = 0;
   double before = 0, after = 0;  ///< seconds, just below that size and at it
   int others = 0;                ///< further sizes at which the same curve falls

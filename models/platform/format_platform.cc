@@ -5,8 +5,10 @@
 #include <cmath>
 #include <limits>
 #include <sstream>
+#include <string_view>
 
 #include "models/base/units.h"
+#include "models/platform/level_curves.h"
 #include "models/platform/platform_file.h"
 #include "models/platform/platform_text.h"
 
@@ -67,55 +69,34 @@ class Writer {
   int digits_;
 };
 
+void write_protocols(std::ostream& out, const LevelModel& level) {
+  if (level.protocols.empty()) return;
+  out << "# eager: the sender does not wait; async: data flows once both sides have posted; "
+         "pull:\n"
+         "# and the receiver is inside MPI after that; push: likewise, and then the sender.\n";
+  out << "protocol = [\n";
+  for (const ProtocolSegment& segment : level.protocols) {
+    out << "  { from = \"" << format_bytes(segment.from) << "\", kind = \""
+        << kProtocolNames[static_cast<int>(segment.protocol)] << "\" },\n";
+  }
+  out << "]\n";
+}
+
 void write_level(std::ostream& out, const Writer& writer, int index, const LevelModel& level) {
   constexpr std::array<const char*, kLevels> meaning = {
       "a rank to itself", "two ranks on one socket", "two ranks on one node",
       "two ranks on different nodes"};
   out << "\n[level." << kLevelNames[index] << "]  # " << meaning[static_cast<size_t>(index)]
       << "\n";
-  out << "# One way, without overheads: latency + n / bandwidth, from the given size up; with\n# "
-         "`time`, that of the given size, and the bytes beyond / bandwidth.\n";
-  writer.curve("transfer", level.transfer);
-  if (!level.protocols.empty()) {
-    out << "# eager: the sender does not wait; async: data flows once both sides have posted; "
-           "pull:\n"
-           "# and the receiver is inside MPI after that; push: likewise, and then the sender.\n";
-    out << "protocol = [\n";
-    for (const ProtocolSegment& segment : level.protocols) {
-      out << "  { from = \"" << format_bytes(segment.from) << "\", kind = \""
-          << kProtocolNames[static_cast<int>(segment.protocol)] << "\" },\n";
-    }
-    out << "]\n";
-  }
-  if (!level.send_overhead.empty() || !level.receive_overhead.empty())
-    out << "# Processor time at the two ends; unexpected: the message was there before its "
-           "receive.\n";
-  if (!level.send_overhead.empty()) writer.curve("send_overhead", level.send_overhead);
-  if (!level.receive_overhead.empty()) writer.curve("receive_overhead", level.receive_overhead);
-  if (level.unexpected_overhead) writer.curve("unexpected_overhead", *level.unexpected_overhead);
-  if (level.following_overhead) {
-    out << "# What an end takes, at most, for an eager message right behind another one.\n";
-    writer.curve("following_overhead", *level.following_overhead);
-  }
-  if (level.gap) {
-    out << "# How long a message occupies the port of a rank.\n";
-    writer.curve("gap", *level.gap);
-  }
-  if (level.burst_gap) {
-    out << "# Likewise of each message behind one that is not complete: in bursts.\n";
-    writer.curve("burst_gap", *level.burst_gap);
-  }
-  if (level.second_burst_gap) {
-    out << "# Of the first one that does: the second of its burst.\n";
-    writer.curve("second_burst_gap", *level.second_burst_gap);
-  }
-  if (!level.crossing_delay.empty()) {
-    out << "# How much longer a message takes whose receiver sends at the same time.\n";
-    writer.curve("crossing_delay", level.crossing_delay);
-  }
-  if (!level.synchronous_overhead.empty()) {
-    out << "# Extra receiver time of an eager synchronous send; its sender waits for that, too.\n";
-    writer.curve("synchronous_overhead", level.synchronous_overhead);
+  std::string_view above;
+  for (const LevelCurve& curve : level_curves()) {
+    const bool is_transfer = &curve == &level_curves().front();  // a level without one is free
+    const TransferCurve* found = is_transfer ? &level.transfer : curve.find(level);
+    if (!found) continue;
+    if (curve.comment != above && *curve.comment) out << "# " << curve.comment << "\n";
+    above = curve.comment;
+    writer.curve(curve.key, *found);
+    if (is_transfer) write_protocols(out, level);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "models/base/input_file.h"
 #include "models/base/units.h"
 #include "models/platform/curve_falls.h"
+#include "models/platform/level_curves.h"
 #include "models/platform/platform_text.h"
 
 namespace rubato {
@@ -179,10 +180,9 @@ std::vector<ProtocolSegment> read_protocols(const Reader& reader, const toml::no
 }
 
 LevelModel read_level(const Reader& reader, const toml::table& table, const std::string& where) {
-  reader.check_keys(table, "[" + where + "]",
-                    {"latency", "bandwidth", "transfer", "points", "protocol", "send_overhead",
-                     "receive_overhead", "unexpected_overhead", "following_overhead", "gap",
-                     "burst_gap", "second_burst_gap", "crossing_delay", "synchronous_overhead"});
+  std::vector<std::string> keys = {"latency", "bandwidth", "points", "protocol"};
+  for (const LevelCurve& curve : level_curves()) keys.push_back(curve.key);
+  reader.check_keys(table, "[" + where + "]", keys);
   LevelModel level;
   const toml::node* transfer = table.get("transfer");
   const toml::node* points = table.get("points");
@@ -202,24 +202,10 @@ LevelModel read_level(const Reader& reader, const toml::table& table, const std:
   }
   if (const auto* node = table.get("protocol"))
     level.protocols = read_protocols(reader, *node, where + ".protocol");
-  if (const auto* node = table.get("send_overhead"))
-    level.send_overhead = read_segments(reader, *node, where + ".send_overhead");
-  if (const auto* node = table.get("receive_overhead"))
-    level.receive_overhead = read_segments(reader, *node, where + ".receive_overhead");
-  if (const auto* node = table.get("unexpected_overhead")) {
-    level.unexpected_overhead = read_segments(reader, *node, where + ".unexpected_overhead");
+  for (const LevelCurve& curve : level_curves().subspan(1)) {
+    if (const auto* node = table.get(curve.key))
+      curve.make(level) = read_segments(reader, *node, where + "." + curve.key);
   }
-  if (const auto* node = table.get("following_overhead"))
-    level.following_overhead = read_segments(reader, *node, where + ".following_overhead");
-  if (const auto* node = table.get("gap")) level.gap = read_segments(reader, *node, where + ".gap");
-  if (const auto* node = table.get("burst_gap"))
-    level.burst_gap = read_segments(reader, *node, where + ".burst_gap");
-  if (const auto* node = table.get("second_burst_gap"))
-    level.second_burst_gap = read_segments(reader, *node, where + ".second_burst_gap");
-  if (const auto* node = table.get("crossing_delay"))
-    level.crossing_delay = read_segments(reader, *node, where + ".crossing_delay");
-  if (const auto* node = table.get("synchronous_overhead"))
-    level.synchronous_overhead = read_segments(reader, *node, where + ".synchronous_overhead");
   return level;
 }
 

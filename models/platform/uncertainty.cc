@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/platform/level_curves.h"
+
 namespace rubato {
 namespace {
 
@@ -27,20 +29,13 @@ TransferCurve deviated(const TransferCurve& curve, double errors, const Transfer
 
 LevelModel deviated(const LevelModel& level, double errors) {
   LevelModel changed = level;
-  const TransferCurve& one_way = level.transfer;
-  changed.transfer = deviated(one_way, errors, {});
-  changed.send_overhead = deviated(level.send_overhead, errors, one_way);
-  changed.receive_overhead = deviated(level.receive_overhead, errors, one_way);
-  if (level.unexpected_overhead)
-    changed.unexpected_overhead = deviated(*level.unexpected_overhead, errors, one_way);
-  if (level.following_overhead)
-    changed.following_overhead = deviated(*level.following_overhead, errors, one_way);
-  if (level.gap) changed.gap = deviated(*level.gap, errors, {});
-  if (level.burst_gap) changed.burst_gap = deviated(*level.burst_gap, errors, {});
-  if (level.second_burst_gap)
-    changed.second_burst_gap = deviated(*level.second_burst_gap, errors, {});
-  changed.crossing_delay = deviated(level.crossing_delay, errors, {});
-  changed.synchronous_overhead = deviated(level.synchronous_overhead, errors, {});
+  for (const LevelCurve& curve : level_curves()) {
+    if (const TransferCurve* found = curve.find(level)) {
+      const TransferCurve& bound =
+          curve.is_as_certain_as_transfer ? level.transfer : TransferCurve();
+      curve.make(changed) = deviated(*found, errors, bound);
+    }
+  }
   return changed;
 }
 

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "models/platform/level_curves.h"
+
 namespace rubato {
 namespace {
 
@@ -75,20 +77,18 @@ void add_latency(LevelModel& level, double seconds_per_trip) {
 void change_slopes(LevelModel& level, const std::function<double(double)>& change) {
   keep_as_given(level);
   if (level.transfer.empty()) level.transfer = TransferCurve({Segment{}});
-  level.transfer = with_slopes(level.transfer, change);
-  if (level.gap) level.gap = with_slopes(*level.gap, change);
-  if (level.burst_gap) level.burst_gap = with_slopes(*level.burst_gap, change);
-  if (level.second_burst_gap) level.second_burst_gap = with_slopes(*level.second_burst_gap, change);
-  level.crossing_delay = with_slopes(level.crossing_delay, change);
+  for (const LevelCurve& curve : level_curves()) {
+    if (curve.scaled_by == ScaledBy::kBandwidth && curve.find(level))
+      curve.make(level) = with_slopes(curve.make(level), change);
+  }
 }
 
 void scale_overheads(LevelModel& level, double factor) {
   keep_as_given(level);
-  scale(level.send_overhead, factor);
-  scale(level.receive_overhead, factor);
-  if (level.unexpected_overhead) scale(*level.unexpected_overhead, factor);
-  if (level.following_overhead) scale(*level.following_overhead, factor);
-  scale(level.synchronous_overhead, factor);
+  for (const LevelCurve& curve : level_curves()) {
+    if (curve.scaled_by == ScaledBy::kOverhead && curve.find(level))
+      scale(curve.make(level), factor);
+  }
 }
 
 }  // namespace rubato

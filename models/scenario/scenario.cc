@@ -9,6 +9,7 @@
 
 #include "models/base/error.h"
 #include "models/base/units.h"
+#include "models/platform/level_curves.h"
 #include "models/platform/loggps.h"
 #include "models/platform/platform_file.h"
 #include "models/platform/platform_presets.h"
@@ -235,20 +236,20 @@ bool is_above_zero(const TransferCurve& curve) {
   });
 }
 
-bool grows(const std::optional<TransferCurve>& curve) {
-  return curve && std::any_of(curve->segments().begin(), curve->segments().end(),
-                              [](const Segment& segment) { return segment.per_byte != 0; });
+bool grows(const TransferCurve& curve) {
+  return std::any_of(curve.segments().begin(), curve.segments().end(),
+                     [](const Segment& segment) { return segment.per_byte != 0; });
 }
 
 /// True when a level has a latency, a bandwidth or an overhead that a factor would change.
 bool has_any(const LevelModel& level, const std::string& what) {
   if (what == "latency") return latency_of(level) > 0;
-  if (what == "bandwidth")
-    return grows(level.transfer) || grows(level.gap) || grows(level.burst_gap) ||
-           grows(level.second_burst_gap) || grows(level.crossing_delay);
-  return is_above_zero(level.send_overhead) || is_above_zero(level.receive_overhead) ||
-         is_above_zero(level.synchronous_overhead) ||
-         (level.unexpected_overhead && is_above_zero(*level.unexpected_overhead));
+  const ScaledBy by = what == "bandwidth" ? ScaledBy::kBandwidth : ScaledBy::kOverhead;
+  const auto curves = level_curves();
+  return std::any_of(curves.begin(), curves.end(), [&](const LevelCurve& curve) {
+    const TransferCurve* found = curve.scaled_by == by ? curve.find(level) : nullptr;
+    return found && (by == ScaledBy::kBandwidth ? grows(*found) : is_above_zero(*found));
+  });
 }
 
 /// Refuses a factor of something that the machine does not have: it would change nothing.

@@ -130,22 +130,10 @@ std::string calibration_html(const FittedPlatform& fitted) {
     const std::string name = kLevelNames[static_cast<int>(level.level)];
     const double largest = largest_of(*level.fit.transfer);
     Json curves = Json::array();
-    const auto add = [&](const char* title, const std::optional<SegmentedFit>& fit) {
-      if (fit) curves.push_back(curve_data(title, *fit, largest));
-    };
-    add("Transfer, one way", level.fit.transfer);
-    add("Gap", level.fit.gap);
-    add("Burst gap", level.fit.burst_gap);
-    add("Burst gap of the second message", level.fit.second_burst_gap);
-    add("Crossing delay", level.fit.crossing_delay);
-    add("Send overhead", level.fit.overheads.send);
-    add("Receive overhead", level.fit.overheads.receive);
-    add("Receive overhead of unexpected messages", level.fit.overheads.unexpected);
-    add("Overhead right behind another message", level.fit.following);
-    add("Synchronous overhead", level.fit.synchronous);
-    add("Copy within a rank, in its cache", level.fit.copy);
-    add("Copy within a rank, in memory", level.fit.cold_copy);
-    add("Combining two operands of a reduction", level.fit.combination);
+    for (const FittedCurve& curve : fitted_curves()) {
+      if (curve.of(level.fit))
+        curves.push_back(curve_data(curve.title, *curve.of(level.fit), largest));
+    }
     levels.push_back({{"level", name}, {"curves", std::move(curves)}});
   }
   Json calls = Json::array();

@@ -1,0 +1,74 @@
+#include "models/platform/level_curves.h"
+
+namespace rubato {
+namespace {
+
+template <TransferCurve LevelModel::*kMember>
+const TransferCurve* find(const LevelModel& level) {
+  return (level.*kMember).empty() ? nullptr : &(level.*kMember);
+}
+template <std::optional<TransferCurve> LevelModel::*kMember>
+const TransferCurve* find(const LevelModel& level) {
+  return level.*kMember ? &*(level.*kMember) : nullptr;
+}
+template <TransferCurve LevelModel::*kMember>
+TransferCurve& make(LevelModel& level) {
+  return level.*kMember;
+}
+template <std::optional<TransferCurve> LevelModel::*kMember>
+TransferCurve& make(LevelModel& level) {
+  if (!(level.*kMember)) (level.*kMember).emplace();
+  return *(level.*kMember);
+}
+
+constexpr char kOneWay[] =
+    "One way, without overheads: latency + n / bandwidth, from the given size up; with\n"
+    "# `time`, that of the given size, and the bytes beyond / bandwidth.";
+constexpr char kEnds[] =
+    "Processor time at the two ends; unexpected: the message was there before its receive.";
+constexpr char kTakes[] = "a message takes ";
+constexpr char kOccupies[] = "a message occupies its port for ";
+
+/// A row of a member of LevelModel.
+template <auto kMember>
+constexpr LevelCurve row(const char* key, const char* symbol, ScaledBy scaled_by,
+                         const char* comment, const char* may_not_fall = nullptr) {
+  return {key, symbol, comment, scaled_by, may_not_fall, false, find<kMember>, make<kMember>};
+}
+constexpr LevelCurve bounded(LevelCurve curve) {
+  curve.is_as_certain_as_transfer = true;
+  return curve;
+}
+
+using enum ScaledBy;
+constexpr LevelCurve kCurves[] = {
+    row<&LevelModel::transfer>("transfer", "T", kBandwidth, kOneWay),
+    bounded(row<&LevelModel::send_overhead>("send_overhead", "o_s", kOverhead, kEnds)),
+    bounded(row<&LevelModel::receive_overhead>("receive_overhead", "o_r", kOverhead, kEnds)),
+    bounded(row<&LevelModel::unexpected_overhead>("unexpected_overhead", "o_r'", kOverhead, "")),
+    bounded(row<&LevelModel::following_overhead>(
+        "following_overhead", "f", kOverhead,
+        "What an end takes, at most, for an eager message right behind another one.", kTakes)),
+    row<&LevelModel::gap>("gap", "g", kBandwidth, "How long a message occupies the port of a rank.",
+                          kOccupies),
+    row<&LevelModel::burst_gap>(
+        "burst_gap", "g_b", kBandwidth,
+        "Likewise of each message behind one that is not complete: in bursts.", kOccupies),
+    row<&LevelModel::second_burst_gap>("second_burst_gap", "g_2", kBandwidth,
+                                       "Of the first one that does: the second of its burst.",
+                                       kOccupies),
+    row<&LevelModel::crossing_delay>(
+        "crossing_delay", "x", kBandwidth,
+        "How much longer a message takes whose receiver sends at the same time."),
+    row<&LevelModel::synchronous_overhead>(
+        "synchronous_overhead", "y", kOverhead,
+        "Extra receiver time of an eager synchronous send; its sender waits for that, too."),
+};
+
+}  // namespace
+
+std::span<const LevelCurve> level_curves() {
+  return kCurves;
+}
+
+}  // namespace rubato
