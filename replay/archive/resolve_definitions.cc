@@ -421,7 +421,8 @@ double eager_limit(const TraceDefinitions& trace, const char* property) {
   return number(trace, property, 0, 1152921504606846976.0);
 }
 
-/// What our own tracer says in properties (tracer/archive/schema.h), and what the creator's habits are.
+/// What our own tracer says in properties (tracer/archive/schema.h), and what the creator's habits
+/// are.
 void apply_properties(TraceDefinitions& trace) {
   trace.overhead.outside = overhead(trace, schema::kOverheadOutside, 0);
   trace.overhead.inside_before = overhead(trace, schema::kOverheadInsideBefore, 0);

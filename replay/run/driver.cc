@@ -165,8 +165,9 @@ class Driver {
     const auto at = [](Level level) { return static_cast<int>(level); };
     const auto& waited = minima_.waiting_evidence;
     const auto& done = minima_.eager_evidence;
-    const bool learned_node = learn(eager.node, Level::kNode,
-                                    std::min(waited[at(Level::kSocket)], waited[at(Level::kNode)]),
+    std::set<double> on_node = waited[at(Level::kSocket)];
+    on_node.insert(waited[at(Level::kNode)].begin(), waited[at(Level::kNode)].end());
+    const bool learned_node = learn(eager.node, Level::kNode, on_node,
                                     std::max(done[at(Level::kSocket)], done[at(Level::kNode)]));
     limits_.bytes[at(Level::kSocket)] = limits_.bytes[at(Level::kNode)];
     const bool learned_network = learn(eager.network, Level::kNetwork, waited[at(Level::kNetwork)],

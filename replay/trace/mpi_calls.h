@@ -52,9 +52,9 @@ struct MpiCallInfo : CallSemantics {
 /// call.
 std::string mpi_call_name(const std::string& region);
 
-/// What is known of the call of this (standard) name: its line of tracer/hooks/mpi_calls.txt, or else its
-/// first pattern there. One for large counts does what the one without _c does; one that the table
-/// does not know is local.
+/// What is known of the call of this (standard) name: its line of tracer/hooks/mpi_calls.txt, or
+/// else its first pattern there. One for large counts does what the one without _c does; one that
+/// the table does not know is local.
 MpiCallInfo mpi_call_info(const std::string& call);
 
 }  // namespace rubato

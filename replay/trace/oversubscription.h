@@ -8,7 +8,8 @@
 
 namespace rubato {
 
-/// The processors of a rank, as recorded (tracer/archive/schema.h); empty where the archive does not say.
+/// The processors of a rank, as recorded (tracer/archive/schema.h); empty where the archive does
+/// not say.
 struct RankProcessors {
   std::optional<uint64_t> affinity_cores;        ///< that the rank was allowed to run on
   std::optional<uint64_t> cores_on_node;         ///< of the rank's node

@@ -32,7 +32,7 @@ expect 2 "usage: rubato replay ARCHIVE" replay
 expect 2 "usage: rubato info ARCHIVE" info
 expect 2 "one archive" replay a b
 expect 2 "usage: rubato profile ARCHIVE" profile
-expect 2 "one archive, please" profile a b
+expect 2 "expected one archive" profile a b
 expect 2 "did you mean '--csv'" profile a --cvs b
 expect 2 "--json: the name of the file is empty" profile a --json ''
 expect 2 "two reports cannot be written to one file" profile run.otf2dir --csv a --json a
@@ -40,9 +40,9 @@ expect 2 "not written into an archive" profile run.otf2dir --csv run.otf2dir/a.c
 expect 2 "two scenarios are called 'perfect'" profile run.otf2dir --on perfect --on perfect
 expect 1 "nothing.otf2dir" profile nothing.otf2dir --json a.json
 expect 1 "missing/a.csv: cannot be written: No such file" profile run.otf2dir --csv missing/a.csv
-expect 2 "two archives, please" diff run.otf2dir
-expect 2 "two archives, please" diff a b c
-expect 2 "one scenario for each archive" diff a --on perfect --on bandela b
+expect 2 "expected two archives" diff run.otf2dir
+expect 2 "expected two archives" diff a b c
+expect 2 "expected at most one scenario per archive" diff a --on perfect --on bandela b
 expect 2 "--threshold: '5' is not" diff a b --threshold 5
 expect 1 "did you mean 'infiniband-hdr'" replay run.otf2dir --on infiniband-hdx
 expect 1 "see 'rubato platforms'" replay run.otf2dir --on nowhere.toml
@@ -108,10 +108,10 @@ expect 2 "on which machine?" place run.otf2dir
 expect 2 "of which network?" place run.otf2dir --on bandela --free 0-3
 expect 2 "is no list of nodes" place run.otf2dir --on bandela:contention=torus,contention.dimensions=8 --free 0-
 expect 2 "write overhead*FACTOR" replay run.otf2dir --on bandela:overhead=1us
-expect 2 "--only: of what?" replay run.otf2dir --only
-expect 2 "--polling: 'spin' is neither wait nor keep" replay run.otf2dir --polling spin
-expect 2 "--wildcards: 'first' is neither recorded nor arrival" replay run.otf2dir --wildcards first
-expect 2 "--sweep: of which machine?" replay run.otf2dir --on measured:cpu*2 --sweep latency=1..10
+expect 2 "--only needs --on SCENARIO" replay run.otf2dir --only
+expect 2 "--polling: 'spin' is none of wait, keep" replay run.otf2dir --polling spin
+expect 2 "--wildcards: 'first' is none of recorded, arrival" replay run.otf2dir --wildcards first
+expect 2 "--sweep needs a platform" replay run.otf2dir --on measured:cpu*2 --sweep latency=1..10
 expect 2 "did you mean 'latency'" replay run.otf2dir --on bandela --sweep latncy=1..10
 expect 2 "the first factor must be the lower one" replay run.otf2dir --on bandela --sweep latency=10..1
 printf "format = 1\n[level.node]\ntransfer = [ { from = \"0B\", latency = \"1us\", bandwidth = \"1GB/s\" } ]\n" >node.toml

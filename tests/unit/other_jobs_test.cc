@@ -1,8 +1,8 @@
 // Several jobs on one machine, worked out by hand. One tick is one nanosecond, links take one byte
 // a tick, and between nodes T(n) = 100 + n: a message of n bytes flows from 100 on.
 
-#include "replay/run/driver.h"
 #include "replay/run/other_jobs.h"
+#include "replay/run/driver.h"
 
 #include <catch2/catch.hpp>
 #include <memory>

@@ -288,10 +288,10 @@ int command_replay(const Arguments& arguments) {
   if (!parse_options(arguments, kReplayHelp, replay_options(), "archive", false, values)) return 0;
   const std::string archive = one_archive(values, kReplayHelp);
   ReplayOptions options = replay_options_of(values);
-  options.jobs = other_jobs(values, options);
   const std::vector<Scenario> scenarios = parse_scenarios(values);
-  if (!options.jobs.empty() && any_fits_degradation(scenarios))
+  if (values.count("with") && any_fits_degradation(scenarios))
     throw UsageError("--with excludes dr=fit in --on");
+  options.jobs = other_jobs(values, options);
   const std::vector<SweepAxis> axes = sweep_axes(values, scenarios);
   warn_of_platforms(scenarios);
   const std::vector<PlatformPicture> platforms = pictures(scenarios);

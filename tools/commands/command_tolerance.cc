@@ -66,7 +66,7 @@ int command_tolerance(const Arguments& arguments) {
   const std::string archive = one_archive(values, kToleranceHelp);
   if (!values.count("on")) throw UsageError("of which machine? Name it with --on SCENARIO");
   const std::vector<double> percents = parse_percents(values["percent"].as<std::string>());
-  const Scenario scenario = named_scenario(values["on"].as<std::string>());
+  const Scenario scenario = fixed_scenario(values["on"].as<std::string>());
   warn_of_platforms({scenario});
   ReportFiles files(values, {"json"}, archive);
 

@@ -11,9 +11,9 @@ namespace rubato {
 /// a child of the command, has its own process group and session, and shares only standard error
 /// with it, and has open that of the launcher, for a launcher that has ended by then. It waits for
 /// the end of the command. If the tracer has printed no outcome (say_outcome() in
-/// tracer/session/settings.h) and there is no archive, it prints the line; then it ends. If anything fails
-/// there is no watcher. `output` is where the archive is expected, until the tracer tells the name
-/// that it took (tell_output()); empty where only a summary is wanted.
+/// tracer/session/settings.h) and there is no archive, it prints the line; then it ends. If
+/// anything fails there is no watcher. `output` is where the archive is expected, until the tracer
+/// tells the name that it took (tell_output()); empty where only a summary is wanted.
 ///
 /// Under hydra, standard error is not shared: hydra's exit code is another one if the killed rank's
 /// is open longer than the rank lives. There the watcher has those of the launcher, `hydra` and

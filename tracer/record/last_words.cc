@@ -1,8 +1,8 @@
 // Any rank may end the job at any moment, by SIGKILL, also the one that says why; and whoever
-// watches the job (tools/launch/trace_watch.h) says it as well, unless a mark tells that it was said. So a
-// process that the launcher does not know claims, says and marks it: killed between line and mark,
-// a rank would leave two lines. It runs in the rank's memory, as posix_spawn's does, and the rank
-// waits.
+// watches the job (tools/launch/trace_watch.h) says it as well, unless a mark tells that it was
+// said. So a process that the launcher does not know claims, says and marks it: killed between line
+// and mark, a rank would leave two lines. It runs in the rank's memory, as posix_spawn's does, and
+// the rank waits.
 
 #include "tracer/record/last_words.h"
 
