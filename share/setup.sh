@@ -1,5 +1,5 @@
-# What README's Installation says, run by share/quickstart, tests/run and tests: which Debian packages a build
-# needs, and how it goes; and how missing packages get installed.
+# Functions that execute README's Installation, for share/quickstart, tests/run and tests: the Debian packages and
+# commands of a build, and the installation of missing packages.
 # shellcheck shell=bash disable=SC2034
 
 # The lines of the block number $1 of that section.
@@ -8,25 +8,24 @@ readme_block() {
     /^```/ { fences++; next } fences == 2 * wanted - 1 { sub(/ +#.*/, ""); print }' \
     "$(dirname "${BASH_SOURCE[0]}")/../README.md"
 }
-# How it is built, and installed: one command line each.
+# The command lines to build and to install.
 mapfile -t readme_lines < <(readme_block 1)
 # With a tracer and a calibrator for each MPI.
 mapfile -t build_packages < <(readme_block 2 | grep -o '[^ ]*')
 build_packages+=(ninja-build)  # quicker than make, not needed
 # The program that the quickstart traces.
 example_packages=(lammps)
-# To test. Browser tests run where a chromium is, and are skipped elsewhere: it is too big to be
-# installed for them.
+# For tests. Browser tests are skipped without a chromium, which is too large to be installed for them.
 test_packages=(
   catch2 ccache clang-format shellcheck
-  otf2-tools python3-otf2 python3-six python3-jsonschema # python3-otf2 forgets that it needs six
+  otf2-tools python3-otf2 python3-six python3-jsonschema # python3-otf2 lacks this dependency
   jq python3-pandas # examples of share/doc/profile.md
   lammps hpcc netpipe-openmpi
   libsimgrid-dev # smpirun: another replay to compare with
   gfortran
 )
 
-# Those of the given packages that are not installed, one a line.
+# Prints those of the given packages that are not installed, one per line.
 missing_packages() {
   local package
   for package in "$@"; do
@@ -35,12 +34,12 @@ missing_packages() {
   done
 }
 
-# Installs those of the given packages that are missing; touches nothing when none is. As root, or
-# through sudo; with neither it prints the line to run and returns 1.
+# Installs missing packages of the given ones, as root or through sudo; with neither it prints the command to run and
+# returns 1. Does nothing if none is missing.
 install_missing() {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    echo "This is no Debian or Ubuntu: install what corresponds to these packages if the build" \
-      "misses something: $*"
+    echo "This is not Debian or Ubuntu: if the build reports missing dependencies, install the equivalents" \
+      "of these packages: $*"
     return 0
   fi
   local missing
@@ -64,21 +63,21 @@ install_missing() {
       apt-get install -qq -y --no-install-recommends "${missing[@]}" </dev/null >/dev/null
 }
 
-# Where there is a ccache, what was compiled before is taken from its store, also what another checkout than $1 compiled:
-# paths below $1 are made relative, and times of files do not count.
+# Uses ccache, if installed, so that results are also shared between checkouts: paths below $1 are made relative, and
+# file times are ignored.
 use_ccache() {
   command -v ccache >/dev/null || return 0
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
   export CCACHE_BASEDIR=$1 CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:+$CCACHE_SLOPPINESS,}include_file_mtime,include_file_ctime
 }
 
-# Ninja starts what takes long first, and never waits for a library to be whole before it compiles the next.
+# Ninja starts long jobs first and compiles a library without waiting for the previous one.
 use_ninja() {
   ! command -v ninja >/dev/null || export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
 }
 
-# Builds in $1 as README says, into $1/build. Further words are options that cmake gets first; a build directory keeps
-# them.
+# Builds in $1 as in README, into $1/build. Further arguments are options for an initial cmake, which the build directory
+# keeps.
 build_rubato() {
   local root=$1
   shift
@@ -90,8 +89,8 @@ build_rubato() {
   )
 }
 
-# How Open MPI starts two ranks here without putting them on one core if there are two: sets
-# mpirun_two, and cores to the number of cores this process may use.
+# Finds an Open MPI command that starts two ranks on different cores, if there are two: sets mpirun_two, and sets cores
+# to the number of cores that this process may use.
 find_mpirun() {
   local physical
   cores=$(nproc)
@@ -104,7 +103,7 @@ find_mpirun() {
     mpirun_two+=(--use-hwthread-cpus)
   fi
   if ((EUID == 0)); then
-    # Open MPI refuses to run as root, which is all there is in a container, unless told twice.
+    # Open MPI refuses to run as root, usual in containers, unless both variables are set.
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   fi
 }

@@ -1,8 +1,8 @@
 # Finds the MPI libraries to support. Sets MPI_FLAVOURS to a list out of "openmpi" and "mpich", and for
 # each MPI_INCLUDE_DIRS_<flavour>, all in the caller's scope.
 
-# The directories of mpi.h, asked from a compiler wrapper: Open MPI's answer --showme:incdirs, MPICH's
-# print the command they would run.
+# The directories of mpi.h, from a compiler wrapper: Open MPI's accept --showme:incdirs, MPICH's print the
+# command that they would run.
 function(mpi_include_dirs wrapper result)
   execute_process(COMMAND ${wrapper} --showme:incdirs
     OUTPUT_VARIABLE dirs RESULT_VARIABLE failed ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)

@@ -13,8 +13,8 @@ double now() {
 }
 
 void compute(double seconds) {
-  // Ranks may have to share a core, and the partner of this one has something to do meanwhile. The
-  // last moments are spent on the core, so that what is timed behind them finds it as it was.
+  // Ranks may share a core, and the partner of this one may need it meanwhile. The last moments are
+  // spent on the core, so that the timing that follows finds it warm.
   constexpr double kKeep = 10e-6;
   const double until = now() + seconds;
   for (double left = seconds; left > 0; left = until - now()) {

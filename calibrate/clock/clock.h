@@ -1,16 +1,16 @@
 #pragma once
 
-/// Time on the machine that is measured. The virtual laboratory has its own of these three
-/// (tests/lab/virtual/clock.cc).
+/// Time on the measured machine. The virtual laboratory has its own versions of these three
+/// functions (tests/lab/virtual/clock.cc).
 namespace rubato {
 
-/// Seconds since some moment, of the clock that all measurements are taken by (CLOCK_MONOTONIC).
+/// Seconds of the clock used by all measurements (CLOCK_MONOTONIC); the origin is arbitrary.
 double now();
 
-/// Computes for so many seconds, far from MPI.
+/// Computes for `seconds`, outside of MPI.
 void compute(double seconds);
 
-/// Keeps the core until now() is so much.
+/// Waits actively until now() is `time`.
 void wait_until(double time);
 
 }  // namespace rubato

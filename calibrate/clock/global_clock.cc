@@ -1,15 +1,15 @@
 // A drift-corrected global clock (Hunold and Carpen-Amarie, "Reproducible MPI Benchmarking Is Still
 // Not As Easy As You Think", 2016, section 3.1.1, and "Hierarchical Clock Synchronization in MPI",
-// 2018). Two clocks are compared by messages: one side stamps and asks, the other answers with its
-// time, the first side stamps again. The fastest of some exchanges counts; the true offset lies
-// between its two stamps, most likely in the middle. That is one point. Several points, over a time
-// long enough to show the drift, give a line by least squares.
+// 2018). Two clocks are compared by messages: one side takes a stamp and sends a request, the other
+// answers with its time, the first side takes another stamp. The fastest of some exchanges counts;
+// the true offset lies between its two stamps, most likely in the middle. That is one point.
+// Several points, over a time long enough to show the drift, give a line by least squares.
 //
-// The pairs are those of HCA3, a binomial tree from its root down: the answering rank knows the
-// global time and answers with it, so each rank learns its line over the global clock at once, in
-// O(log p). Tests compare it with older methods (tests/fixture/clock_methods.h).
+// The pairs are those of HCA3, a binomial tree from its root down: the answering rank has the
+// global time already and answers with it, so each rank gets its line over the global clock at
+// once, in O(log p). Tests compare it with older methods (tests/fixture/clock_methods.h).
 //
-// Ranks of a node read one clock; only one of them measures, and tells the others.
+// Ranks of a node read one clock; one of them measures and sends the result to the others.
 #include "calibrate/clock/global_clock.h"
 
 #include <unistd.h>
@@ -75,7 +75,7 @@ GlobalClock::GlobalClock(MPI_Comm comm, ClockSource source, bool per_rank)
 }
 
 GlobalClock::~GlobalClock() {
-  // To free a communicator is collective; a rank that an exception ends is alone.
+  // MPI_Comm_free is collective; a rank that ends by an exception does not call it.
   if (std::uncaught_exceptions() > 0) return;
   if (leaders_ != MPI_COMM_NULL) MPI_Comm_free(&leaders_);
   if (sharers_ != MPI_COMM_NULL) MPI_Comm_free(&sharers_);

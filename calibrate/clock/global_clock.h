@@ -9,7 +9,7 @@
 
 namespace rubato {
 
-/// Seconds that a rank reads, or answers with.
+/// The seconds that a rank reads, or sends as its answer.
 using ClockSource = std::function<double()>;
 
 /// Compares clocks with `peer` of `comm`, which calls answer_clock() meanwhile.
@@ -27,11 +27,11 @@ class GlobalClock {
   GlobalClock(const GlobalClock&) = delete;
   GlobalClock& operator=(const GlobalClock&) = delete;
 
-  /// All ranks share one clock: nothing had to be measured.
+  /// True if all ranks share one clock: nothing had to be measured.
   bool one_clock() const { return clocks_ == 1; }
 
   double now() const { return source_(); }
-  /// Time of the reference clock when the own clock shows this.
+  /// Time of the reference clock when the own clock shows `own`.
   double global(double own) const { return line_.reference(own); }
   double own(double global) const { return line_.own(global); }
 

@@ -10,13 +10,13 @@ struct ClockPoint {
   double offset = 0;
 };
 
-/// How the clocks of two nodes are compared: at so many points, so many seconds after each other
-/// (0.3 s of drift are seen), each of the quickest of so many exchanges.
+/// Two clocks are compared at kClockPoints points, kClockPointEvery seconds apart (the drift is
+/// observed for 0.3 s); each point is the fastest of kClockExchanges exchanges.
 inline constexpr int kClockPoints = 30, kClockExchanges = 20;
 inline constexpr double kClockPointEvery = 0.01;
 
-/// A clock as a straight line over a reference clock, drift and all: reference(t) = t + offset +
-/// drift (t - middle). Seconds; the middle keeps the digits.
+/// A clock as a straight line over a reference clock, with its drift: reference(t) = t + offset +
+/// drift (t - middle). Seconds; `middle` preserves precision.
 struct LinearClock {
   double middle = 0;
   double offset = 0;
@@ -27,11 +27,11 @@ struct LinearClock {
   double own(double reference) const {
     return middle + (reference - middle - offset) / (1 + drift);
   }
-  /// The same drift, through this point (a new offset).
+  /// The line with the same drift through this point (a new offset).
   LinearClock through(const ClockPoint& point) const { return {point.own, point.offset, drift}; }
 };
 
-/// By least squares; of one point, or of points at one time, without drift. Not of none.
+/// Least squares; without drift for one point or points at one time. At least one point.
 LinearClock fit_clock(const std::vector<ClockPoint>& points);
 
 }  // namespace rubato

@@ -14,10 +14,10 @@ inline constexpr int kMostInBurst = 8, kMostNeighbours = 4;
 /// Bytes for concurrent short messages.
 inline constexpr size_t kForSeveral = 16 << 20;
 
-/// So many bytes, rounded up to whole cache lines.
+/// `bytes` rounded up to whole cache lines.
 size_t whole_lines(size_t bytes);
 
-/// Bytes of each buffer for messages of up to `max_bytes`, up to `at_once` at a time: room for one
+/// Bytes of each buffer for messages of up to `max_bytes`, up to `at_once` at a time: space for one
 /// of the longest, and up to kForSeveral for several. Cold patterns walk through at least
 /// `cold_bytes` of it.
 size_t message_buffer(size_t max_bytes, int at_once, size_t cold_bytes = 0);
@@ -31,9 +31,9 @@ size_t longest_at_once(size_t buffer, size_t max_bytes, int at_once);
 /// bytes of a rank, so that both take half of them.
 size_t cold_buffer(size_t cache, unsigned long long left);
 
-/// Places of messages that must not be in a cache: each behind the one before, whatever their
-/// lengths, starting over when one does not fit. The place is kept from loop to loop, since a loop
-/// is far too short for the whole buffer.
+/// Places of messages that must not be in a cache: each behind the previous one, whatever their
+/// lengths, starting over when one does not fit. The place is kept between loops, since a loop is
+/// far too short for the whole buffer.
 class MemoryWalk {
  public:
   explicit MemoryWalk(size_t bytes) : bytes_(bytes) {}
@@ -57,7 +57,7 @@ struct MemoryNeeds {
 /// The most bytes at one time: measurements run one after the other.
 unsigned long long memory_of_rank(const MemoryNeeds& needs);
 
-/// Memory that the ranks of a node need, and memory that it has.
+/// The memory that the ranks of a node need, and the available memory.
 struct NodeMemory {
   int ranks = 0;
   unsigned long long each = 0;  ///< bytes, of the rank that needs most

@@ -14,8 +14,9 @@
 namespace rubato {
 namespace {
 
-// One send that returns early is proof; one that returns late may have lost its processor, which a
-// longer delay tells: five probes of 2 ms to 32 ms, the first of them far above any eager send.
+// One send that returns early is proof of eager mode; one that returns late may have lost its
+// processor, so it is repeated with longer delays: five probes of 2 ms to 32 ms, the first of them
+// far above any eager send.
 constexpr double kReceiverDelay = 2e-3;  // seconds
 constexpr int kProbes = 5;
 // Of a quick run: seconds for the check of all bytes, and for the search of the eager limit.
@@ -32,10 +33,10 @@ Budget budget_of(Level level, const Pace& pace) {
           pace.seconds(0.3, 1.5)};
 }
 
-/// Series of single messages: at the two ends, unexpected, and two of overlap; and streams.
+/// Number of series of single messages: two ends, unexpected, two of overlap, and streams.
 constexpr int kSinglesSeries = 6;
 
-/// Of a part of a level, which begins with it.
+/// The rules for the sweep of a part of a level; begins the part.
 SweepOptions sweep_options(const Effort& effort, double budget, const std::string& what,
                            Level level, const std::string& pattern) {
   SweepOptions options = sweep_options(effort, budget);
@@ -85,7 +86,7 @@ std::vector<size_t> lengths_to_look_at(const ProtocolProbe& probe) {
   return {limit, limit + 1};
 }
 
-/// What later parts of a level build on.
+/// Results that later parts of a level use.
 struct Basis {
   Level level;
   ProtocolProbe probe;
@@ -93,8 +94,8 @@ struct Basis {
   Timings receives = {};  ///< of receivers that computed
 };
 
-/// Several messages in one direction, two, one, and one in each: their differences count, and what
-/// they take beside a ping-pong. So they are measured in turn.
+/// Several messages in one direction, two, one, and one in each direction. Their differences, and
+/// their ratios to a ping-pong, are used, so they are measured in turn.
 void measure_ports(Pair& pair, Basis& basis, const Effort& effort) {
   SweepOptions options = sweep_options(effort, budget_of(basis.level, effort.pace).ports, "ports",
                                        basis.level, "burst");
@@ -119,7 +120,7 @@ void measure_ports(Pair& pair, Basis& basis, const Effort& effort) {
   effort.keep(measured);
 }
 
-/// How long an end looks away: for longer than a message takes, at any length.
+/// Time for which an end computes outside of MPI: longer than a message takes, at any length.
 std::function<double(size_t)> time_away(const Timings& one_way) {
   constexpr double kAway = 10e-6;  // seconds, and as long again as a round trip takes
   return [one_way](size_t bytes) {
@@ -138,17 +139,17 @@ SweepOptions options_of_singles(const Basis& basis, const Effort& effort, const 
   options.loop_seconds = 0;
   options.min_round_trips = kRepetitions;
   options.first_cycles = 4;
-  // A quick run may have left out longer ones, and nobody knows how long to look away for them.
+  // A quick run may have left out longer ones, so time_away() is unknown for them.
   const size_t longest = std::min(effort.max_bytes, basis.one_way.rbegin()->first);
   options.only = {0, longest};
   for (size_t n = 1; n < longest; n *= 2) options.only.insert(n);
   return options;
 }
 
-/// Receives, and their two calls by themselves, of the same loops.
+/// Times of receives, and of their two calls separately, from the same loops.
 struct Receives {
-  Timings both;          ///< which counts
-  Timings posts, waits;  ///< for people
+  Timings both;          ///< used in the fit
+  Timings posts, waits;  ///< for information
 };
 
 Receives sweep_receives(Pair& pair, const std::function<double(size_t)>& away,
@@ -195,7 +196,7 @@ void measure_overheads(Pair& pair, Basis& basis, const Effort& effort) {
   for (Series& one : series_of(receives)) measured.series.push_back(std::move(one));
   effort.keep(measured);
   if (!basis.probe.eager) {
-    effort.begin(options.budget);  // of a part that is none
+    effort.begin(options.budget);  // the part is skipped
     return;
   }
   options.lengths = lengths_of(effort.lengths, basis.level, "unexpected_overhead");
@@ -211,7 +212,7 @@ void measure_overheads(Pair& pair, Basis& basis, const Effort& effort) {
   effort.keep({basis.level, {{"unexpected_overhead", unexpected}}});
 }
 
-/// Eager messages in a row: what one takes that comes right behind another.
+/// Eager messages in a row: the time of one right behind another.
 void measure_streams(Pair& pair, Basis& basis, const Effort& effort) {
   constexpr size_t kLongest = 8192;  // bytes; longer ones are copying
   if (!basis.probe.eager) {
@@ -229,7 +230,7 @@ void measure_streams(Pair& pair, Basis& basis, const Effort& effort) {
   effort.keep({basis.level, {{"stream", streams}}});
 }
 
-/// Eager messages in synchronous mode, in turn with others: their difference counts.
+/// Eager messages in synchronous mode, measured in turn with standard ones for their difference.
 void measure_synchronous(Pair& pair, Basis& basis, const Effort& effort) {
   constexpr size_t kStep = 4;
   const double budget = budget_of(basis.level, effort.pace).synchronous;
@@ -255,7 +256,7 @@ void measure_synchronous(Pair& pair, Basis& basis, const Effort& effort) {
        {{"synchronous", std::move(timings[0])}, {"synchronous_beside", std::move(timings[1])}}});
 }
 
-/// As they are fitted.
+/// The times of receives as used in the fit.
 std::vector<TimedLength> receives_that_count(const Basis& basis, OfLoops of_loops) {
   std::vector<TimedLength> receives = timed_lengths(basis.receives, of_loops);
   for (TimedLength& timing : receives) {
@@ -266,11 +267,11 @@ std::vector<TimedLength> receives_that_count(const Basis& basis, OfLoops of_loop
   return receives;
 }
 
-/// Finds who has to be inside MPI for messages above the eager limit: progress while the sender
-/// computes, and while both do (measure_overheads() covers the receiver). Adds lengths between two
-/// lengths with different results.
+/// Finds which ends have to be inside MPI for messages above the eager limit: progress while the
+/// sender computes, and while both do (measure_overheads() covers the receiver). Adds lengths
+/// between two lengths with different results.
 void measure_overlap(Pair& pair, Basis& basis, const Effort& effort) {
-  constexpr double kLonger = 1.25;  // the receiver stays away, so that the sender has to wait
+  constexpr double kLonger = 1.25;  // the receiver computes longer, so that the sender has to wait
   constexpr size_t kClosest = 64;   // bytes, and a 32nd of the length
   constexpr int kMostRounds = 12;
   if (!basis.probe.waiting || *basis.probe.waiting > static_cast<double>(effort.max_bytes)) {

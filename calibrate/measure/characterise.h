@@ -17,11 +17,11 @@ namespace rubato {
 
 /// One pattern of messages over its lengths.
 struct Series {
-  std::string pattern;  ///< what the file of samples calls it
+  std::string pattern;  ///< name in the file of samples
   Timings timings;
 };
 
-/// What was measured on a level.
+/// The series of a level.
 struct LevelSeries {
   Level level = Level::kNode;
   std::vector<Series> series;
@@ -31,7 +31,7 @@ struct LevelSeries {
 /// The user's options, and the signal to stop a run.
 struct Effort {
   Pace pace;
-  OfLoops of_loops = OfLoops::kLeast;  ///< what counts, and what has to be repeatable
+  OfLoops of_loops = OfLoops::kLeast;  ///< the statistic that counts and has to be repeatable
   size_t max_bytes = 4 << 20;
   size_t cold_bytes = 0;  ///< of each buffer that cold patterns and copies walk through
   // Of every sweep (SweepOptions).
@@ -39,35 +39,34 @@ struct Effort {
   double threshold = SweepOptions{}.threshold;
   size_t separation = SweepOptions{}.separation;
   unsigned seed = 1;
-  bool adaptive_patterns = false;  ///< ping-pongs in further modes have lengths of their own choice
-  LengthList lengths;              ///< of patterns whose lengths were chosen before
+  bool adaptive_patterns = false;  ///< ping-pongs in further modes refine their own lengths
+  LengthList lengths;              ///< given lengths of patterns
   std::function<bool()> stop;
   std::function<void(const std::string&)> progress;
   /// Called at the begin of each part with its budget in seconds; returns how long the part may
   /// continue if the machine is busy (TimePlan::begin). On the rank that measures.
   std::function<double(double)> begin = [](double budget) { return 2 * budget; };
-  /// Receives what a quick run leaves out: it ends in time on any network. On the rank that
-  /// measures.
+  /// Receives the parts that a quick run leaves out to end in time. On the rank that measures.
   std::function<void(const std::string&)> leave_out = [](const std::string&) {};
   /// Receives what was measured, part by part: from then on it survives a kill of the run. On the
   /// rank that measures.
   std::function<void(const LevelSeries&)> keep = [](const LevelSeries&) {};
 };
 
-/// In a random order that follows from the seed, the same on all ranks.
+/// Shuffles items in an order that depends on the seed only, the same on all ranks.
 template <typename Item>
 void shuffle_in_order_of(unsigned seed, std::vector<Item>& items) {
   std::mt19937 random(seed);
   std::shuffle(items.begin(), items.end(), random);
 }
 
-/// The rules of a sweep that takes `budget` seconds, and no longer if the machine is busy.
+/// The rules of a sweep of `budget` seconds, without more time on a busy machine.
 SweepOptions sweep_options(const Effort& effort, double budget);
 
-/// Has a sweep tell what it leaves out, as lengths of `what`.
+/// Makes a sweep report the lengths of `what` that it leaves out.
 void tell_left_out(SweepOptions& options, const Effort& effort, const std::string& what);
 
-/// What the parts of a level are planned to take together, seconds.
+/// Planned time of all parts of a level, seconds.
 double planned_seconds(Level level, const Pace& pace);
 
 /// Measures one level, into effort.keep; called on rank 0 while the partner serves. Errors:

@@ -65,7 +65,7 @@ CollectiveCall::CollectiveCall(MPI_Comm comm, CollectiveOp op, size_t bytes)
       op_(op),
       count_(static_cast<int>(reduces(op) ? bytes / sizeof(double) : bytes)),
       counts_(static_cast<size_t>(members_of(comm)), count_),
-      // Zeros are a sum's favourite: no number becomes too large by adding it again and again.
+      // Zeros, so that repeated sums do not overflow.
       send_(buffer_size(comm, op, bytes), 0),
       receive_(buffer_size(comm, op, bytes), 0) {
   for (size_t i = 0; i < counts_.size(); ++i) offsets_.push_back(static_cast<int>(i) * count_);
@@ -125,7 +125,7 @@ void CollectiveCall::operator()() {
       MPI_Exscan(from, to, count_, type, MPI_SUM, comm_);
       return;
     default:
-      assert(!"a collective that nobody measures");
+      assert(!"not a measured collective");
   }
 }
 

@@ -1,7 +1,7 @@
-// Observations come in blocks, since members have to agree on whether to go on. A window has room
-// for the call and the preparation of the next one: three times the longest run-time of the block
-// before, and at least kLeastWindow. A member that misses the begin of its window spoils the
-// observation for all; if that happens often, windows are too short and are doubled.
+// Observations come in blocks, since members have to agree on whether to continue. A window holds
+// the call and the preparation of the next one: three times the longest run-time of the previous
+// block, and at least kLeastWindow. If a member misses the begin of its window, the observation is
+// dropped for all; if that happens often, windows are too short and are doubled.
 #include "calibrate/measure/collective_timing.h"
 
 #include <algorithm>
@@ -16,18 +16,18 @@ constexpr int kRoot = 0;
 constexpr int kFirstBlock = 4, kLargestBlock = 64;
 constexpr double kLeastWindow = 20e-6, kMostWindow = 0.1;  // seconds
 constexpr double kWindowFactor = 3;
-constexpr double kNotice = 50e-6;  // seconds from telling about a block of windows to its first one
+constexpr double kNotice = 50e-6;  // seconds from announcing a block of windows to its first one
 
 /// Start and end of each observation on one member.
 struct Block {
   std::vector<double> start, end, late;
 };
 
-/// What the root tells all before a block.
+/// The root's broadcast before a block.
 struct Order {
   double first_window = 0;  ///< global time
   double window = 0;
-  int observations = 0;  ///< 0: it is enough
+  int observations = 0;  ///< 0: finished
 };
 
 void observe(MPI_Comm comm, const std::function<void()>& call, ProcessSync sync,
@@ -56,7 +56,7 @@ std::vector<double> reduce(const std::vector<double>& own, MPI_Op op, MPI_Comm c
   return all;
 }
 
-/// Adds a block to what is known. Collective.
+/// Adds a block to the timing. Collective.
 void collect(const Block& block, const GlobalClock& clock, MPI_Comm comm, bool is_root,
              CollectiveTiming& timing) {
   std::vector<double> local, start, end;
@@ -119,10 +119,10 @@ CollectiveTiming time_collective(MPI_Comm comm, const std::function<void()>& cal
     const bool at_limit = made >= options.rule.most;
     const double passed = clock.now() - begin;
     const bool out_of_time = passed >= options.budget;
-    const int room = static_cast<int>(std::min(1e6, (options.budget - passed) / passed * made));
+    const int fitting = static_cast<int>(std::min(1e6, (options.budget - passed) / passed * made));
     order.observations = settled || at_limit || out_of_time
                              ? 0
-                             : std::clamp(std::min(room, options.rule.most - made), 1,
+                             : std::clamp(std::min(fitting, options.rule.most - made), 1,
                                           std::min(2 * order.observations, kLargestBlock));
   }
 }

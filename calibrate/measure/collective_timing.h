@@ -18,11 +18,11 @@ inline constexpr std::array<const char*, 2> kProcessSyncNames = {"barrier", "win
 struct TimingOptions {
   ProcessSync sync = ProcessSync::kBarrier;
   StopRule rule;
-  double budget = 0.1;  ///< seconds; passed by what four repetitions take
+  double budget = 0.1;  ///< seconds; exceeded if four repetitions take longer
   int warm_up = 2;      ///< calls that are not counted
 };
 
-/// One call, again and again. Seconds by observation, on the root; other members have nothing.
+/// Repeated observations of one call, in seconds, on the root; other members have none.
 struct CollectiveTiming {
   std::vector<double> local;   ///< the longest time of a member in the call, by its own clock
   std::vector<double> global;  ///< latest end less earliest start, by the global clock

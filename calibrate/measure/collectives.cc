@@ -17,9 +17,9 @@
 namespace rubato {
 namespace {
 
-// Seconds for all experiments of all operations together, however many processes there are. Where
-// ranks share cores each call takes milliseconds; then the least number of repetitions passes the
-// budget, and at kOverrun of it the experiments that are left are left out: any of them, since
+// Seconds for all experiments of all operations together, for any number of processes. If ranks
+// share cores, each call takes milliseconds, and the least number of repetitions exceeds the
+// budget; at kOverrun times the budget the remaining experiments are left out: any of them, since
 // their order is random.
 constexpr double kBudget = 45, kQuickBudget = 5;
 constexpr double kOverrun = 6;
@@ -27,9 +27,9 @@ constexpr size_t kMostMemory = 64 << 20;  // bytes of a rank's buffers
 constexpr int kMostForLimits = 8;         // processes in the communicator of the sync limits
 constexpr size_t kMostForLimitsBytes = 1 << 20;
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kAdjustEvery = 1;  // seconds between two looks at the clocks
+constexpr double kAdjustEvery = 1;  // seconds between two adjustments of the clocks
 
-/// So many ranks, and whether this one is among them.
+/// A communicator with a number of processes; null on other ranks.
 struct Team {
   MPI_Comm comm = MPI_COMM_NULL;
   int processes = 0;
@@ -90,7 +90,7 @@ TimingOptions timing_options(const CollectivesEffort& effort, size_t experiments
   TimingOptions options;
   options.sync = effort.sync;
   options.budget = collectives_seconds(effort) / static_cast<double>(experiments);
-  // SKaMPI's rule and MPIBlib's: both figures are those of the mean.
+  // SKaMPI's rule and MPIBlib's: both concern the mean.
   options.rule.least = 10;
   const int most = effort.pace.quick ? 200 : 1000;
   options.rule.most = effort.repetitions > 0 ? effort.repetitions : effort.pace.times(most, most);
@@ -117,8 +117,8 @@ class Run {
     last_adjusted_ = clock_.now();
   }
 
-  /// Which experiment comes next, as rank 0 proposes it to all; -1 when it proposes none, was told
-  /// to stop, or `end` (as now()) is over. Sleeps until they are there.
+  /// The next experiment, broadcast by rank 0; -1 if it proposes none, got a signal to stop, or
+  /// now() is past `end`. Sleeps until all ranks are here.
   int next(int proposal, double end) {
     sleep_until_all_are_here(world_);
     const double now = clock_.now();
@@ -164,7 +164,7 @@ class Run {
       uncertain_.push_back(index);
   }
 
-  /// On rank 0: the one that has waited longest for more observations, or -1.
+  /// On rank 0: the experiment that has waited longest for more observations, or -1.
   int take_uncertain() {
     if (uncertain_.empty()) return -1;
     const int index = uncertain_.front();
@@ -179,7 +179,7 @@ class Run {
     if (rank_ == 0) results_.limits.push_back({op, team.processes, team.level, limit});
   }
 
-  /// What is known, of so many experiments.
+  /// The results, given the number of all experiments.
   CollectiveResults results(size_t experiments) {
     for (auto& [index, sample] : samples_) {
       if (!sample.timing.local.empty()) results_.samples.push_back(std::move(sample));
@@ -232,7 +232,7 @@ CollectiveResults measure_collectives(MPI_Comm world, const CollectivesEffort& e
     if (!is_rooted(op)) continue;
     const auto team = std::find_if(teams.rbegin(), teams.rend(),
                                    [](const Team& one) { return one.processes <= kMostForLimits; });
-    run.tell("who holds whom, " + name_of(op));
+    run.tell("sync limit, " + name_of(op));
     if (run.next(0, limits_until) < 0) break;
     ++limits;
     run.find_limit(op, *team);
@@ -249,7 +249,7 @@ CollectiveResults measure_collectives(MPI_Comm world, const CollectivesEffort& e
   }
   // The rest of the time goes to disturbed experiments.
   for (;;) {
-    run.tell("uncertain ones again");
+    run.tell("repeating uncertain experiments");
     const int index = run.next(run.take_uncertain(), begin + budget);
     if (index < 0) break;
     run.measure(experiments, index, options);

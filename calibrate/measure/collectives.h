@@ -14,7 +14,7 @@
 
 namespace rubato {
 
-/// Which collectives are measured, and how.
+/// The collectives to measure, and how.
 struct CollectivesEffort {
   std::vector<CollectiveOp> operations;  ///< none: nothing is measured
   ProcessSync sync = ProcessSync::kBarrier;
@@ -27,7 +27,7 @@ struct CollectivesEffort {
   std::function<void(const std::string&)> progress;
 };
 
-/// One collective on so many processes with so much payload.
+/// One collective at one number of processes and one payload.
 struct CollectiveSample {
   CollectiveOp op = CollectiveOp::kBarrier;
   int processes = 2;
@@ -36,7 +36,7 @@ struct CollectiveSample {
   CollectiveTiming timing;
 };
 
-/// The payload from which on members hold each other; absent = none of the tried ones.
+/// The payload from which on members synchronise with each other; absent = none of the tried ones.
 struct SyncLimit {
   CollectiveOp op = CollectiveOp::kBcast;
   int processes = 2;
@@ -44,16 +44,16 @@ struct SyncLimit {
   std::optional<size_t> held_from;
 };
 
-/// What was measured; on rank 0.
+/// The results, on rank 0.
 struct CollectiveResults {
   ProcessSync sync = ProcessSync::kBarrier;
   std::vector<CollectiveSample> samples;
   std::vector<SyncLimit> limits;
-  int limits_skipped = 0;  ///< operations whose limit was not looked for, for lack of time
-  int skipped = 0;         ///< experiments without an observation in time, or that a stop left out
+  int limits_skipped = 0;  ///< operations whose limit was not measured, for lack of time
+  int skipped = 0;         ///< experiments without observations, for lack of time or due to a stop
 };
 
-/// What they are planned to take together, seconds.
+/// Planned time of all, seconds.
 double collectives_seconds(const CollectivesEffort& effort);
 
 /// The largest buffers of a rank at one time, at most 64 MiB.

@@ -1,5 +1,5 @@
 // The slow-down of a message by concurrent ones: k pairs of ranks run the same ping-pong at the
-// same time, as a bisection of 2 k ranks; the first half of the ranks are one end of each pair.
+// same time, as a bisection of 2 k ranks; the first half of the ranks is one end of each pair.
 #include "calibrate/measure/load.h"
 
 #include <mpi.h>

@@ -8,7 +8,7 @@
 
 namespace rubato {
 
-/// Number of series that measure_load() makes of so many pairs.
+/// Number of series of measure_load() for this number of pairs.
 int load_series(size_t pairs);
 
 /// Ping-pongs of 1, 2, 4, ... and all of these pairs of ranks at once (MPI_COMM_WORLD; rank 0 is in

@@ -13,12 +13,12 @@
 namespace rubato {
 namespace {
 
-// As many as a halo exchange has. What one more of a burst costs depends on how many there are:
-// with 16 of 8 KiB it is a fifth to a half more inside a node, where free cells run out and caches
-// overflow.
+// As many as in a halo exchange. The cost of a further message of a burst depends on their number:
+// with 16 of 8 KiB it is a fifth to a half higher inside a node, where free cells run out and
+// caches overflow.
 constexpr int kMinBurst = 2, kMaxBurst = kMostInBurst;
 
-/// The byte at `i` of a message of `bytes`; no two lengths and no shifted message look alike.
+/// The byte at `i` of a message of `bytes`; different for each length and for shifted messages.
 unsigned char pattern(size_t bytes, size_t i) {
   return static_cast<unsigned char>((i + bytes * 31) * 2654435761u >> 16 ^ i);
 }
@@ -34,10 +34,10 @@ bool has_pattern(const unsigned char* data, size_t bytes, unsigned char flip) {
   return true;
 }
 
-/// How often messages go before they are timed: both sides are there then, and the buffers where
-/// the last time leaves them. Where several megabytes go at once, what the caches hold of other
-/// patterns is gone after some times only: eight messages of 1 MiB took 0.89 ms behind one of them
-/// and 0.75 ms behind four (MPICH, shared memory).
+/// Number of repetitions before the timing: then both sides are ready, and the buffers in their
+/// usual state. With several megabytes at once, the caches lose the data of other patterns only
+/// after some repetitions: eight messages of 1 MiB took 0.89 ms after one repetition and 0.75 ms
+/// after four (MPICH, shared memory).
 int warm_ups(size_t bytes_at_once) {
   constexpr size_t kMuch = 1 << 20;
   return bytes_at_once < kMuch ? 1 : 4;
@@ -131,7 +131,7 @@ double Pair::ping_pong(size_t bytes, int round_trips, bool synchronous) {
     MPI_Recv(in, n, MPI_BYTE, partner_, kTag, comm_, MPI_STATUS_IGNORE);
     std::swap(in, out);
   };
-  round_trip();  // both sides are there, the buffers where the last round trip leaves them
+  round_trip();  // then both sides are ready, and the buffers in their usual state
   const double begin = now();
   for (int i = 0; i < round_trips; ++i) round_trip();
   return (now() - begin) / (2. * round_trips);
@@ -189,7 +189,7 @@ void Pair::answer_burst(const Command& command) {
   for (int left = command.count + warm_ups(command.bytes * sends.size()); left > 0; --left) {
     MPI_Waitall(command.messages, receives.data(), MPI_STATUSES_IGNORE);
     std::swap(in, out);
-    // The receives of the next burst are there before the other side may start it.
+    // Post the receives of the next burst before the other side may start it.
     if (left > 1) post_receives(in, command.bytes, receives);
     start_sends(out, command.bytes, sends);
     MPI_Waitall(command.messages, sends.data(), MPI_STATUSES_IGNORE);
@@ -220,8 +220,8 @@ void Pair::answer_stream(const Command& command) {
   }
 }
 
-// Ends that begin a latency apart wait in turn: one of them twice a latency in the odd exchanges,
-// and not at all in the even ones, the other one the other way round.
+// Ends that begin a latency apart wait in turn: one of them twice the latency in odd exchanges and
+// not at all in even ones, the other one vice versa. So the number of exchanges is made even.
 double Pair::exchange(size_t bytes, int exchanges) {
   exchanges = (exchanges + 1) / 2 * 2;
   command(kExchange, bytes, exchanges, 1, 0);
@@ -261,8 +261,8 @@ double Pair::exchange_with_self(size_t bytes, int exchanges) {
 }
 
 bool Pair::sends_eagerly(size_t bytes, double delay) {
-  // The clock starts before the command leaves, so that a sender which lost its processor between
-  // command and send looks late rather than eager.
+  // The timing starts before the command, so that a sender which loses its processor between
+  // command and send appears late rather than eager.
   const double begin = now();
   command(kLateReceiver, bytes, 1, 0, delay);
   MPI_Send(send_.data(), static_cast<int>(bytes), MPI_BYTE, partner_, kTag, comm_);
@@ -272,7 +272,7 @@ bool Pair::sends_eagerly(size_t bytes, double delay) {
 }
 
 void Pair::answer_late(const Command& command) {
-  // Inside MPI all the while, so that whatever needs this side's help alone gets it.
+  // Inside MPI all the time, so that a send which needs only this side's progress completes.
   const double until = now() + command.delay;
   while (now() < until) {
     int found = 0;
@@ -319,7 +319,7 @@ void Pair::answer_pattern(const Command& command) {
   MPI_Recv(receive_.data(), n, MPI_BYTE, 0, kTag, comm_, MPI_STATUS_IGNORE);
   const int intact = has_pattern(receive_.data(), command.bytes, 0);
   fill_pattern(send_.data(), command.bytes,
-               0xff);  // every bit the other way round, on the way back
+               0xff);  // all bits inverted, on the way back
   MPI_Send(send_.data(), n, MPI_BYTE, 0, kTag, comm_);
   MPI_Send(&intact, 1, MPI_INT, 0, kTag, comm_);
 }

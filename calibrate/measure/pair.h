@@ -10,7 +10,7 @@
 
 namespace rubato {
 
-/// Memory for messages, page-aligned and touched before anything is timed. Errors: InputError when
+/// Memory for messages, page-aligned and touched before anything is timed. Errors: InputError if
 /// there is too little.
 class Buffer {
  public:
@@ -34,7 +34,7 @@ struct ReceiveTimes {
 };
 
 /// The experiments between rank 0 of a communicator and one partner. Rank 0 calls them; the partner
-/// is in serve(), learns before each loop what comes, and does the other half.
+/// is in serve(), receives a command before each loop, and runs the other half.
 ///
 /// The sent data is always the data received just before: programs write what they send, so it lies
 /// in the sender's cache and not in the receiver's. Sending one unchanged buffer repeatedly would
@@ -68,34 +68,33 @@ class Pair {
   double exchange_with_self(size_t bytes, int exchanges);
   /// True when a blocking send of `bytes` returned well before its receive was posted, which comes
   /// `delay` seconds late. The receiver is inside MPI meanwhile: Open MPI's shared memory holds
-  /// some senders until the receiver calls MPI at all, and those are eager all the same (two of
-  /// them head to head get on).
+  /// some senders until the receiver calls MPI at all, but these sends are eager too (two of them
+  /// head to head do not deadlock).
   bool sends_eagerly(size_t bytes, double delay);
-  /// The same for rank 0 and itself: true when a send completes without its receive.
+  /// The same for rank 0 and itself: true if a send completes without its receive.
   bool sends_eagerly_to_self(size_t bytes);
-  /// Sends a bit pattern there and back (or to itself) and checks each byte. False when one
-  /// differs.
+  /// Sends a bit pattern there and back (or to itself) and checks each byte. False if one differs.
   bool payload_survives(size_t bytes);
 
   // Processor time at either end (pair_overheads.cc). The other end computes for `away` seconds or
   // not at all; each time is the median of `repetitions`, less the cost of the clock.
   /// Seconds in MPI_Isend while the receiver has posted and computes.
   double send_overhead(size_t bytes, int repetitions, double away);
-  /// This end computes for `away` seconds between MPI_Irecv and MPI_Wait; the message comes
-  /// meanwhile, unless it needs the receiver; the sender is in MPI_Send.
+  /// This end computes for `away` seconds between MPI_Irecv and MPI_Wait; the message arrives
+  /// meanwhile, unless it needs the receiver inside MPI; the sender is in MPI_Send.
   ReceiveTimes receive_overhead(size_t bytes, int repetitions, double away);
   /// Seconds in an MPI_Recv that is posted `away` seconds after its message was sent.
   double unexpected_overhead(size_t bytes, int repetitions, double away);
-  /// Seconds in MPI_Wait after MPI_Isend and computing for `away` seconds; the message goes
-  /// meanwhile, unless it needs the sender. The receiver computes for `partner_away` seconds and is
-  /// in MPI_Wait from then on. If `partner_away` is 0: that time, or the time until the receiver
-  /// confirms the message, whichever is longer.
+  /// Seconds in MPI_Wait after MPI_Isend and computing for `away` seconds; the message is sent
+  /// meanwhile, unless it needs the sender inside MPI. The receiver computes for `partner_away`
+  /// seconds and is in MPI_Wait from then on. If `partner_away` is 0: that time, or the time until
+  /// the receiver confirms the message, whichever is longer.
   double sender_wait(size_t bytes, int repetitions, double away, double partner_away);
 
-  /// Lets the partner go.
+  /// Ends serve() on the partner.
   void release();
 
-  /// On the partner: does the other halves until release().
+  /// On the partner: runs the other halves until release().
   void serve();
 
  private:
@@ -110,7 +109,7 @@ class Pair {
     kSender,
     kRelease
   };
-  /// What the partner is told to do.
+  /// A command to the partner.
   struct Command {
     int kind;
     int count;     ///< loops of the experiment

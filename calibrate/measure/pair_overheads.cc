@@ -1,10 +1,10 @@
 // Processor time of a message at its two ends.
 //
-// The other end must not be waited for: a sender that waits for a receiver, or a receiver for a
-// sender, does no work. So the measured end comes late, or the other end looks away: it computes
-// long enough for everything to happen that needs no help from it (Kielmann, Bal and Verstoep,
-// "Fast Measurement of LogP Parameters for Message Passing Platforms", 2000, delay the reply
-// likewise). One end takes the time, so no clocks are compared.
+// The measured times must not contain waits for the other end, which are not work. So the measured
+// end comes late, or the other end computes, long enough for everything to complete that does not
+// need it (Kielmann, Bal and Verstoep, "Fast Measurement of LogP Parameters for Message Passing
+// Platforms", 2000, delay the reply likewise). One end measures the time, so no clocks are
+// compared.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -14,7 +14,7 @@
 namespace rubato {
 namespace {
 
-/// What reading the clock twice takes.
+/// The time of reading the clock twice.
 double clock_cost() {
   static const double cost = [] {
     double least = 1;
@@ -27,26 +27,26 @@ double clock_cost() {
   return cost;
 }
 
-constexpr double kShortest = 1e-9;  // seconds; a time of 0 is none
+constexpr double kShortest = 1e-9;  // seconds; a time of 0 is invalid
 
-/// The median of some times, without that of the clock. A single disturbance of a long message is
-/// more than all the rest, so no averages.
+/// The median of some times, without the cost of the clock. Not the average, since a single
+/// disturbance of a long message may exceed the sum of all others.
 class Stopwatch {
  public:
   explicit Stopwatch(int repetitions) { times_.reserve(static_cast<size_t>(repetitions) + 1); }
   void start() { begin_ = now(); }
-  /// Returns the time that was taken.
+  /// Records and returns the time since start().
   double stop() {
     add(elapsed());
     return times_.back();
   }
-  /// Since start().
+  /// Time since start().
   double elapsed() const { return now() - begin_ - clock_cost(); }
-  /// Instead of the latest one.
+  /// Replaces the latest time.
   void replace(double seconds) { times_.back() = seconds; }
-  /// One that others took.
+  /// Adds a time measured elsewhere.
   void add(double seconds) { times_.push_back(seconds); }
-  /// Without the first one: both sides are there and know their buffers from then on.
+  /// Without the first time, during which both sides and their buffers become ready.
   double median() {
     const auto first = times_.begin() + 1;
     const auto middle = first + (times_.end() - first) / 2;
@@ -61,8 +61,8 @@ class Stopwatch {
 
 }  // namespace
 
-// Messages are written before they are sent, as programs do it: an unchanged one might still lie in
-// the cache of its receiver.
+// Messages are written before they are sent, as in programs: unchanged data might still be in the
+// cache of the receiver.
 
 double Pair::send_overhead(size_t bytes, int repetitions, double away) {
   command(kReceiverAway, bytes, repetitions, 0, away);
@@ -80,8 +80,8 @@ double Pair::send_overhead(size_t bytes, int repetitions, double away) {
 }
 
 double Pair::sender_wait(size_t bytes, int repetitions, double away, double partner_away) {
-  // What a socket has taken is sent as far as MPI_Wait can tell: so the receiver says when it has
-  // the message, too, where it was there for it.
+  // For MPI_Wait, data in a socket's buffer is sent. So the receiver also confirms the message, if
+  // it does not compute.
   const bool answers = partner_away == 0;
   command(kReceiverAway, bytes, repetitions, answers, partner_away);
   Stopwatch watch(repetitions);

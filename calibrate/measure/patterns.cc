@@ -1,7 +1,7 @@
-// mpptest's patterns of messages, in a loop each.
+// mpptest's patterns of messages, a loop for each.
 //
-// Rank 0 runs the sweep over lengths and broadcasts which loop comes next; all ranks run it and the
-// slowest one's time counts. The data sent in one step was received in the step before (see Pair).
+// Rank 0 runs the sweep over lengths and broadcasts the next loop; all ranks run it, and the
+// slowest rank's time counts. The data sent in one step was received in the step before (see Pair).
 // "cold" walks through memory of twice the size of the largest cache (half of it for outgoing data,
 // half for incoming), each loop starting where the one before ended, so that neither side finds a
 // message in its caches.
@@ -17,7 +17,7 @@
 namespace rubato {
 namespace {
 
-/// What all ranks are told to do next.
+/// Rank 0's broadcast of the next loop.
 struct Command {
   MessagePattern pattern;
   int steps = 0;  ///< 0: no more
@@ -25,7 +25,7 @@ struct Command {
   double work = 0;  ///< seconds to compute in each step
 };
 
-/// The message that a rank sends to to[k] is the one that is received from from[k].
+/// The message that a rank sends to to[k] is the one that its receiver gets from from[k].
 struct Neighbours {
   int count = 0;
   std::array<int, kMostNeighbours> to{}, from{};
@@ -38,7 +38,7 @@ struct Neighbours {
 
 class Runner {
  public:
-  /// The ranks say the same, so that all have the room that rank 0 chooses lengths for.
+  /// All ranks pass the same numbers, so that their buffers fit the lengths that rank 0 chooses.
   Runner(MPI_Comm comm, size_t max_bytes, size_t cold_bytes)
       : comm_(comm),
         max_bytes_(max_bytes),
@@ -98,7 +98,7 @@ class Runner {
   template <typename Step>
   double time(Step step) {
     MPI_Barrier(comm_);
-    step();  // the buffers are where a step leaves them
+    step();  // then the buffers are in their usual state
     const double begin = now();
     for (int i = 0; i < command_.steps; ++i) step();
     return (now() - begin) / command_.steps;
@@ -147,7 +147,7 @@ class Runner {
     return command_.pattern.shape == PatternShape::kPingPong ? rank_ == 0 : rank_ < ranks_ / 2;
   }
   int count() const { return static_cast<int>(command_.bytes); }
-  /// Messages begin at the line of a cache.
+  /// Messages begin at cache lines.
   size_t stride() const { return whole_lines(command_.bytes); }
   unsigned char* out(int k) const {
     return out_.data() + offset_ + static_cast<size_t>(k) * stride();
@@ -156,12 +156,12 @@ class Runner {
     return in_.data() + offset_ + static_cast<size_t>(k) * stride();
   }
 
-  /// Where the messages of this step lie.
+  /// Sets the place of the messages of this step.
   void move_on(int messages) {
     offset_ = command_.pattern.cold ? walk_.next(static_cast<size_t>(messages) * stride()) : 0;
   }
 
-  /// What came in goes out next.
+  /// The received data is sent next.
   void turn_round() {
     if (!command_.pattern.cold) std::swap(in_, out_);
   }
@@ -175,7 +175,7 @@ class Runner {
     unsigned char* const from = out(0);
     unsigned char* const to = warm ? from : in(0);
     if (command_.pattern.mode == PatternMode::kNonblocking) {
-      // The receive is posted before the message that answers can come.
+      // The receive is posted before the answer can arrive.
       MPI_Request receive, send;
       MPI_Irecv(in(0), count(), MPI_BYTE, peer, 0, comm_, &receive);
       if (!first) MPI_Wait(&receive, MPI_STATUS_IGNORE);
@@ -221,8 +221,8 @@ class Runner {
     turn_round();
   }
 
-  /// A ping-pong of ready sends: who answers has posted its next receive before, so that it is
-  /// there when the next message comes.
+  /// A ping-pong of ready sends: a rank posts its next receive before it answers, so that the
+  /// receive is posted when the next message arrives.
   double ready(const Neighbours& neighbours) {
     MPI_Request receive = MPI_REQUEST_NULL;
     const auto post = [&] {
@@ -249,7 +249,7 @@ class Runner {
     });
   }
 
-  /// Requests that are made once: two sets, so that what came in goes out next.
+  /// Persistent requests: two sets, so that the received data is sent next.
   double persistent(const Neighbours& neighbours, bool by_turns) {
     offset_ = 0;
     std::array<std::vector<MPI_Request>, 2> sets;
@@ -294,7 +294,7 @@ class Runner {
   Command command_;
 };
 
-/// 8 B, 64 B, 512 B, ... and nothing, and the largest.
+/// 0, 8 B, 64 B, 512 B, ... and the largest.
 std::set<size_t> lengths_of(size_t max_bytes) {
   std::set<size_t> lengths = {0, max_bytes};
   for (size_t n = 8; n < max_bytes; n *= 8) lengths.insert(n);
@@ -322,7 +322,8 @@ std::vector<Series> measure_patterns(MPI_Comm comm, const std::vector<MessagePat
   std::vector<Series> all;
   SweepOptions options = sweep_options(effort, pattern_seconds(effort.pace));
   Timings alone;
-  // What the overlap is compared with is measured before it, all else in random order.
+  // The pattern with which the overlap is compared is measured before it, all others in random
+  // order.
   std::vector<MessagePattern> order = patterns;
   shuffle_in_order_of(effort.seed, order);
   std::stable_sort(

@@ -10,13 +10,13 @@
 
 namespace rubato {
 
-/// What one pattern is planned to take, seconds.
+/// Planned time of one pattern, seconds.
 double pattern_seconds(const Pace& pace);
 
 /// Measures patterns among all ranks of a communicator, at a few lengths each; every rank of it
 /// calls this with the same patterns. Rank 0 gets the times of a step: for a ping-pong or bisection
-/// half a round trip, else all messages that a rank exchanges at once; the slowest rank counts.
-/// Lengths are those of the list in `effort` for `level`, where it has some.
+/// half a round trip, else all messages that a rank exchanges at once; the slowest rank counts. If
+/// the list in `effort` has lengths for `level`, these are used.
 std::vector<Series> measure_patterns(MPI_Comm comm, const std::vector<MessagePattern>& patterns,
                                      std::optional<Level> level, const Effort& effort);
 

@@ -6,8 +6,8 @@
 namespace rubato {
 namespace {
 
-/// The socket that all cores are on which this process may use; kNoSocket where they are on
-/// several, and where hwloc does not know.
+/// The socket with all cores that this process may use; kNoSocket if they are on several sockets,
+/// or if hwloc does not know.
 int own_socket() {
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0) return kNoSocket;
@@ -17,7 +17,7 @@ int own_socket() {
       hwloc_get_cpubind(topology, cores, HWLOC_CPUBIND_PROCESS) == 0) {
     const hwloc_obj_t package =
         hwloc_get_next_obj_covering_cpuset_by_type(topology, cores, HWLOC_OBJ_PACKAGE, nullptr);
-    // By the system's number: ranks that may not see each other's sockets count others.
+    // The system's number: logical numbers differ between ranks that see different sockets.
     if (package && package->os_index != HWLOC_UNKNOWN_INDEX &&
         hwloc_bitmap_isincluded(cores, package->cpuset))
       socket = static_cast<int>(package->os_index);

@@ -1,11 +1,11 @@
-// All nodes at once, each of which sends to another one and receives from a third (Shift in
-// models/fit/network_fit.h). A ping-pong never has more than one message in a link, so it finds the
-// bandwidth of a message and not what many have together (mpptest's "total bandwidth is not
+// All nodes send at once, each to another node, and receive from a third one (Shift in
+// models/fit/network_fit.h). A ping-pong never has more than one message in a link, so it measures
+// the bandwidth of one message and not the total of many (mpptest's "total bandwidth is not
 // point-to-point bandwidth"; Gropp and Lusk 1999).
 //
-// Rank 0 runs the sweep and tells the others the length and the number of steps. The slowest rank's
-// time counts. Numbers of steps are even: ranks that began a latency apart wait in turn, one in the
-// odd steps and one in the even ones.
+// Rank 0 runs the sweep and sends the length and the number of steps to the others. The slowest
+// rank's time counts. Numbers of steps are even: ranks that began a latency apart wait in turn, one
+// in odd steps and one in even ones.
 #include "calibrate/measure/sharing.h"
 
 #include <mpi.h>
@@ -142,7 +142,7 @@ std::vector<Series> measure_sharing(const Placement& places, const Effort& effor
         effort.begin(options.budget);
         if (effort.progress) effort.progress("network, " + shift.name());
         tell_left_out(options, effort, shift.name());
-        // The shortest one tells how far the nodes are from each other.
+        // The shortest one shows the distance of the nodes.
         options.only = {8, effort.max_bytes / 16, effort.max_bytes / 4, effort.max_bytes};
         options.refine = false;
         all.push_back({shift.name(), sweep(

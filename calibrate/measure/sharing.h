@@ -8,12 +8,13 @@
 
 namespace rubato {
 
-/// What messages between nodes share: a series for each of shifts_to_measure(), of a few long
-/// messages, on rank 0. All ranks of MPI_COMM_WORLD call it; `wait` is a barrier for idle ones.
+/// Measures the resources that messages between nodes share: a series for each of
+/// shifts_to_measure(), of a few long messages, on rank 0. All ranks of MPI_COMM_WORLD call it;
+/// `wait` is a barrier for idle ones.
 std::vector<Series> measure_sharing(const Placement& places, const Effort& effort,
                                     const std::function<void()>& wait);
 
-/// What that is planned to take, seconds.
+/// Planned time of measure_sharing(), seconds.
 double sharing_seconds(const Pace& pace, const Placement& places);
 
 }  // namespace rubato

@@ -15,10 +15,11 @@ namespace rubato {
 namespace {
 
 constexpr int kRefinementRounds = 12;
-constexpr int kLeastCycles = 3;  // however long they take on a busy machine
+constexpr int kLeastCycles = 3;  // even if they take long on a busy machine
 constexpr double kAnomaly = 1.10;
 constexpr int kAnomalyLoops = 10;
-constexpr int kSettledEvery = 4;  // cycles: settled lengths are measured, and all are judged
+constexpr int kSettledEvery =
+    4;  // cycles until settled lengths are measured, and all are judged, again
 constexpr int kLoopsToSettle = 10;
 constexpr double kShortest = 1e-9;  // seconds: messages to oneself take no time in a simulator
 
@@ -44,7 +45,7 @@ class Sweep {
   bool stopped() const { return options_.stop && options_.stop(); }
   double elapsed() const { return time() - begin_; }
 
-  /// Of the lengths those for which the budget is long enough, by what some visits take.
+  /// The lengths for which the budget is long enough, judged by the time of some visits.
   std::set<size_t> affordable(const std::set<size_t>& lengths) const {
     constexpr size_t kFirst = 4096, kStep = 16;
     constexpr double kShare = 0.125;  // of the budget, for the longest of these visits
@@ -65,31 +66,31 @@ class Sweep {
       if (cost(bytes) > kShare * options_.budget) break;
       visit(bytes);
     }
-    // The first loop over a length is forgotten.
+    // The first loop over a length does not count.
     return affordable_lengths(lengths, {options_.extra.begin(), options_.extra.end()}, cost,
                               kLeastCycles + 1, options_.budget - elapsed());
   }
 
-  /// Each loop once for one length, as long as the length needs.
+  /// Runs each loop once for one length, with the number of round trips that it needs.
   void measure(size_t bytes) {
     for (size_t i = 0; i < loops_.size(); ++i) measure(loops_[i], bytes, all[i][bytes]);
   }
 
   void measure(const Loop& loop, size_t bytes, Timing& timing) {
     double known = timing.min;
-    // The first loop is short: it shows how long the others have to be, and is then forgotten.
+    // The first loop is short: it determines the round trips of the others and does not count.
     if (timing.loops == 0) known = loop(bytes, options_.min_round_trips);
     const int round_trips = round_trips_of(known);
     const double seconds = loop(bytes, round_trips);
     timing.add(seconds, round_trips, time());
   }
 
-  /// What a length takes at this moment, by the first loop and without a trace of it.
+  /// The present time of a length, by the first loop; not recorded.
   double look(size_t bytes) {
     return std::max(kShortest, loops_.front()(bytes, round_trips_of(timings.at(bytes).min)));
   }
 
-  /// Each of the lengths once, in a new random order. False when interrupted.
+  /// Measures each of the lengths once, in a new random order. False if interrupted.
   bool cycle(std::vector<size_t> lengths) {
     std::shuffle(lengths.begin(), lengths.end(), random_);
     for (size_t bytes : lengths) {
@@ -116,7 +117,7 @@ class Sweep {
     if (options_.progress) options_.progress(what);
   }
 
-  /// Two halves of the worst of the loops.
+  /// Difference of the two halves, of the worst loop.
   double repeatable_within() const {
     double worst = 0;
     for (const Timings& one : all)
@@ -124,7 +125,7 @@ class Sweep {
     return worst;
   }
 
-  /// No loop over a length differs from the others: in a simulator, where more loops tell no more.
+  /// True if loops over a length never differ: in a simulator, where more loops are useless.
   bool exact() const {
     constexpr double kDigits = 1e-4;
     for (const Timings& one : all) {
@@ -159,8 +160,8 @@ class Sweep {
  private:
   double time() const { return options_.clock ? options_.clock() : now(); }
 
-  /// So that a loop is long enough for the clock; not where messages take no time at all (those to
-  /// oneself in a simulator).
+  /// Makes a loop long enough for the clock, unless messages take no time at all (to oneself in a
+  /// simulator).
   int round_trips_of(double seconds) const {
     if (seconds <= kShortest) return options_.min_round_trips;
     return static_cast<int>(std::clamp(std::ceil(options_.loop_seconds / seconds),
@@ -174,7 +175,7 @@ class Sweep {
   double begin_;
 };
 
-/// Anomalies again, a few loops each.
+/// Measures anomalies again, a few loops each.
 bool repeat_anomalies(Sweep& run) {
   std::set<size_t> lengths;
   for (const Timings& one : run.all) {
@@ -185,11 +186,11 @@ bool repeat_anomalies(Sweep& run) {
 
 /// Cycles over a part of the lengths, at the speed that the machine had when the others were
 /// measured. A machine may have two speeds (two ranks that share a core for some seconds, a core
-/// that gets hot), and a length that was measured at one of them among neighbours that were at the
-/// other looks like a step. So some lengths of the coarse grid are looked at after each cycle. A
-/// slow cycle is dropped and repeated; if the machine became faster, all lengths are measured
-/// again. The old speed may never return: after a while all lengths are measured anew at the
-/// present speed, which is then accepted.
+/// that gets hot), and a length measured at one speed among neighbours measured at the other looks
+/// like a step. So some lengths of the coarse grid are checked after each cycle. A slow cycle is
+/// dropped and repeated; if the machine became faster, all lengths are measured again. The old
+/// speed may never return: after a while all lengths are measured anew at the present speed, which
+/// is then accepted.
 class ComparableCycles {
  public:
   ComparableCycles(Sweep& run, const SweepOptions& options) : run_(run), options_(options) {
@@ -199,7 +200,7 @@ class ComparableCycles {
   }
 
   /// Waits until the machine has the speed at which all lengths were measured, or the time for
-  /// cycles is over. False when interrupted.
+  /// cycles is over. False if interrupted.
   bool settle() {
     while (!same_ && !taken_as_it_is_ && run_.elapsed() <= options_.budget / 2) {
       if (run_.stopped() || !catch_up()) return false;
@@ -207,7 +208,7 @@ class ComparableCycles {
     return true;
   }
 
-  /// One more cycle. Nothing where the time for them is over. False when interrupted.
+  /// One more cycle, unless the time for cycles is over. False if interrupted.
   bool cycle(const std::vector<size_t>& lengths) {
     while (run_.elapsed() <= options_.budget / 2) {
       if (taken_as_it_is_) return run_.cycle(lengths);
@@ -225,11 +226,11 @@ class ComparableCycles {
  private:
   enum class Speed { kSame, kFaster, kSlower };
   static constexpr size_t kReferences = 5;
-  // The least of them: two where that is as fast as before. A loop may be late at random, so more
-  // are needed before the machine is called slow than before it is called what it was.
+  // Number of checks, of which the fastest counts: two if that is as fast as before. A loop may be
+  // late at random, so more checks are needed before the machine is considered slow.
   static constexpr int kLooks = 2;
   static constexpr int kMostLooks = 12;
-  static constexpr double kWithin = 1.15;    // of what was measured before
+  static constexpr double kWithin = 1.15;    // relative to the earlier time
   static constexpr double kPatience = 0.25;  // of the budget
 
   Speed speed() {
@@ -248,8 +249,8 @@ class ComparableCycles {
   }
 
   /// Measures all lengths once more if the machine is as fast as before, or faster: some of them
-  /// may have times of its slow speed. If it is slow, waits; when patience is over, measures all of
-  /// them anew. False when interrupted.
+  /// may have times of its slow speed. If it is slow, waits; after kPatience, measures all of them
+  /// anew. False if interrupted.
   bool catch_up() {
     const Speed now = speed();
     if (now != Speed::kSlower) {
@@ -276,13 +277,13 @@ class ComparableCycles {
   Sweep& run_;
   const SweepOptions& options_;
   std::vector<size_t> references_;
-  bool same_ = false;  ///< as far as is known
+  bool same_ = false;  ///< the speed was the same at the last check
   bool taken_as_it_is_ = false;
-  double slow_since_ = -1;  ///< seconds of the run; below 0: it is not
+  double slow_since_ = -1;  ///< seconds of the run; below 0: not slow
 };
 
 /// Adds lengths until straight lines between them are good enough. Their neighbours are measured
-/// with them, since a disturbed neighbour asks for needless lengths.
+/// with them, since a disturbed neighbour would add needless lengths.
 bool refine(Sweep& run, const SweepOptions& options) {
   ComparableCycles comparable(run, options);
   for (int round = 0; round < kRefinementRounds; ++round) {
@@ -291,8 +292,8 @@ bool refine(Sweep& run, const SweepOptions& options) {
     const double threshold =
         run.exact() ? std::min(options.exact_threshold, options.threshold) : options.threshold;
     std::vector<size_t> middles = refinement(run.timings, threshold, options.separation);
-    const size_t room = options.max_lengths - std::min(options.max_lengths, run.timings.size());
-    middles.resize(std::min(middles.size(), room));
+    const size_t left = options.max_lengths - std::min(options.max_lengths, run.timings.size());
+    middles.resize(std::min(middles.size(), left));
     if (middles.empty() || run.elapsed() > options.budget / 2) return true;
     std::set<size_t> chosen(middles.begin(), middles.end());
     for (size_t bytes : middles) {
@@ -341,9 +342,9 @@ std::set<size_t> starting_lengths(size_t max_bytes) {
     lengths.insert(n);
     if (n + n / 2 <= max_bytes) lengths.insert(n + n / 2);
   }
-  // A staircase whose pitch divides powers of two (pages, packets, fragments of a pipeline) looks
-  // like a straight line from all of these: each stands at the end of a step. A few lengths stand
-  // at the begin of one.
+  // A staircase whose step length divides powers of two (pages, packets, fragments of a pipeline)
+  // looks like a straight line at all of these lengths, which are at the ends of steps. So a few
+  // lengths are at the begin of a step.
   for (size_t n = 64; n + n / 8 + 1 <= max_bytes; n *= 4) lengths.insert(n + n / 8 + 1);
   return lengths;
 }
@@ -448,7 +449,7 @@ std::vector<Timings> sweep_in_turn(const std::vector<Loop>& loops, const SweepOp
 
 std::optional<size_t> find_eager_limit(const std::function<bool(size_t)>& eager, size_t max_bytes) {
   if (!eager(0)) return std::nullopt;
-  size_t low = 0;  // eager for certain; `high` was late, by nature or by bad luck
+  size_t low = 0;  // certainly eager; `high` was late, because of its length or by chance
   for (;;) {
     size_t high = std::min(std::max<size_t>(1, 2 * low), max_bytes);
     while (eager(high)) {
@@ -460,7 +461,7 @@ std::optional<size_t> find_eager_limit(const std::function<bool(size_t)>& eager,
       const size_t middle = low + (high - low) / 2;
       (eager(middle) ? low : high) = middle;
     }
-    if (!eager(high)) return low;  // asked twice, at another moment
+    if (!eager(high)) return low;  // confirmed at another moment
     low = high;
     if (low == max_bytes) return max_bytes;
   }

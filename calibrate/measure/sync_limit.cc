@@ -11,9 +11,9 @@
 namespace rubato {
 namespace {
 
-// Others that have left before the late one comes are proof that they are not held, whatever the
-// scheduler did; that they leave after it may also mean that they had lost their processor, so it
-// is asked again, with a longer delay.
+// If the other members leave before the late one arrives, they do not wait for it, whatever the
+// scheduler did. If they leave after it, they may also have lost their processor, so the test is
+// repeated with a longer delay.
 constexpr double kDelay = 2e-3;  // seconds
 constexpr int kTries = 3;
 
@@ -29,8 +29,8 @@ bool is_held(MPI_Comm comm, CollectiveOp op, size_t bytes, const GlobalClock& cl
     MPI_Barrier(comm);
     if (late) usleep(static_cast<useconds_t>(delay * 1e6));
     constexpr double kLongAgo = -std::numeric_limits<double>::infinity();
-    std::array<double, 2> times = {kLongAgo,
-                                   kLongAgo};  // the late one comes, the last other one goes
+    std::array<double, 2> times = {
+        kLongAgo, kLongAgo};  // arrival of the late member, departure of the last other one
     if (late) times[0] = clock.global(clock.now());
     call();
     if (!late) times[1] = clock.global(clock.now());

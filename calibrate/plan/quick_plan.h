@@ -20,8 +20,8 @@ class VisitCost {
   std::map<size_t, double> seconds_;
 };
 
-/// Of the `wanted` lengths those that `visits` of each leave within `seconds`. Left out are first
-/// those that are neither powers of two nor `needed`, then the longest ones; the three shortest
+/// The `wanted` lengths that `visits` of each can measure within `seconds`. Left out are first
+/// lengths that are neither powers of two nor `needed`, then the longest ones; the three shortest
 /// stay, since a curve needs as many.
 std::set<size_t> affordable_lengths(const std::set<size_t>& wanted, const std::set<size_t>& needed,
                                     const VisitCost& cost, int visits, double seconds);

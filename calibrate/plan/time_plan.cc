@@ -11,11 +11,11 @@ constexpr double kQuick = 24;  // seconds
 }  // namespace
 
 double TimePlan::begin(double budget, double now) {
-  const double room = limit_ - now - rest_;
+  const double left = limit_ - now - rest_;
   rest_ = std::max(0.0, rest_ - budget);
   budget_ = budget;
   begun_ = now;
-  return budget + std::clamp(room, 0.0, budget);
+  return budget + std::clamp(left, 0.0, budget);
 }
 
 double TimePlan::left(double now) const {

@@ -31,8 +31,8 @@ class TimePlan {
   TimePlan(double planned, double limit) : rest_(planned), limit_(limit) {}
 
   /// A part with `budget` begins; the one before is over. Returns how long it may continue while
-  /// its repetitions differ: its budget and up to as long again, if the later parts leave room
-  /// below the limit.
+  /// its repetitions differ: its budget and up to as long again, if the later parts leave time for
+  /// that below the limit.
   double begin(double budget, double now);
 
   /// What is planned from now on. Never negative.

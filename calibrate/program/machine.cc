@@ -21,12 +21,12 @@ namespace {
 constexpr size_t kLeastCache = 4 << 20;
 constexpr size_t kMostCache = 1 << 30;
 
-/// So that no compiler finds a copy useless.
+/// Prevents the compiler from removing a copy.
 void use(const void* data) {
   asm volatile("" : : "r"(data) : "memory");
 }
 
-/// Work that takes a time of its own, and no memory.
+/// Work that takes a fixed time and no memory.
 void work(long steps) {
   unsigned long x = 1;
   for (long i = 0; i < steps; ++i) {

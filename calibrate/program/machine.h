@@ -14,14 +14,14 @@ namespace rubato {
 /// operands, sums of doubles.
 std::vector<Series> measure_memory(const Effort& effort);
 
-/// What that is planned to take, seconds.
+/// Planned time of measure_memory(), seconds.
 double memory_seconds(const Pace& pace);
 
 /// The largest cache of a processor, in bytes, as the system states it; at least 4 MiB (also if the
 /// system does not state it) and at most 1 GiB.
 size_t largest_cache();
 
-/// That of all ranks, since those of two nodes may differ. Collective.
+/// The largest of all ranks, since nodes may differ. Collective.
 size_t largest_cache_of_all(MPI_Comm comm);
 
 /// cold_buffer() for all ranks: from the largest of their caches and the least memory left for one

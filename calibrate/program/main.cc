@@ -1,9 +1,9 @@
-// rubato-calibrate-<MPI>: measures what messages cost and writes the samples, of which rank
-// 0 has `rubato fit` make a platform file of them.
+// rubato-calibrate-<MPI>: measures the costs of messages and writes the samples. Rank 0 then runs
+// `rubato fit`, which makes a platform file of them.
 //
 // `rubato calibrate` starts it on every rank, with checked options. Rank 0 and one partner per
-// level talk (characterise.cc). All other ranks sleep: real programs have them too, and a library
-// that polls more peers is slower.
+// level communicate (characterise.cc). All other ranks sleep: real programs have them too, and a
+// library that polls more peers is slower.
 #include <fmt/core.h>
 #include <mpi.h>
 #include <sched.h>
@@ -56,8 +56,8 @@ extern "C" void on_signal(int) {
   interrupted = 1;
 }
 
-/// False on all ranks once rank 0 was told to stop: a launcher may not wait long for what it has to
-/// write. Collective.
+/// False on all ranks once rank 0 got a signal to stop: the launcher may give it little time to
+/// write its results. Collective.
 bool goes_on() {
   int stop = interrupted;
   MPI_Bcast(&stop, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -100,8 +100,7 @@ MemoryNeeds own_needs(const Options& options, const std::vector<LevelTask>& task
   return needs;
 }
 
-/// Why the messages do not fit into the memory of some node, on rank 0; "" where they do.
-/// Collective.
+/// Why the messages do not fit into the memory of some node, on rank 0; "" if they do. Collective.
 std::string lack_of_memory(const Options& options, const Placement& places, size_t walked) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -145,7 +144,7 @@ Provenance gather_factors(const Options& options, int ranks, size_t cold_bytes) 
   return factors;
 }
 
-/// Progress for a person who watches, ten times a second at most; nothing in a pipe. Called by rank
+/// Shows the progress on a terminal, ten times a second at most; nothing in a pipe. Called by rank
 /// 0. An empty text clears the line.
 void show_progress(const std::string& text) {
   static const int terminal = watched_terminal();
@@ -173,23 +172,23 @@ double planned_seconds(const Options& options, const std::vector<LevelTask>& tas
   return planned;
 }
 
-/// What rank 0 has measured, and where it keeps it.
+/// The measurements of rank 0 and their files.
 struct Kept {
   std::unique_ptr<SampleWriter> csv;
-  std::unique_ptr<SampleWriter> raw;  ///< single observations, where they are asked for
-  double start = now();               ///< what their times count from
+  std::unique_ptr<SampleWriter> raw;  ///< single observations, if requested
+  double start = now();               ///< origin of their times
   bool any = false;                   ///< some message was timed
   bool curve = false;                 ///< a level has the lengths that a curve needs
   bool full = false;                  ///< the file could not be written
 
-  /// Where the samples of a run that fails are, for its complaint; empty where there are none.
+  /// The place of the samples of a failed run, for its error message; empty if there are none.
   std::string place() const {
     if (!csv || csv->kept().empty()) return "";
     return "; what messages took before that is in " + csv->kept();
   }
 };
 
-/// A disk that is full now may not be so in the end, so all goes on.
+/// A disk that is full now may have space at the end, so the run continues.
 void add_rows(SampleWriter& file, const std::string& rows, Kept& kept) {
   try {
     file.add(rows);
@@ -213,7 +212,7 @@ void keep(const LevelSeries& measured, int launch, Kept& kept) {
   if (!observations.empty()) add_rows(*kept.raw, observations, kept);
 }
 
-/// True when the messages fit and rank 0 could open its files; its complaint is printed there.
+/// True if the messages fit and rank 0 could open its files; otherwise rank 0 prints an error.
 bool open_files(int rank, const Options& options, const Placement& places, Kept& kept,
                 Effort& effort) {
   int fine = 1;
@@ -278,7 +277,8 @@ void run_patterns(int rank, const std::vector<LevelTask>& tasks, Level widest,
     effort.keep({widest, measure_patterns(MPI_COMM_WORLD, all, widest, effort)});
 }
 
-/// Disturbances: of the ranks by each other, and by the system, which is returned on rank 0.
+/// Measures disturbances of the ranks by each other, and by the system; returns the latter on rank
+/// 0.
 std::string run_machine(int rank, const Placement& places, const std::vector<LevelTask>& tasks,
                         const Effort& effort) {
   const auto wait = [] { sleep_until_all_are_here(MPI_COMM_WORLD); };
@@ -303,15 +303,15 @@ std::string run_machine(int rank, const Placement& places, const std::vector<Lev
   return noise_text(noise);
 }
 
-/// What is known in the end; rank 0 has it.
+/// Results at the end of the run, on rank 0.
 struct Ending {
   std::string noise;
   std::string left_out;  ///< of a quick run, for lack of time
   CollectiveResults collectives;
 };
 
-/// Whether collectives can begin within so many seconds, as rank 0 sees it: on a slow network it
-/// takes long to make clocks one. Collective.
+/// Whether collectives can begin within `seconds`, decided by rank 0: on a slow network the
+/// synchronisation of clocks takes long. Collective.
 bool has_time_for_clocks(const Placement& places, double seconds) {
   constexpr int kBarriers = 3;
   int rank = 0;
@@ -334,7 +334,7 @@ bool has_time_for_clocks(const Placement& places, double seconds) {
   return has;
 }
 
-/// Windows are waited for on the core, so each rank needs one of those that its node's ranks may
+/// Ranks wait for windows actively, so each needs one of the cores that the ranks of its node may
 /// use. Collective.
 ProcessSync sync_that_cores_allow(const Placement& places) {
   int rank = 0;
@@ -356,7 +356,8 @@ ProcessSync sync_that_cores_allow(const Placement& places) {
   return all ? ProcessSync::kWindow : ProcessSync::kBarrier;
 }
 
-/// Measures all that was asked for. Collective. Errors: InputError on the rank that finds a fault.
+/// Measures everything that was requested. Collective. Errors: InputError on the rank that detects
+/// it.
 void measure(const Options& options, const Placement& places, Effort& effort, Ending& ending) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -403,8 +404,8 @@ void measure(const Options& options, const Placement& places, Effort& effort, En
   }
 }
 
-/// Completes the file of samples. Errors: InputError where nothing can be made of it; samples are
-/// then where keep() has them.
+/// Completes the file of samples. Errors: InputError if it is not usable; the samples are then in
+/// Kept::place().
 void finish(const Options& options, const Ending& ending, bool one_node, Kept& kept) {
   Provenance measured;
   if (interrupted) measured["interrupted"] = "yes: fewer samples than asked for";
@@ -442,7 +443,7 @@ void finish(const Options& options, const Ending& ending, bool one_node, Kept& k
   }
 }
 
-/// What the samples do not tell.
+/// Prints the ranks that were measured, which are not in the samples.
 void print_ranks(const Options& options, const Placement& places) {
   for (const LevelTask& task : tasks_asked_for(places, options.levels)) {
     if (task.level == Level::kSelf) continue;
@@ -456,9 +457,9 @@ void print_ranks(const Options& options, const Placement& places) {
   }
 }
 
-/// Runs the command that makes a platform file of the samples, if there is one; its exit code. In a
-/// process group of its own: launchers that were told to stop kill their ranks a second later.
-/// Errors: InputError when it cannot be started, or is killed.
+/// Runs the command that makes a platform file of the samples, if there is one; returns its exit
+/// code. In a process group of its own: launchers that get a signal kill their ranks a second
+/// later. Errors: InputError if it cannot be started, or is killed.
 int make_platform(const Options& options) {
   if (options.then.empty()) {
     fmt::print("{}: samples\n", options.csv);
@@ -478,7 +479,7 @@ int make_platform(const Options& options) {
   posix_spawnattr_init(&own_group);
   posix_spawnattr_setflags(&own_group, POSIX_SPAWN_SETPGROUP);
   pid_t child = 0;
-  std::signal(SIGCHLD, SIG_DFL);  // else nobody can wait for it
+  std::signal(SIGCHLD, SIG_DFL);  // with SIG_IGN, waitpid() would fail
   // No fork(): networks may have registered the memory of this process.
   const int error = posix_spawn(&child, words[0], nullptr, &own_group, words.data(), environ);
   posix_spawnattr_destroy(&own_group);
@@ -519,8 +520,8 @@ int run(int argc, char** argv) {
     MPI_Finalize();
     return rank == 0 ? 1 : 0;
   }
-  // Progress goes to the launcher's terminal, which stops those in the background that write to it
-  // where it was told to (stty tostop).
+  // Progress goes to the launcher's terminal, which may stop background processes that write to it
+  // (stty tostop).
   std::signal(SIGTTOU, SIG_IGN);
   // An interrupted run keeps what it has: rank 0 notices between two loops, the others follow.
   std::signal(SIGINT, on_signal);
@@ -546,13 +547,13 @@ int run(int argc, char** argv) {
   try {
     measure(options, places, effort, ending);
   } catch (const std::bad_alloc&) {
-    throw;  // main() knows what to do about it
+    throw;  // main() handles it
   } catch (const std::exception& error) {
     throw InputError(error.what() + kept.place());
   }
   show_progress("");
   int exit_code = 0;
-  // All that is left to do together is to end.
+  // From here on the only collective operation is to end.
   if (rank == 0) {
     try {
       finish(options, ending, widest_level(places) != Level::kNetwork, kept);
@@ -570,9 +571,9 @@ int run(int argc, char** argv) {
   return exit_code;
 }
 
-/// Exit code, of a rank that cannot go on. In the midst of what the ranks do together it takes them
-/// all with it, since they would wait for it: whatever is thrown between MPI_Init and MPI_Finalize
-/// and is not agreed about there comes to here.
+/// Ends a rank that cannot continue; returns the exit code. Between MPI_Init and MPI_Finalize it
+/// aborts all ranks, since they would wait for this one: all exceptions that the ranks have not
+/// agreed on end here.
 int give_up(const char* complaint) {
   show_progress("");
   std::fprintf(stderr, "rubato: error: %s\n", complaint);
@@ -581,7 +582,7 @@ int give_up(const char* complaint) {
   MPI_Initialized(&begun);
   MPI_Finalized(&over);
   if (begun && !over) {
-    usleep(200'000);  // MPICH's launcher may end before it has passed the complaint on
+    usleep(200'000);  // MPICH's launcher may end before it has passed on the message
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   return 1;

@@ -14,7 +14,7 @@ using Bytes = unsigned long long;
 
 constexpr Bytes kUnlimited = std::numeric_limits<Bytes>::max();
 
-/// How a version of control groups calls things.
+/// File names of a version of control groups.
 struct GroupFiles {
   const char* mount;
   const char* limit;
@@ -28,7 +28,7 @@ constexpr GroupFiles kVersion1 = {"/sys/fs/cgroup/memory",
 constexpr GroupFiles kVersion2 = {
     "/sys/fs/cgroup", "memory.max", "memory.current", {"inactive_file", "active_file"}};
 
-/// The number that a file begins with; `otherwise` where there is none ("max"), or no file.
+/// The number at the begin of a file; `otherwise` without a number ("max") or file.
 Bytes number_in(const fs::path& file, Bytes otherwise) {
   std::ifstream in(file);
   Bytes number = 0;
@@ -53,8 +53,8 @@ Bytes left_in(const fs::path& group, const GroupFiles& files) {
   return limit - std::min(limit, used);
 }
 
-/// The least of a group ("/job/step") and all that hold it. In a container the outer ones may be
-/// out of sight, and its own is the mount itself.
+/// The least of a group ("/job/step") and all enclosing groups. In a container the outer ones may
+/// be invisible, and its own group is the mount itself.
 Bytes left_in_groups(const std::string& root, const std::string& path, const GroupFiles& files) {
   Bytes left = kUnlimited;
   for (fs::path group = path;; group = group.parent_path()) {

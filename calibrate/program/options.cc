@@ -16,7 +16,7 @@ std::vector<std::string> words_in(const std::string& list) {
   return words;
 }
 
-/// Where `word` stands among `names`, as a value of that enumeration.
+/// The value of the enumeration whose name is `word`, the index in `names`.
 template <typename Enum, typename Names>
 Enum named(const Names& names, const std::string& word) {
   const auto found = std::find(names.begin(), names.end(), word);

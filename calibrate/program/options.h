@@ -16,8 +16,8 @@ namespace rubato {
 struct Options {
   std::string csv;                ///< the file of samples
   std::string raw;                ///< the file of single observations; may be empty
-  std::string toml, html;         ///< what is made of it afterwards; may be empty
-  std::vector<std::string> then;  ///< words of the command that does so
+  std::string toml, html;         ///< the files made from it afterwards; may be empty
+  std::vector<std::string> then;  ///< words of the command that makes them
   std::string command;            ///< for [measured]
   CollectivesEffort collectives;
   std::optional<ProcessSync> sync;  ///< of collectives; unset: as the cores allow
@@ -36,11 +36,11 @@ struct Options {
   size_t separation = SweepOptions{}.separation;
   std::vector<MessagePattern> patterns;
   bool adaptive_patterns = false;  ///< Effort::adaptive_patterns
-  std::vector<Level> levels;       ///< to be measured; empty: those that the ranks show
+  std::vector<Level> levels;       ///< to be measured; empty: all levels between ranks
 };
 
-/// Reads `--key=value` words; a key may be given several times where it is a list. Errors:
-/// UsageError where `rubato calibrate` did not write them.
+/// Reads `--key=value` words; a key may be given several times if it is a list. Errors: UsageError
+/// if `rubato calibrate` did not write them.
 Options read_options(int argc, char** argv);
 
 }  // namespace rubato

@@ -59,7 +59,7 @@ std::string kernel() {
   return std::string(name.sysname) + " " + name.release + " " + name.machine;
 }
 
-/// What else ran on this machine in the last minute.
+/// The load of this machine in the last minute.
 std::string load_average() {
   double load = 0;
   if (getloadavg(&load, 1) != 1) return {};
@@ -73,7 +73,7 @@ std::string range_of(size_t first, size_t last) {
   return std::to_string(first) + (last > first ? "-" + std::to_string(last) : "");
 }
 
-/// "model name : X" -> "X" from the first processor; "" when the kernel does not say.
+/// "model name : X" -> "X" from the first processor; "" if unknown.
 std::string processor() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -89,7 +89,7 @@ std::string mpi_settings() {
   constexpr std::array kPrefixes = {"OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_", "MPIR_CVAR_", "MPICH_",
                                     "UCX_",      "FI_",       "I_MPI_",    "MV2_",       "MVP_",
                                     "PSM2_",     "PSM3_",     "HCOLL_"};
-  // What Open MPI's launcher sets for its own bookkeeping in every run.
+  // Variables that Open MPI's launcher sets for its own bookkeeping in every run.
   constexpr std::array kBookkeeping = {"OMPI_MCA_ess",
                                        "OMPI_MCA_ess_base_jobid",
                                        "OMPI_MCA_ess_base_num_procs",

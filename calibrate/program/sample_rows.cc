@@ -44,7 +44,7 @@ double least_of_half(const std::vector<double>& values, size_t first) {
   return least;
 }
 
-/// How many messages a time is that of.
+/// The number of messages to which a time refers.
 int messages_of(const std::string& pattern, size_t bytes) {
   if (pattern == "burst") return Pair::burst_length(bytes);
   return pattern == "stream" ? Pair::kStreamLength : 1;
@@ -85,7 +85,7 @@ std::string rows_of(const LevelSeries& measured, int launch) {
   std::string text;
   for (const Series& series : measured.series) {
     for (const auto& [bytes, timing] : series.timings) {
-      // Times to the last digit: they are fitted from here.
+      // Times to the last digit, since the fit uses them.
       text += text_of(
           {measured.level, series.pattern, bytes, messages_of(series.pattern, bytes),
            fmt::format("{},{:.6g},{:.6g},{},{}", timing.min, timing.average(), timing.max,

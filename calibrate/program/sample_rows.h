@@ -18,7 +18,7 @@ std::string sample_header();
 std::string rows_of(const LevelSeries& measured, int launch);
 
 /// A row per operation, number of processes and payload, and the payloads from which on members
-/// hold each other.
+/// synchronise with each other.
 std::string rows_of(const CollectiveResults& results, int launch);
 
 /// The names of the columns of a file of single observations.

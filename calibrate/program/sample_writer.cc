@@ -17,7 +17,7 @@ std::string partial_of(const std::string& path) {
   return path + ".partial";
 }
 
-/// A new file: one of that name may be a link that somebody else placed there.
+/// Creates the file. Fails if it exists, since it may be a link placed there by another user.
 int create(const std::string& partial) {
   return open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 }

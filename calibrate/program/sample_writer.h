@@ -4,25 +4,24 @@
 
 namespace rubato {
 
-/// What the rows of a file are.
+/// The kind of rows in a file.
 enum class Rows {
-  kSamples,       ///< `rubato fit` reads them
-  kObservations,  ///< single ones, which nothing reads
+  kSamples,       ///< for `rubato fit`
+  kObservations,  ///< single observations, for the user only
 };
 
-/// The file of samples, written while they are measured. Rows go to NAME.partial, which survives
-/// the death of the run and gets its name when all is in it. Errors: InputError with the reason of
-/// the system.
+/// The file of samples, written while they are measured. Rows go to NAME.partial, which survives a
+/// kill of the run and is renamed when it is complete. Errors: InputError with the system's reason.
 class SampleWriter {
  public:
   /// Errors: as refuse_output().
   SampleWriter(std::string path, bool force, Rows rows = Rows::kSamples);
 
-  /// What stands in front of the first rows; without rows nothing is written.
+  /// Text in front of the first rows; without rows nothing is written.
   void begin(const std::string& head) { pending_ = head; }
-  /// Adds whole rows. Those that cannot be written now (a full disk) are written before the next.
+  /// Adds whole rows. If they cannot be written now (full disk), they are written before the next.
   void add(const std::string& rows);
-  /// Gives the file its name. If that fails, all that could be written is in NAME.partial.
+  /// Renames the file. If that fails, all that could be written is in NAME.partial.
   void finish();
   /// Removes NAME.partial.
   void discard();

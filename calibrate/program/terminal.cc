@@ -12,7 +12,7 @@
 namespace rubato {
 namespace {
 
-/// What mpirun is called by Open MPI, MPICH, PRRTE and Slurm, and by Debian's alternatives
+/// True for the names of mpirun in Open MPI, MPICH, PRRTE and Slurm, and in Debian's alternatives
 /// (mpirun.mpich).
 bool is_launcher(const std::string& name) {
   constexpr std::array<const char*, 5> kNames = {"mpirun", "mpiexec", "orterun", "prterun", "srun"};
@@ -41,13 +41,13 @@ std::string name_of_process(const std::string& process) {
 
 int watched_terminal() {
   if (isatty(STDERR_FILENO)) return STDERR_FILENO;
-  constexpr int kMostAncestors = 4;  // a proxy may stand between the launcher and its ranks
+  constexpr int kMostAncestors = 4;  // a proxy may be between the launcher and its ranks
   int parent = getppid();
   for (int i = 0; i < kMostAncestors && parent > 1; ++i) {
     const std::string process = "/proc/" + std::to_string(parent);
     if (is_launcher(name_of_process(process))) {
-      // Not to become its controlling terminal.
-      // And not to wait for anybody who holds it (Ctrl-S, a named pipe without a reader).
+      // O_NOCTTY: it does not become the controlling terminal. O_NONBLOCK: no wait if it is blocked
+      // (Ctrl-S, a named pipe without a reader).
       const int terminal =
           open((process + "/fd/2").c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
       if (terminal < 0 || isatty(terminal)) return terminal;

@@ -15,7 +15,7 @@ std::string lower(std::string word) {
   return word;
 }
 
-/// Levenshtein distance, one row at a time; capitals are as good as small letters.
+/// Levenshtein distance, one row at a time, ignoring case.
 size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -56,7 +56,7 @@ std::string quoted_list(const std::vector<std::string>& words) {
 }
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates) {
-  constexpr size_t kShortest = 3;  // letters that say something
+  constexpr size_t kShortest = 3;  // letters for a meaningful prefix
   const size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
   std::vector<std::string> longer;
   for (const std::string& candidate : candidates) {

@@ -12,8 +12,8 @@
 
 namespace rubato {
 
-/// A list that nobody changes any more. Copies share its memory, which may belong to somebody else:
-/// another thread, or another process of this host (replay/cluster/transport.h).
+/// An immutable list. Copies share its memory, which another thread, or another process of this
+/// host (replay/cluster/transport.h), may own.
 template <class T>
 class FixedList {
  public:
@@ -24,7 +24,7 @@ class FixedList {
     owner_ = std::move(owner);
   }
   FixedList(std::initializer_list<T> elements) : FixedList(std::vector<T>(elements)) {}
-  /// Elements in the memory of `owner`, who keeps it as long as somebody holds him.
+  /// Elements in external memory, which `owner` keeps alive.
   FixedList(std::span<const T> elements, std::shared_ptr<const void> owner)
       : elements_(elements), owner_(std::move(owner)) {}
 
@@ -38,7 +38,7 @@ class FixedList {
   operator std::span<const T>() const { return elements_; }  // NOLINT(google-explicit-constructor)
   std::vector<T> copy() const { return {begin(), end()}; }
 
-  /// Who keeps the memory.
+  /// The object that keeps the memory alive.
   const std::shared_ptr<const void>& owner() const { return owner_; }
 
  private:
@@ -46,7 +46,7 @@ class FixedList {
   std::shared_ptr<const void> owner_;
 };
 
-/// Such a list of texts.
+/// An immutable list of texts.
 class FixedTexts {
  public:
   FixedTexts() = default;
@@ -60,7 +60,7 @@ class FixedTexts {
     ends_ = std::move(ends);
     text_ = std::move(all);
   }
-  /// What the lists of another one hold.
+  /// From the lists ends() and text() of another one.
   FixedTexts(FixedList<uint64_t> ends, FixedList<char> text)
       : ends_(std::move(ends)), text_(std::move(text)) {}
 

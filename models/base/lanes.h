@@ -6,8 +6,8 @@
 namespace rubato {
 
 /// One number per scenario: K scenarios of one structure are evaluated in one pass over the trace.
-/// Control flow looks at the trace, never at a lane, so that a lane's result does not depend on its
-/// neighbours.
+/// Control flow depends on the trace, never on a lane, so that a lane's result does not depend on
+/// its neighbours.
 template <int K>
 using Lanes = Eigen::Array<double, K, 1>;
 

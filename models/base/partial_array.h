@@ -13,9 +13,9 @@
 
 namespace rubato {
 
-/// Elements by number, of which only some are made: the timelines of one process of many. There is
-/// room for all, but only addresses: pages in which nothing was made take no memory, and who looks
-/// an element up pays no more than with a vector.
+/// Array in which only some elements are constructed: the timelines of one process of many.
+/// Addresses are reserved for all elements, but pages without constructed elements take no memory.
+/// Access costs as much as with a vector.
 template <class T>
 class PartialArray {
  public:
@@ -23,13 +23,13 @@ class PartialArray {
     size_t first, end;
   };
 
-  /// None is made yet. Errors: std::bad_alloc.
+  /// Constructs no element. Errors: std::bad_alloc.
   explicit PartialArray(size_t size) : size_(size) {
     if (size == 0) return;
-    void* room = mmap(nullptr, size * sizeof(T), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (room == MAP_FAILED) throw std::bad_alloc();
-    elements_ = static_cast<T*>(room);
+    void* memory = mmap(nullptr, size * sizeof(T), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    elements_ = static_cast<T*>(memory);
   }
   ~PartialArray() {
     for (const Range& range : made_) std::destroy(elements_ + range.first, elements_ + range.end);
@@ -38,7 +38,7 @@ class PartialArray {
   PartialArray(const PartialArray&) = delete;
   PartialArray& operator=(const PartialArray&) = delete;
 
-  /// Makes those from `first` to before `end`, which must not be there yet.
+  /// Constructs the elements from `first` to before `end`, which must not exist yet.
   void make(size_t first, size_t end) {
     assert(first <= end && end <= size_);
     if (first == end) return;
@@ -49,13 +49,13 @@ class PartialArray {
       made_.push_back({first, end});
   }
 
-  /// Makes those, or all where none are named.
+  /// Constructs these elements; all for nullptr.
   void make(const std::vector<int>* elements) {
     if (!elements) return make(0, size_);
     for (const int element : *elements) make(element, static_cast<size_t>(element) + 1);
   }
 
-  /// Of one that is made.
+  /// The element must be constructed.
   T& operator[](size_t i) {
     assert(is_made(i));
     return elements_[i];
@@ -65,9 +65,9 @@ class PartialArray {
     return elements_[i];
   }
 
-  /// How many there is room for.
+  /// Number of elements, constructed or not.
   size_t size() const { return size_; }
-  /// In the order in which they were made.
+  /// Ranges of constructed elements, in the order of construction.
   std::span<const Range> made() const { return made_; }
 
  private:

@@ -4,7 +4,7 @@
 
 namespace rubato {
 
-/// `word` as a shell takes it, for commands that messages offer: in quotes where it needs them.
+/// `word` quoted for a shell if necessary, for commands in messages.
 std::string shell_quoted(const std::string& word);
 
 }  // namespace rubato

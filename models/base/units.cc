@@ -16,7 +16,7 @@ namespace {
 
 using Unit = std::pair<const char*, double>;
 
-// Messages list them up to "ps": the others are other spellings of microseconds (the micro sign and
+// Messages list the units up to "ps"; the others are spellings of microseconds (the micro sign and
 // the Greek letter look alike).
 constexpr std::array<Unit, 10> kSeconds = {{{"ns", 1e-9},
                                             {"us", 1e-6},
@@ -29,7 +29,7 @@ constexpr std::array<Unit, 10> kSeconds = {{{"ns", 1e-9},
                                             {"msec", 1e-3},
                                             {"sec", 1.0}}};
 constexpr size_t kListedSeconds = 5;
-// What no machine has, so that sums of many of them are numbers still.
+// Limits beyond any machine, so that sums of many values stay finite.
 constexpr double kMostSeconds = 1e6;
 constexpr double kMostBytes = 1152921504606846976.0;  // 1 EiB
 constexpr double kLeastBandwidth = 1;
@@ -43,7 +43,7 @@ constexpr std::array<Unit, 10> kBytes = {{{"B", 1.0},
                                           {"GB", 1e9},
                                           {"TiB", 1099511627776.0},
                                           {"TB", 1e12}}};
-// Messages list them up to "Gbit/s": the others are what vendors write, bits always.
+// Messages list the units up to "Gbit/s"; the others are spellings of vendors, always bits.
 constexpr std::array<Unit, 13> kBandwidths = {{{"B/s", 1.0},
                                                {"KiB/s", 1024.0},
                                                {"MiB/s", 1048576.0},
@@ -86,7 +86,7 @@ double parse_quantity(const std::string& text, std::span<const Unit> units, size
   return fail();
 }
 
-/// `value` in the largest of `units` that keeps it at 1 or more, with so many significant digits.
+/// `value` in the largest of `units` that keeps it at 1 or more, with `digits` significant digits.
 std::string format_quantity(double value, std::span<const Unit> units, int digits) {
   const Unit* best = &units.front();
   for (const Unit& unit : units) {
@@ -94,7 +94,7 @@ std::string format_quantity(double value, std::span<const Unit> units, int digit
   }
   std::array<char, 64> buffer;
   const double number = value / best->second;
-  // Beyond the digits %g writes an exponent, and people do not: 13620GB/s.
+  // For larger numbers %g would write an exponent: write 13620GB/s.
   constexpr double kReadable = 1e9;
   const double too_long = std::pow(10, digits);
   if (std::abs(number) >= too_long && std::abs(number) < kReadable) {

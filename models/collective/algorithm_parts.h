@@ -9,7 +9,7 @@ namespace rubato {
 // lists of messages (collective_schedule.cc).
 
 inline constexpr int kRadix = 4;   ///< of Open MPI's k-nomial broadcast
-inline constexpr int kBatch = 32;  ///< messages that MPICH's scattered all-to-all has under way
+inline constexpr int kBatch = 32;  ///< concurrent messages of MPICH's scattered all-to-all
 
 inline int floor_log2(int p) {
   return std::bit_width(static_cast<unsigned>(p)) - 1;

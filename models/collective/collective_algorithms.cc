@@ -1,13 +1,13 @@
 // Costs of the algorithms of collective operations.
 //
-// The machine is that of LogGP (Alexandrov, Ionescu, Schauser and Scheiman, 1995) with sizes in
-// every term: a message takes `move`, the next one of the same sender or to the same receiver
-// follows `gap` later, and where data are reduced, each message that arrives costs `combine` before
-// the next is taken. All members begin at once, at equal distances. The result is the time at which
-// the last member has its result: for algorithms in rounds the sum over the rounds of their longest
-// messages, for the others the most expensive path through the tree.
+// The machine model is LogGP (Alexandrov, Ionescu, Schauser and Scheiman, 1995) with sizes in every
+// term: a message takes `move`, the next one of the same sender or to the same receiver follows
+// `gap` later, and in a reduction each message that arrives costs `combine` before the next is
+// received. All members begin at once, at equal distances. The result is the time at which the last
+// member has its result: for algorithms in rounds the sum of the longest message of each round, for
+// the others the most expensive path through the tree.
 //
-// p members, n bytes as algorithm_seconds() has them, K = floor(log2 p), r = p - 2^K.
+// p members, n bytes as in algorithm_seconds(), K = floor(log2 p), r = p - 2^K.
 //
 // [TRG]  Thakur, Rabenseifner and Gropp, Optimization of Collective Communication Operations in
 //        MPICH, 2005
@@ -32,18 +32,18 @@ int ceil_log2(int p) {
   return std::bit_width(static_cast<unsigned>(p - 1));
 }
 
-/// The price list, with and without the arithmetic of a reduction.
+/// The costs of messages, with or without the arithmetic of a reduction.
 struct Prices {
   const RoundCost& cost;
   bool reduces = false;
 
   double move(double n) const { return cost.move(n) + (reduces ? cost.combine(n) : 0); }
-  /// What one message more costs a member that sends, or takes, several in a row.
+  /// Cost of each further message of a member that sends, or receives, several in a row.
   double next(double n) const { return cost.gap(n) + (reduces ? cost.combine(n) : 0); }
   double rounds(double count, double n) const { return count * move(n); }
 };
 
-/// Bytes for a subtree of so many members.
+/// Bytes for a subtree with this number of members.
 using SubtreeBytes = std::function<double(int)>;
 
 /// The largest power of `radix` below p: the distance from a root to its farthest children.
@@ -58,7 +58,7 @@ int reach(int p, int radix) {
 double spread(int p, int radix, const SubtreeBytes& bytes, const Prices& prices) {
   if (p == 1) return 0;
   const int distance = reach(p, radix);
-  const double whole = spread(distance, radix, bytes, prices);  // a subtree that lacks nobody
+  const double whole = spread(distance, radix, bytes, prices);  // a complete subtree
   double sent = 0;
   double done = 0;
   for (int child = distance; child < p; child += distance) {
@@ -70,7 +70,7 @@ double spread(int p, int radix, const SubtreeBytes& bytes, const Prices& prices)
   return std::max(done, sent + whole);
 }
 
-/// What spread() costs its root.
+/// The time of the root in spread().
 double spread_root(int p, int radix, const SubtreeBytes& bytes, const RoundCost& cost) {
   double seconds = 0;
   for (int left = p; left > 1; left = reach(left, radix)) {
@@ -92,7 +92,7 @@ double collect(int p, const SubtreeBytes& bytes, const Prices& prices) {
   return std::max(theirs + prices.move(n), mine + prices.next(n));
 }
 
-/// All between the root and each other member, root's messages in a row.
+/// Everything between the root and each other member, the root's messages in a row.
 double linear(int p, double n, const Prices& prices) {
   return (p - 2) * prices.next(n) + prices.move(n);
 }
@@ -103,12 +103,12 @@ double chain(int p, const Segments& segments, const Prices& prices) {
 }
 
 /// Members on the lowest level of a complete binary tree, which has floor_log2(p) levels below its
-/// root. They stand below first children before any stands below a second one.
+/// root. They are placed below first children before second children.
 int lowest(int p) {
   return p - (1 << floor_log2(p)) + 1;
 }
 
-/// How many messages more each segment costs in a binary tree: one for each child of the root.
+/// Cost of the further segments in a binary tree: a message each for each child of the root.
 double behind(int p, const Segments& segments, const Prices& prices) {
   return (segments.count - 1) * std::min(2, p - 1) * prices.next(segments.bytes);
 }
@@ -135,7 +135,7 @@ double binary_up(int p, const Segments& segments, const Prices& prices) {
          behind(p, segments, prices);
 }
 
-/// Everybody gets the blocks of everybody: b, 2b, 4b, ... and in the last round what is missing.
+/// Allgather of blocks b: messages of b, 2b, 4b, ... and in the last round the missing blocks.
 /// Recursive doubling where p is a power of two, else Bruck's: [TRG] 4.1, [BHKUW].
 double allgather_doubling(int p, double b, const Prices& prices) {
   double seconds = 0;
@@ -150,22 +150,22 @@ double halving(int p, double n, const Prices& prices) {
   return seconds;
 }
 
-/// Whole vectors between partners at distance 1, 2, 4, ... The r members beyond a power of two hand
-/// theirs over before and get the result behind: [TRG] 4.5.
+/// Whole vectors between partners at distance 1, 2, 4, ... The r members beyond a power of two send
+/// their vectors to a partner first and receive the result at the end: [TRG] 4.5.
 double recursive_doubling(int p, double n, const Prices& plain, const Prices& reducing) {
   const bool fold = !std::has_single_bit(static_cast<unsigned>(p));
   return reducing.rounds(floor_log2(p) + (fold ? 1 : 0), n) + (fold ? plain.move(n) : 0);
 }
 
 /// Rabenseifner's reduce-scatter by halving, then the same way back: an allgather, or a gather to
-/// the root, which needs no result handed on: [TRG] 4.5.
+/// the root, after which no result is sent on: [TRG] 4.5.
 double rabenseifner(int p, double n, bool to_all, const Prices& plain, const Prices& reducing) {
   const bool fold = !std::has_single_bit(static_cast<unsigned>(p));
   return (fold ? reducing.move(n) + (to_all ? plain.move(n) : 0) : 0) + halving(p, n, reducing) +
          halving(p, n, plain);
 }
 
-/// Reduce-scatter of p blocks b by recursive halving [TRG] 4.4. Each of r members works for two.
+/// Reduce-scatter of p blocks b by recursive halving [TRG] 4.4. Each of r members acts for two.
 double recursive_halving(int p, double b, const Prices& plain, const Prices& reducing) {
   const int power = 1 << floor_log2(p);
   const int extra = p - power;
@@ -175,7 +175,7 @@ double recursive_halving(int p, double b, const Prices& plain, const Prices& red
   return seconds;
 }
 
-/// Reduce-scatter by recursive doubling [TRG] 4.4: all that the partners still need.
+/// Reduce-scatter by recursive doubling [TRG] 4.4: messages with all data that partners still need.
 double reduce_scatter_doubling(int p, double b, const Prices& reducing) {
   double seconds = 0;
   for (int have = 1; have < p; have *= 2) seconds += reducing.move((p - have) * b);
@@ -199,8 +199,8 @@ double alltoall_at_once(int p, double b, int batch, const Prices& prices) {
   return full * linear(batch + 1, b, prices) + (rest > 0 ? linear(rest + 1, b, prices) : 0);
 }
 
-/// Allgather between neighbours, first on one side, then two blocks at a time on both in turn
-/// (Chen et al., 2005). An odd p has to go round the ring.
+/// Allgather between neighbours, first on one side, then two blocks at a time on both sides in turn
+/// (Chen et al., 2005). An odd p uses the ring.
 double neighbour_exchange(int p, double b, const Prices& prices) {
   if (p % 2 != 0) return prices.rounds(p - 1, b);
   return prices.move(b) + prices.rounds(p / 2 - 1, 2 * b);
@@ -237,7 +237,7 @@ double barrier(Algorithm algorithm, int p, const Prices& prices) {
       return 2 * linear(p, 0, prices);
     case Algorithm::kTree:
       return collect(p, nothing, prices) + spread(p, 2, nothing, prices);
-    case Algorithm::kDoubleRing:  // a token that goes round twice
+    case Algorithm::kDoubleRing:  // a token circulates twice
       return prices.rounds(2.0 * p, 0);
     case Algorithm::kRecursiveDoubling:
       return recursive_doubling(p, 0, prices, prices);
@@ -293,7 +293,7 @@ double reduce(AlgorithmChoice choice, int p, double n, const Prices& plain,
       return chain(p, segments, reducing);
     case Algorithm::kBinary:
       return binary_up(p, segments, reducing);
-    case Algorithm::kInOrderBinary:  // whose root is the last rank, and sends to rank 0 [PG]
+    case Algorithm::kInOrderBinary:  // the root is the last rank, which sends to rank 0 [PG]
       return binary_up(p, segments, reducing) + plain.move(n);
     case Algorithm::kRabenseifner:
       return rabenseifner(p, n, false, plain, reducing);
@@ -464,7 +464,7 @@ double algorithm_seconds(CollectiveOp op, AlgorithmChoice choice, int p, double 
 
 namespace {
 
-/// What is left to do for a member of a one-to-all that comes last.
+/// Remaining time of a member of a one-to-all that arrives last.
 double late_receiver_seconds(AlgorithmChoice choice, int p, double bytes, const RoundCost& cost) {
   switch (choice.algorithm) {
     case Algorithm::kScatterRing:  // after the scatter all need each other

@@ -15,17 +15,17 @@ struct RoundCost {
   /// Time between two messages of a member in the same direction: k messages sent back to back have
   /// arrived after (k - 1) * gap + move. Never more than move.
   std::function<double(double)> gap;
-  /// Time that it occupies a member that sends it and then leaves.
+  /// Time that it occupies its sender, if that leaves afterwards.
   std::function<double(double)> send;
   /// To combine `bytes` with `bytes`.
   std::function<double(double)> combine;
-  /// Time that it occupies a member whose message has arrived already or, above the eager limit,
-  /// could have.
+  /// Time that it occupies its receiver if it has arrived already or, above the eager limit, could
+  /// have.
   std::function<double(double)> receive;
 };
 
-/// Algorithms of collective operations in MPI libraries. collective_algorithms.cc says which of
-/// them an operation knows, and what each costs.
+/// Algorithms of collective operations in MPI libraries. collective_algorithms.cc defines which of
+/// them apply to an operation, and the cost of each.
 enum class Algorithm : uint8_t {
   kLinear,
   kLinearSync,
@@ -68,13 +68,13 @@ std::string name_of(Algorithm algorithm);
 /// The algorithm of `op` with this name. Errors: InputError that lists the known ones.
 Algorithm algorithm_named(CollectiveOp op, const std::string& name);
 
-/// The algorithms that `op` knows, in the order of the enumeration.
+/// The algorithms of `op`, in the order of the enumeration.
 std::vector<Algorithm> algorithms_of(CollectiveOp op);
 
 /// True for the algorithms that pass a message on in segments.
 bool takes_segments(Algorithm algorithm);
 
-/// Seconds of one of the parts that an algorithm made of other operations consists of.
+/// Seconds of a part of an algorithm that is composed of other operations.
 using PartCost = std::function<double(CollectiveOp op, double bytes)>;
 
 /// Seconds from the enter of the last needed member until the last waiting member has its result,
@@ -84,7 +84,7 @@ using PartCost = std::function<double(CollectiveOp op, double bytes)>;
 double algorithm_seconds(CollectiveOp op, AlgorithmChoice choice, int p, double bytes,
                          const RoundCost& cost, const PartCost& part);
 
-/// Seconds from enter to leave of a member that waits for nobody: the root of a one-to-all
+/// Seconds from enter to leave of a member that does not wait: the root of a one-to-all
 /// (`is_root`), another member whose data has arrived already, a leaf of an all-to-one; else 0.
 double departure_seconds(CollectiveOp op, AlgorithmChoice choice, int p, double bytes, bool is_root,
                          const RoundCost& cost);

@@ -6,7 +6,7 @@
 namespace rubato {
 namespace {
 
-/// Making and freeing handles is an allgather, whatever else it is.
+/// Creating and freeing handles is priced as an allgather.
 std::pair<CollectiveOp, double> priced_as(CollectiveOp op, double bytes) {
   if (op == CollectiveOp::kCreateHandle || op == CollectiveOp::kDestroyHandle)
     return {CollectiveOp::kAllgather, kHandleBytes};

@@ -9,25 +9,25 @@
 
 namespace rubato {
 
-/// The algorithm from this number of members and bytes of payload on.
+/// The algorithm that applies from this number of members and bytes of payload on.
 struct AlgorithmRule {
   int processes = 2;
   double bytes = 0;
   AlgorithmChoice choice;
 };
 
-/// Making or freeing a communicator counts as an allgather of so many bytes.
+/// Creating or freeing a communicator costs as much as an allgather of this many bytes.
 inline constexpr double kHandleBytes = 8;
 
-/// The library whose tables apply where a platform names no algorithm.
+/// The library whose tables apply if a platform names no algorithm.
 enum class CollectivePreset : uint8_t { kMpich, kOpenMpi };
 inline constexpr std::array<const char*, 2> kCollectivePresetNames = {"mpich", "openmpi"};
 
 /// The default algorithm of a library (collective_presets.cc), for every operation and p > 1.
 AlgorithmChoice preset_choice(CollectivePreset preset, CollectiveOp op, int p, double bytes);
 
-/// Seconds fitted over the number of members p and the payload d; the coefficients of one range of
-/// sizes. The logarithm is that to base 2.
+/// Seconds fitted over the number of members p and the payload d: the coefficients for one range of
+/// sizes. The logarithm has base 2.
 struct CollectiveFormula {
   double from = 0;      ///< bytes
   double constant = 0;  ///< seconds
@@ -47,19 +47,19 @@ struct CollectiveFormula {
 /// One operation on a platform.
 struct OperationModel {
   std::vector<CollectiveFormula> formula;  ///< by `from`, ascending
-  /// The most processes that the formula was fitted to. Beyond them time grows as the algorithm's
-  /// does: a formula says nothing there. 0: not known, it holds for all.
+  /// The most processes that the formula was fitted to. Beyond them time grows like the
+  /// algorithm's, since the formula is not valid there. 0: unknown; it is used for all.
   int formula_processes = 0;
-  /// The last rule that holds chooses the algorithm; without one, the preset.
+  /// The last rule that applies chooses the algorithm; without one, the preset.
   std::vector<AlgorithmRule> rules;
-  /// Bytes from which root and children hold each other.
+  /// Bytes from which on root and children synchronise with each other.
   std::optional<double> sync_limit;
-  bool perfect = false;  ///< costs only its synchronisation, however others are priced
+  bool perfect = false;  ///< costs only its synchronisation, whatever the pricing of others
 };
 
 /// How collective operations are priced.
 enum class CollectivePricing : uint8_t {
-  kAnalytic,   ///< by the formula where there is one, else by the algorithm
+  kAnalytic,   ///< by the formula if there is one, else by the algorithm
   kAlgorithm,  ///< by the algorithm
   kPerfect,    ///< they cost only their synchronisation
 };
@@ -73,7 +73,7 @@ class CollectiveModel {
   CollectivePreset preset = CollectivePreset::kMpich;
   std::array<OperationModel, kCollectiveOps> operations;
 
-  /// Of one of the first kCollectiveOps.
+  /// `op`: one of the first kCollectiveOps.
   OperationModel& of(CollectiveOp op) { return operations[static_cast<size_t>(op)]; }
   const OperationModel& of(CollectiveOp op) const { return operations[static_cast<size_t>(op)]; }
 
@@ -81,20 +81,19 @@ class CollectiveModel {
   /// operation's sync_limit on.
   Synchronisation synchronisation(CollectiveOp op, double bytes) const;
 
-  /// The algorithm for p > 1 members; handles are made by an allgather.
+  /// The algorithm for p > 1 members; handles are created by an allgather.
   AlgorithmChoice choose(CollectiveOp op, int p, double bytes) const;
 
   /// How an operation is priced, for reports: the name of the algorithm, "formula" or "perfect".
   std::string describe(CollectiveOp op, int p, double bytes) const;
 
-  /// True where the platform says nothing of an operation: it is priced by the algorithm that a
-  /// library would choose.
+  /// True if the platform does not describe an operation: it is priced by the preset's algorithm.
   bool is_guessed(CollectiveOp op, double bytes) const;
 
-  /// True where an operation is priced by a formula.
+  /// True if an operation is priced by a formula.
   bool has_formula(CollectiveOp op, double bytes) const;
 
-  /// By how much the formula says more than the algorithm; 1 without one.
+  /// Ratio of the formula's time to the algorithm's; 1 without a formula.
   double stretch(CollectiveOp op, int p, double bytes, const RoundCost& cost) const;
 
   /// See algorithm_seconds(). 0 for one member.
@@ -107,7 +106,7 @@ class CollectiveModel {
   bool is_perfect(CollectiveOp op) const {
     return pricing == CollectivePricing::kPerfect || of(op).perfect;
   }
-  /// nullptr where the operation is not priced by a formula.
+  /// nullptr if the operation is not priced by a formula.
   const CollectiveFormula* formula_for(CollectiveOp op, double bytes) const;
   double formula_seconds(CollectiveOp op, int p, double bytes, const RoundCost& cost) const;
   double seconds_of_algorithm(CollectiveOp op, int p, double bytes, const RoundCost& cost) const;

@@ -24,12 +24,12 @@ using A = Algorithm;
 constexpr double kKiB = 1024;
 constexpr double kMiB = 1024 * kKiB;
 
-/// From so many bytes on.
+/// The algorithm from `bytes` on.
 struct Step {
   double bytes;
   Algorithm algorithm;
 };
-/// From so many processes on. Of bands and of steps, the last one that is reached holds.
+/// The steps from `processes` on. The last band, and the last step, that is reached applies.
 struct Band {
   int processes;
   std::vector<Step> steps;
@@ -340,7 +340,7 @@ const Bands kOpenMpiReduceScatterBlock = {
 
 const Bands kAlwaysLinear = {{2, {{0, A::kLinear}}}};
 
-// MPICH, for any number of processes; one byte above the sizes up to which its rules go.
+// MPICH, for any number of processes. Each step begins one byte above the upper limit of a rule.
 const Bands kMpichBcast = {
     {2, {{0, A::kBinomial}}},
     {8, {{0, A::kBinomial}, {12 * kKiB + 1, A::kScatterRing}}},
@@ -450,9 +450,9 @@ Algorithm mpich_table(CollectiveOp op, int p, double bytes) {
   return look_up(kAlwaysLinear, p, bytes);
 }
 
-/// An algorithm that gives every member a part of the vector needs an element for each; libraries
-/// take another one where there are not enough. Archives do not hold the size of an element: taken
-/// for that of a double.
+/// An algorithm that gives each member a part of the vector needs an element for each; with fewer
+/// elements libraries choose another one. Archives do not hold the size of an element: assumed to
+/// be that of a double.
 Algorithm with_enough_elements(CollectivePreset preset, CollectiveOp op, Algorithm algorithm, int p,
                                double bytes) {
   if (op != CollectiveOp::kAllreduce && op != CollectiveOp::kReduce) return algorithm;

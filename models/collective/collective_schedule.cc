@@ -1,5 +1,5 @@
-// The algorithms of collective_algorithms.cc as messages. There each has a closed form; here it is
-// a list, for collectives that are played message by message. Sources are the same.
+// The algorithms of collective_algorithms.cc as lists of messages instead of closed forms, for
+// collectives that are replayed message by message. Sources are the same.
 
 #include "models/collective/collective_schedule.h"
 
@@ -21,16 +21,16 @@ class Schedule {
   explicit Schedule(int p) : p_(p) {}
 
   int p() const { return p_; }
-  /// The first step behind all there are.
+  /// The first step behind all existing ones.
   int next() const { return next_; }
 
-  /// Whether the messages that follow are combined with what their receiver has.
+  /// Whether the following messages are combined with the receiver's data.
   void combine(bool combines) { combines_ = combines; }
 
-  /// Whether members are numbered from the last one on in what follows.
+  /// Whether members of the following messages are numbered from the last one on.
   void count_backwards(bool backwards) { backwards_ = backwards; }
 
-  /// True when there are more than anybody wants.
+  /// True if there are more messages than kMostScheduled.
   bool full() const { return messages_.size() > kMostScheduled; }
 
   void add(int step, int from, int to, double bytes) {
@@ -41,7 +41,7 @@ class Schedule {
     next_ = std::max(next_, step + 1);
   }
 
-  /// Each of the first `members` sends in the next step to the one that `partner` names.
+  /// In the next step, each of the first `members` sends to partner(member).
   template <typename Partner>
   void round(int members, double bytes, Partner partner) {
     const int step = next_;
@@ -154,14 +154,14 @@ void ring(Schedule& to, int rounds, double b) {
   for (int i = 0; i < rounds; ++i) to.round(b, [](int member) { return member + 1; });
 }
 
-/// The greatest power of two of members go on; the others hand over to some of them first, and get
-/// something back at last. Those that go on are numbered anew.
+/// Reduces the members to the largest power of two: the others send to some of these first, and
+/// receive the result at the end. The remaining members are renumbered.
 class Fold {
  public:
   enum class Stay {
-    kFirst,  ///< the last members hand over to the first ones
-    kOdd,    ///< of the first pairs the odd member goes on
-    kEven,   ///< the even one: with the root
+    kFirst,  ///< the last members send to the first ones
+    kOdd,    ///< of the first pairs the odd member remains
+    kEven,   ///< the even one remains: with the root
   };
   Fold(Schedule& to, Stay stay)
       : to_(&to), stay_(stay), power_(1 << floor_log2(to.p())), extra_(to.p() - power_) {}
@@ -175,7 +175,7 @@ class Fold {
   void add(int step, int from, int to, double n) const {
     to_->add(step, member(from), member(to), n);
   }
-  /// Each sends to the one whose number differs in that bit.
+  /// Each member sends to the one whose number differs in that bit.
   void exchange(int bit, double n) const {
     const int step = to_->next();
     for (int i = 0; i < power_; ++i) add(step, i, i ^ bit, n);
@@ -369,7 +369,7 @@ void reduce(Schedule& to, AlgorithmChoice choice, double n) {
       return chain(to, segments, false);
     case Algorithm::kBinary:
       return binary(to, segments, false);
-    case Algorithm::kInOrderBinary:  // its root is the last member, which hands the result over
+    case Algorithm::kInOrderBinary:  // the root is the last member, which sends the result on
       to.count_backwards(true);
       binary(to, segments, false);
       to.count_backwards(false);
@@ -468,7 +468,7 @@ std::vector<ScheduledMessage> algorithm_schedule(CollectiveOp op, AlgorithmChoic
 
 namespace {
 
-/// The operations that an algorithm consists of, one behind the other; none if it is one itself.
+/// The operations of which an algorithm is composed, in order; none if it is not composed.
 std::vector<std::pair<CollectiveOp, double>> parts_of(CollectiveOp op, Algorithm algorithm, int p,
                                                       double bytes) {
   using Op = CollectiveOp;
@@ -503,7 +503,7 @@ std::vector<ScheduledMessage> schedule_of(CollectiveOp op,
   return schedule;
 }
 
-/// The algorithms that `model` chooses, as those of schedule_of().
+/// The algorithms that `model` chooses, as schedule_of() takes them.
 std::vector<AlgorithmChoice> choices_of(CollectiveOp op, const CollectiveModel& model, int p,
                                         double bytes) {
   std::vector<AlgorithmChoice> choices = {model.choose(op, p, bytes)};
@@ -534,7 +534,7 @@ std::vector<AlgorithmChoice> schedule_choices(CollectiveOp op, const CollectiveM
     const double n = (i == 0 ? bytes : parts[i - 1].second) *
                      (choice.algorithm == Algorithm::kSplitBinary ? 0.5 : 1);
     const double count = Segments(n, choice.segment).count;
-    // A little more than a segment, so that as many are counted as there are.
+    // A little more than a segment, so that rounding does not add one.
     constexpr double kMore = 1 + 1e-9;
     choice.segment = count > 1 ? n / bytes / count * kMore : 0;
   }

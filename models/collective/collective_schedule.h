@@ -18,13 +18,13 @@ struct ScheduledMessage {
   bool combines = false;  ///< its receiver reduces it with what it has
 };
 
-/// A longer schedule is cut off behind one message more.
+/// A longer schedule is cut off after one more message.
 inline constexpr size_t kMostScheduled = 1 << 16;
 
-/// The messages of a collective over p > 1 members, ordered by step: of the algorithm that the
-/// platform chooses, for which algorithm_seconds() has the time. `bytes`: the payload as there.
-/// `root` counts for operations with a root. Trees are those of collective_algorithms.cc, with the
-/// members numbered from the root on; the lowest level of a binary tree is filled from the left.
+/// The messages of a collective over p > 1 members, ordered by step, for the algorithm that the
+/// platform chooses. `bytes`: the payload as in algorithm_seconds(), which has the time. `root` is
+/// used by operations with a root. Trees are as in collective_algorithms.cc, with the members
+/// numbered from the root on; the lowest level of a binary tree is filled from the left.
 std::vector<ScheduledMessage> collective_schedule(CollectiveOp op, const CollectiveModel& model,
                                                   int p, double bytes, int root);
 
@@ -32,8 +32,8 @@ std::vector<ScheduledMessage> collective_schedule(CollectiveOp op, const Collect
 std::vector<ScheduledMessage> algorithm_schedule(CollectiveOp op, AlgorithmChoice choice, int p,
                                                  double bytes, int root);
 
-/// The algorithms that collective_schedule() takes: that of the operation, then those of the parts
-/// that it consists of, if it does. Segments as shares of `bytes`.
+/// The algorithms that collective_schedule() uses: the operation's own, then those of its parts if
+/// it consists of other operations. Segments are shares of `bytes`.
 std::vector<AlgorithmChoice> schedule_choices(CollectiveOp op, const CollectiveModel& model, int p,
                                               double bytes);
 
@@ -47,8 +47,8 @@ struct MessageTimes {
   double arrival = 0;
 };
 
-/// Times of all messages of a schedule over p members: `cost.move` for each, and those of one
-/// member in the same direction `cost.gap` apart, as in algorithm_seconds(). Units of `cost`.
+/// Times of all messages of a schedule over p members: each takes `cost.move`, and messages of one
+/// member in the same direction are `cost.gap` apart, as in algorithm_seconds(). Units of `cost`.
 std::vector<MessageTimes> schedule_times(const std::vector<ScheduledMessage>& schedule, int p,
                                          const RoundCost& cost);
 

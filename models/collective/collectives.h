@@ -27,7 +27,7 @@ enum class CollectiveOp : uint8_t {
   kScan,
   kExscan,
   kCreateHandle,   ///< a communicator is made: a small allgather on its parent
-  kDestroyHandle,  ///< MPI_Finalize; freeing a communicator waits for nobody and is no collective
+  kDestroyHandle,  ///< MPI_Finalize; freeing a communicator does not wait and is no collective
 };
 /// Number of operations in platform files: all but the two for handles.
 inline constexpr int kCollectiveOps = 17;
@@ -44,16 +44,16 @@ std::optional<CollectiveOp> collective_named(const std::string& name);
 
 /// Which members wait for which.
 enum class Synchronisation : uint8_t {
-  kAllToAll,  ///< everybody for the last
-  kOneToAll,  ///< everybody for the root
-  kAllToOne,  ///< the root for the last
-  kPrefix,    ///< rank i for the ranks below it
+  kAllToAll,  ///< all members wait for the last
+  kOneToAll,  ///< all members wait for the root
+  kAllToOne,  ///< the root waits for the last
+  kPrefix,    ///< rank i waits for the ranks below it
 };
 
 /// The least synchronisation that the semantics of the operation demand.
 Synchronisation synchronisation(CollectiveOp op);
 
-/// True where one member gives to, or takes from, all others.
+/// True if one member sends to, or receives from, all others.
 inline bool is_rooted(CollectiveOp op) {
   return synchronisation(op) == Synchronisation::kOneToAll ||
          synchronisation(op) == Synchronisation::kAllToOne;

@@ -3,9 +3,9 @@
 //
 //   (squared logarithmic errors of one algorithm at all payloads of the range) + price
 //
-// is minimised by dynamic programming. An algorithm's cost on the fitted network is off by some per
-// cent anyway; the price of a range is what an error of 5 % at one payload costs more than none,
-// for each number of processes.
+// is minimised by dynamic programming. The cost of an algorithm on the fitted network has an error
+// of some per cent anyway; the price of a range is the squared error of 5 % at one payload, for
+// each number of processes.
 #include "models/fit/algorithm_fit.h"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ std::optional<ExplainedCollective> explain_collective(CollectiveOp op,
       worst.back().push_back(most);
     }
   }
-  // The library's own algorithm has that much before others.
+  // Other algorithms pay this much more than the library's own.
   const double price = kOfPrice * kOfPrice * static_cast<double>(processes.size());
   const auto of_library = [&](double bytes) {
     return preset_choice(platform.collectives.preset, op, static_cast<int>(*processes.rbegin()),
@@ -79,7 +79,7 @@ std::optional<ExplainedCollective> explain_collective(CollectiveOp op,
         squares[i][a] = std::max(0.0, squares[i][a] - price);
     }
   }
-  // The least of all payloads up to one, by the algorithm of that one; and the one before.
+  // The least sum over all payloads up to one, by the algorithm of that one; and its predecessor.
   std::vector<std::vector<double>> least = squares;
   std::vector<std::vector<size_t>> before(payloads.size(), std::vector<size_t>(algorithms.size()));
   for (size_t i = 1; i < payloads.size(); ++i) {
@@ -100,8 +100,8 @@ std::optional<ExplainedCollective> explain_collective(CollectiveOp op,
     const bool begins = i == 0 || before[i][a] != a;
     if (begins) found.rules.push_back({2, i == 0 ? 0 : payloads[i], {algorithms[a], 0}});
   }
-  // Few processes cannot tell all algorithms apart. Where another one fits as well as the chosen
-  // one, which is not the library's own, both have to take the same with many.
+  // Few processes do not distinguish all algorithms. If another one fits as well as the chosen one,
+  // and that is not the library's own, both must take the same time with many processes.
   constexpr int kMany = 64;
   const auto with_many = [&](size_t algorithm, double bytes) {
     return algorithm_seconds(op, {algorithms[algorithm], 0}, kMany, bytes, cost,

@@ -25,7 +25,7 @@ namespace {
 constexpr size_t kLeastPayloads = 2;
 constexpr size_t kMostPieces = 4;
 
-/// The terms that samples with so many numbers of processes and payloads can tell apart.
+/// The terms that can be distinguished with the samples' numbers of processes and payloads.
 std::vector<FormulaTerm> tellable_terms(const std::vector<FormulaSample>& samples) {
   std::set<double> processes, payloads;
   for (const FormulaSample& sample : samples) {
@@ -36,7 +36,7 @@ std::vector<FormulaTerm> tellable_terms(const std::vector<FormulaSample>& sample
   for (const FormulaTerm& term : all_terms()) {
     if (term.per_byte && payloads.size() < 2) continue;
     if (term.growth != Growth::kConstant && processes.size() < 2) continue;
-    // Two numbers of processes say that time grows, not how: p is the one that is usual.
+    // Two numbers of processes show that time grows, not how: the usual term p is assumed.
     if (processes.size() == 2 && (term.growth == Growth::kLogP || term.growth == Growth::kPSquared))
       continue;
     terms.push_back(term);
@@ -88,7 +88,7 @@ std::vector<FormulaPiece> choose_pieces(const std::vector<FormulaSample>& sample
   const size_t count = payloads.size();
   const double price = std::log(static_cast<double>(samples.size()));
 
-  /// The best description of the payloads before an index by so many pieces.
+  /// The best description of the payloads before an index by a number of pieces.
   struct Best {
     double criterion = std::numeric_limits<double>::infinity();
     size_t first = 0;  // payload of the last piece
@@ -172,7 +172,7 @@ std::map<CollectiveOp, CollectiveFit> fit_collectives(const MeasuredCollectives&
     try {
       fits.emplace(op, fit_collective(times));
     } catch (const InputError&) {
-      // Too few: the algorithms of the preset stand for it.
+      // Too few: the algorithms of the preset are used.
     }
   }
   return fits;

@@ -10,7 +10,7 @@
 
 namespace rubato {
 
-/// One collective on so many processes with so much payload: its time in each launch.
+/// One collective at one number of processes and one payload: its time in each launch.
 struct CollectiveTimes {
   double processes = 2;
   double bytes = 0;
@@ -18,7 +18,7 @@ struct CollectiveTimes {
   double relative_error = 0;    ///< of a launch's median, by its own interval; 0 = not known
 };
 
-/// From half a 95 % confidence interval over the mean, as in files of samples.
+/// From half the width of a 95 % confidence interval over the mean, as in files of samples.
 inline double relative_error_of(double interval) {
   return interval / 2;
 }
@@ -33,7 +33,7 @@ struct FormulaPiece {
 /// The formulas for the samples of one collective.
 struct CollectiveFit {
   FormulaFit whole;                  ///< Howell's: one formula for all payloads
-  std::vector<FormulaPiece> pieces;  ///< one after the other, as many as BIC wants
+  std::vector<FormulaPiece> pieces;  ///< in order; their number is chosen by BIC
   std::vector<FormulaSample> samples;
   bool from_launches = false;  ///< the sigmas come from launches, so Q is meaningful
 };
@@ -56,11 +56,11 @@ std::vector<FormulaPiece> choose_pieces(const std::vector<FormulaSample>& sample
 inline constexpr int kLeastProcessCounts = 3;
 bool covers_processes(const CollectiveFit& fit);
 
-/// For a platform file: the pieces with their uncertainty.
+/// The pieces with their uncertainty, for a platform file.
 std::vector<CollectiveFormula> platform_formula(const CollectiveFit& fit);
 
-/// The collectives of a platform as they were measured: their times, and from which payload on the
-/// members of rooted ones hold each other.
+/// The measured collectives of a platform: their times, and the payload from which on the members
+/// of rooted ones synchronise with each other.
 struct MeasuredCollectives {
   std::map<CollectiveOp, std::vector<CollectiveTimes>> times;
   std::map<CollectiveOp, double> held_from;
@@ -70,9 +70,9 @@ struct MeasuredCollectives {
 /// Fits all collectives that have enough samples.
 std::map<CollectiveOp, CollectiveFit> fit_collectives(const MeasuredCollectives& measured);
 
-/// Adds limits to a platform, and the algorithms that explain what was measured
-/// (models/fit/algorithm_fit.h) or else the formulas measured on enough numbers of processes. These
-/// hold up to as many processes as were measured. [measured] says which are which.
+/// Adds limits to a platform, and the algorithms that explain the measured times
+/// (models/fit/algorithm_fit.h), or else the formulas with enough numbers of processes. Formulas
+/// are valid up to the measured number of processes. [measured] lists the choice for each.
 void add_collectives(Platform& platform, const std::map<CollectiveOp, CollectiveFit>& fits,
                      const MeasuredCollectives& measured);
 

@@ -13,7 +13,7 @@ std::string lines_of(const char* name, const SegmentedFit& fit) {
     lines += std::string("#   ") + name + " from ";
     lines += k == 0 ? brief_bytes(fit.segments[k].from) : brief_range(within.from, brief_bytes);
     lines += ": " + brief_range(within.intercept, brief_seconds);
-    // That of few samples may be anything.
+    // With few samples the range may be infinite.
     if (std::isfinite(within.per_byte.high) && fit.segments[k].per_byte > 0)
       lines += ", " + brief_bandwidths(within.per_byte);
     if (k == 0 && !fit.samples.empty()) {

@@ -7,14 +7,14 @@
 
 namespace rubato {
 
-/// "310ns to 320ns", or the one text that both ends have.
+/// "310ns to 320ns", or a single text if both ends print the same.
 template <typename Show>
 std::string brief_range(const Interval& interval, Show show) {
   const std::string low = show(interval.low), high = show(interval.high);
   return low == high ? low : low + " to " + high;
 }
 
-/// Likewise the bandwidths of a line whose slope is in that interval: they run the other way.
+/// The same for the bandwidths of a line with a slope in that interval, in reversed order.
 inline std::string brief_bandwidths(const Interval& per_byte) {
   return brief_range({per_byte.high, per_byte.low}, brief_bandwidth_of_slope);
 }

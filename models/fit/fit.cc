@@ -8,8 +8,8 @@
 // with the least total rss: best[k][j], the first j samples in k segments, is the minimum over i of
 // best[k-1][i] + rss(i..j). K is then chosen with the price of Liu, Wu and Zidek ("On segmented
 // multivariate regression", Statistica Sinica 7, 1997) for its p = 3 K - 1 parameters: intercepts,
-// slopes and breakpoints. It asks more of a segment than Schwarz's log N would, because the best of
-// many places for a breakpoint always fits some noise. For relative errors of unknown size K
+// slopes and breakpoints. A segment must gain more than with Schwarz's log N, because the best of
+// many positions of a breakpoint always fits some noise. For relative errors of unknown size K
 // minimises
 //
 //   log(rss_K / (N - p) + floor^2) + p * 0.299 (log N)^2.1 / N
@@ -18,21 +18,20 @@
 //
 //   rss_K / sigma^2 + p * 0.299 (log N)^2.1.
 //
-// The second is better where a library's time has fine structure (Open MPI's shared memory saws by
-// 8 % every few cache lines): the first takes that for noise and never fits it.
+// The second is better if a library's time has fine structure (a sawtooth of 8 % every few cache
+// lines in Open MPI's shared memory): the first treats that as noise and never fits it.
 //
-// The options bound K: a curve that would take more is met by the best K segments, and the larger
-// residuals are its stated error.
+// The options bound K: a curve that needs more is approximated by the best K segments, and the
+// larger residuals are its stated error.
 //
 // A line that grows by less than the fourth digit over its samples is written as a constant.
 //
-// Four things keep noise from getting segments of its own: this price; `min_samples`; that a wiggle
-// in the middle costs two breakpoints, one to enter it and one to leave; and the floor. The one
-// exception from `min_samples` is 0 bytes, which may stand alone: there is nothing to send, and
-// libraries know (mpptest's "sharp drop in latency for zero bytes"). The last segment spans at
-// least a factor of two in size, because everything beyond the largest sample extrapolates it.
-// Outliers are not treated here: the measurement repeats lengths that stand out against their
-// neighbours.
+// Four rules prevent segments that fit noise: this price; `min_samples`; a deviation in the middle
+// needs two breakpoints; and the floor. The one exception from `min_samples` is 0 bytes, which may
+// be a segment alone: libraries treat empty messages differently (mpptest's "sharp drop in latency
+// for zero bytes"). The last segment spans at least a factor of two in size, because everything
+// beyond the largest sample extrapolates it. Outliers are not treated here: the measurement repeats
+// lengths that deviate from their neighbours.
 //
 // Intervals: of a line, those of least squares with the noise of all residuals (or the known noise,
 // if that is more); of a breakpoint, the places with nearly the same likelihood.
@@ -71,7 +70,7 @@ struct SampleArrays {
   int count() const { return static_cast<int>(bytes.size()); }
 };
 
-/// Of samples in ascending order. Errors: InputError for fewer than two sizes or a time that is not
+/// `input`: in ascending order. Errors: InputError for fewer than two sizes or a time that is not
 /// greater than 0.
 SampleArrays arrays_of(const std::vector<FitSample>& input) {
   const int count = static_cast<int>(input.size());
@@ -94,8 +93,8 @@ SampleArrays arrays_of(const std::vector<FitSample>& input) {
   return samples;
 }
 
-/// The criterion of a curve with so many parameters and the weighted sum of squared relative
-/// residuals `rss`: the least wins.
+/// The criterion of a curve with this number of parameters and the weighted sum of squared relative
+/// residuals `rss`: the least is best.
 double fit_criterion(double rss, int parameters, int samples, const FitOptions& options) {
   const double price = parameters * kPrice * std::pow(std::log(samples), kPriceExponent);
   const double floor = options.noise_floor * options.noise_floor;
@@ -156,8 +155,8 @@ Line fit_line(const SampleArrays& samples, int first, int last, double from) {
   return line;
 }
 
-/// Where a segment begins whose first sample is `first`, if that is given: between this sample and
-/// the one before.
+/// The prescribed begin, if any, of a segment whose first sample is `first`: between that and the
+/// sample before.
 std::optional<double> given_border(const SampleArrays& samples, int first,
                                    const FitOptions& options) {
   if (first == 0 || !options.borders) return std::nullopt;
@@ -234,17 +233,18 @@ std::vector<int> choose_breakpoints(const SegmentTable& table, int count,
   return firsts;
 }
 
-/// Where `right` takes over from `left`, whose samples end and begin at these sizes.
+/// The breakpoint between `left`, whose samples end at `left_bytes`, and `right`, whose samples
+/// begin at `right_bytes`.
 double breakpoint(const Line& left, const Line& right, double left_bytes, double right_bytes) {
   double crossing = std::round((left.intercept - right.intercept) /
                                (right.per_byte - left.per_byte));  // whole bytes; may be inf, nan
-  // A byte before it a steep line may be below 0.
+  // A byte before the crossing a steep line may be negative.
   if (right.intercept + right.per_byte * crossing < 0) ++crossing;
   return crossing > left_bytes && crossing < right_bytes ? crossing : right_bytes;
 }
 
-/// The sizes between which the breakpoint before sample `first` lies, its neighbours held: all
-/// places that are nearly as likely as the best.
+/// The range of the breakpoint before sample `first`, with its neighbours fixed: all places that
+/// are nearly as likely as the best.
 Interval breakpoint_interval(const SegmentTable& table, const SampleArrays& samples, int left,
                              int first, int last, double noise) {
   const double least = table.at(left, first - 1).rss + table.at(first, last).rss;
@@ -252,7 +252,7 @@ Interval breakpoint_interval(const SegmentTable& table, const SampleArrays& samp
   const auto may_be = [&](int place) {
     return table.at(left, place - 1).rss + table.at(place, last).rss <= most;
   };
-  // Samples of one size stand together: a place among them is none, and does not end the search.
+  // No breakpoint lies between samples of one size; such a place does not end the search.
   int low = first, high = first;
   for (int place = first - 1; place > left; --place) {
     if (may_be(place)) low = place;
@@ -263,8 +263,8 @@ Interval breakpoint_interval(const SegmentTable& table, const SampleArrays& samp
   return {samples.bytes(low - 1), samples.bytes(high)};
 }
 
-/// Of the line through the samples first..last, `quantile` standard errors to both sides. A slope
-/// of 0 or an intercept that was bounded keeps the standard errors that it had without the bound.
+/// Intervals of the line through the samples first..last: `quantile` standard errors to both sides.
+/// A slope or an intercept at its bound keeps the standard errors of the line without bounds.
 void line_intervals(const SampleArrays& samples, int first, int last, const Line& line,
                     double noise, double quantile, SegmentIntervals& intervals) {
   const int count = last - first + 1;
@@ -320,7 +320,7 @@ SegmentedFit fit_arrays(const SampleArrays& samples, const FitOptions& options) 
     }
     segment.intercept = line.intercept;
     segment.per_byte = line.per_byte;
-    // Two degrees of freedom went into the line.
+    // The line has two parameters.
     segment.uncertainty = std::sqrt(line.rss / std::max(1, last - first - 1));
     fit.segments.push_back(segment);
     SegmentIntervals intervals;

@@ -32,9 +32,9 @@ Grade grade_calibration(const Provenance& measured) {
     grade.faults += (grade.faults.empty() ? "" : "; ") + fault;
     grade.error = std::hypot(grade.error, error);
   };
-  // Fixed work also loses what ranks take from each other that share a core, and messages what an
-  // idle machine changes: other programs take from both. Where only one was measured, it is all
-  // that is known. What took 1 second in 1 - lost may take as much longer in a program.
+  // Fixed work is also slowed by ranks that share a core, and messages also vary on an idle
+  // machine; other programs slow both, so the smaller loss counts. If only one was measured, that
+  // is used. A program may take longer by lost / (1 - lost).
   const double noise = number_in(measured, "noise", number_in(measured, "messages_lost"));
   const double lost = std::min(noise, number_in(measured, "messages_lost", noise)) / 100;
   if (lost > kLostNoticed)

@@ -4,33 +4,35 @@
 //   g(n)   half a round trip of k messages at once takes (k-1) g + T'(n) when ports are busy for g
 //          per message, T' being T with nonblocking calls; with k = 1 it takes T'(n). So g =
 //          (burst_k - burst_1) / (k - 1). A port is busy for no longer than a message takes,
-//          crossing or not: ranks that exchange message after message show one message per such
-//          time. So g is at most T + x, and at most what a message of a stream takes.
+//          crossing or not: ranks that exchange messages continuously have one message per such
+//          time. So g is at most T + x, and at most the time per message of a stream.
 //   g_b(n) time of each further message of a burst, if that is more: bursts overflow caches, or the
-//          library's memory for messages, and exchanges do not. It counts as measured, without the
-//          proportion below: it depends more on the memory than on the processors. (Of eight
+//          library's memory for messages, and exchanges do not. It is used as measured, without the
+//          scaling below: it depends more on the memory than on the processors. (With eight
 //          messages of 128 KiB under MPICH each further one took 21.1 and 20.1 us in two launches
-//          whose ping-pongs beside took 10.6 and 18.1 us.)
-//   g_2(n) burst_2 - burst_1, where a burst of two would take a tenth more or less by g_b; g_b is
-//          then (burst_k - burst_2) / (k - 2). The more messages are under way, the more a cache
-//          overflows: of eight messages of 1 MiB under MPICH each further one took 419 us, of two
-//          145 us. Where g_2 is less than that, so is g.
+//          whose ping-pongs took 10.6 and 18.1 us.)
+//   g_2(n) burst_2 - burst_1, if g_b would change the time of a burst of two by a tenth or more;
+//   g_b
+//          is then (burst_k - burst_2) / (k - 2). The more messages are under way, the more a cache
+//          overflows: with eight messages of 1 MiB under MPICH each further one took 419 us, with
+//          two 145 us. If g_2 is less than g, g is reduced to it.
 //   x(n)   an exchange of one message in each direction at the same time takes T'(n) + x, so x =
 //          exchange - burst_1: with the same calls, so that nothing but crossing is in it. Two
 //          processors may share a core for some seconds, which changes the speed of the machine, so
 //          T, g and x might belong to different speeds. Their samples are measured in turn with a
-//          ping-pong, and count in proportion to it.
-//   y(n)   a ping-pong of synchronous sends takes T + y one way, where standard ones are eager: the
-//          answer that the sender waits for is on its way beside the next message.
+//          ping-pong, and scaled by its time.
+//   y(n)   a ping-pong of synchronous sends takes T + y one way if standard ones are eager: the
+//          answer to the sender overlaps with the next message.
 //   o_s, o_r change their slopes where T(n) does, and at the limit, so that none of the three has
 //          more segments than the one-way time may have.
-//   f(n)   what an eager message takes an end right behind another one. o_s and o_r are timed after
-//          an end has computed, and are those of a message that comes alone, as in a ping-pong. In
-//          a stream of blocking calls, or else a burst, the next message is on its way meanwhile:
-//          of 264 ns that a receive of 8 bytes takes alone in Open MPI's shared memory a stream
-//          takes 126. Left out where o_s and o_r are no more than that, and explain all of it.
+//   f(n)   time of an end for an eager message right behind another one. o_s and o_r are timed
+//   after
+//          an end has computed, for a message that comes alone, as in a ping-pong. In a stream of
+//          blocking calls, or else a burst, the next message is on its way meanwhile: a receive of
+//          8 bytes in Open MPI's shared memory takes 264 ns alone, but 126 ns in a stream. Omitted
+//          if o_s and o_r are no more than that and explain all of it.
 //   limit  a send that returns well before its receive is posted was eager. Above the limit,
-//          progress while the ends compute shows who has to be inside MPI (protocol_fit.h).
+//          progress while the ends compute shows which ends have to be inside MPI (protocol_fit.h).
 #include "models/fit/level_fit.h"
 
 #include <algorithm>
@@ -44,17 +46,17 @@
 namespace rubato {
 namespace {
 
-// Of the time of a message alone. Less than what two minima of a difference are off by.
+// Share of the time of a message alone; smaller differences of two minima are not significant.
 constexpr double kLeastCrossing = 0.01;
-// Delays are small against what they are added to: a tenth of them is a few per cent of that.
+// Delays are small compared to the time to which they are added: a tenth of them is a few per cent.
 constexpr double kCrossingNoise = 0.1;
-// Two runs of mpirun differ by more than two halves of one run; finer than this nobody reproduces.
+// Two runs of mpirun differ by more than two halves of one run: the limit of reproducibility.
 constexpr double kLeastNoise = 0.01;
-// On a busy machine the curve follows its samples all the same: a fit that explains a step of 50 %
-// as noise is worse than noisy samples.
+// Even on a busy machine the curve follows its samples: a fit that explains a step of 50 % as noise
+// is worse than noisy samples.
 constexpr double kMostNoise = 0.03;
 constexpr double kLeastGap = 1e-9;  // seconds; the resolution of the difference of two loops
-// Bursts take longer than gaps say where they do by more than a tenth and twice their error.
+// Bursts count as longer than the gaps if they are by more than a tenth and twice their error.
 constexpr double kNoticeable = 0.1;
 constexpr double kErrors = 2;
 constexpr size_t kLeastLengths = 3;
@@ -76,7 +78,7 @@ std::optional<SegmentedFit> fit_transfer(const std::vector<TimedLength>& timings
   return fit_segments(std::move(samples), options);
 }
 
-/// Where segments of the one-way time begin, and of its parts: they change at the eager limit, too.
+/// The begins of segments of the one-way time and its parts, including the eager limit.
 std::vector<double> borders_of(const SegmentedFit& transfer, std::optional<double> waiting) {
   std::set<double> borders;
   for (const Segment& segment : transfer.segments) borders.insert(segment.from);
@@ -92,8 +94,8 @@ TimedLength times(double factor, TimedLength timing) {
 }
 
 /// The time that each of `further` messages adds to one of the same length, at most `most` seconds.
-/// A small result is the difference of two long times, and their error of one per cent is many per
-/// cent of it.
+/// A small result is the difference of two long times: an error of one per cent of these is many
+/// per cent of the result.
 TimedLength per_further_message(const TimedLength& all, const TimedLength& one, double further,
                                 double most) {
   TimedLength each{all.bytes, 1, 0, {0, 0}, all.launches};
@@ -117,19 +119,19 @@ class Alone {
     for (const TimedLength& timing : level.single) single_[timing.bytes] = &timing;
     for (const TimedLength& timing : level.pingpong_beside) beside_[timing.bytes] = timing.seconds;
   }
-  /// One message in the same calls; nullptr where none was measured.
+  /// One message with the same calls; nullptr if none was measured.
   const TimedLength* single(double bytes) const {
     const auto found = single_.find(bytes);
     return found == single_.end() ? nullptr : found->second;
   }
-  /// By how much the time one way is longer than that beside them: 1 on a machine that keeps its
+  /// Ratio of the one-way time to the one measured in turn with them: 1 on a machine with constant
   /// speed.
   double speed(double bytes) const {
     const auto found = beside_.find(bytes);
     const double one_way = transfer_(bytes);
     return found == beside_.end() || one_way <= 0 ? 1 : one_way / found->second;
   }
-  /// The same, where the speed does not count.
+  /// The same without the scaling by speed.
   Alone at_any_speed() const {
     Alone same = *this;
     same.beside_.clear();
@@ -142,8 +144,8 @@ class Alone {
   std::map<double, double> beside_;
 };
 
-/// What further messages take, by length: `series` has been measured with `further(timing)` of them
-/// beside the first. `most(bytes)` bounds it.
+/// Time of each further message, by length: `series` was measured with `further(timing)` messages
+/// beside the first. `most(bytes)` is an upper bound.
 template <typename Further, typename Most>
 std::vector<TimedLength> differences(const Alone& alone, const std::vector<TimedLength>& series,
                                      Further further, Most most) {
@@ -172,15 +174,15 @@ std::optional<SegmentedFit> fit_lengths(const std::vector<TimedLength>& timings,
   return fit;
 }
 
-/// Makes it no less than `least`; what launches differ by remains.
+/// Raises the time to `least`; the difference between launches stays.
 void raise_to(TimedLength& timing, double least) {
   if (timing.seconds >= least) return;
   timing.launch_error *= timing.seconds / least;
   timing.seconds = least;
 }
 
-/// How much longer a message takes when one like it goes the other way, at most as long again.
-/// Absent where few lengths were measured, or it takes longer at none of them.
+/// Extra time of a message when a similar one goes the other way, at most its own time again.
+/// Absent if few lengths were measured, or if it is zero at all of them.
 std::optional<SegmentedFit> fit_crossing_delay(const LevelSamples& level,
                                                const SegmentedFit& transfer, int max_segments) {
   const auto most = [&](double n) { return std::max(2 * kLeastGap, transfer(n)); };
@@ -196,8 +198,8 @@ std::optional<SegmentedFit> fit_crossing_delay(const LevelSamples& level,
   return fit_lengths(delays, kCrossingNoise, max_segments);
 }
 
-/// How much longer an eager message takes in synchronous mode. Absent where few lengths were
-/// measured, or it takes longer at none of them.
+/// Extra time of an eager message in synchronous mode. Absent if few lengths were measured, or if
+/// it is zero at all of them.
 std::optional<SegmentedFit> fit_synchronous(const LevelSamples& level, const SegmentedFit& transfer,
                                             int max_segments) {
   LevelSamples in_turn;
@@ -217,7 +219,7 @@ std::optional<SegmentedFit> fit_synchronous(const LevelSamples& level, const Seg
   return fit_lengths(excess, kCrossingNoise, max_segments);
 }
 
-/// Seconds of a message of a stream: without the first one's way, and the answer's.
+/// Seconds per message of a stream, without the transfers of the first message and the answer.
 std::vector<TimedLength> per_streamed_message(const std::vector<TimedLength>& streams,
                                               const SegmentedFit& transfer) {
   std::vector<TimedLength> each;
@@ -237,10 +239,10 @@ const TimedLength* find(const std::vector<TimedLength>& timings, double bytes) {
   return nullptr;
 }
 
-/// Where a burst of two would be noticeably longer or shorter by `each`, what each message of a
-/// burst behind the first takes: makes that what those behind the second take. Returns what the
-/// second one takes, of the same lengths; empty where `each` says it for all of them. `speeds`: the
-/// factors that `each` was measured with.
+/// `each`: the time of each message of a burst behind the first. At lengths at which that would
+/// noticeably change the time of a burst of two, replaces it by the time of each message behind the
+/// second. Returns the time of the second message, at the same lengths; empty if `each` is right
+/// for all of them. `speeds`: the factors with which `each` was measured.
 std::vector<TimedLength> take_out_seconds(const LevelSamples& level,
                                           const std::vector<double>& speeds,
                                           std::vector<TimedLength>& each) {
@@ -268,14 +270,14 @@ std::vector<TimedLength> take_out_seconds(const LevelSamples& level,
 
 /// The gaps of the messages of bursts behind the first.
 void fit_gaps(const LevelSamples& level, int max_segments, LevelFit& fit) {
-  // A run that was interrupted on the way lacks lengths anywhere.
+  // An interrupted run may lack lengths in any series.
   if (level.single.size() < level.burst.size()) return;
   const auto further = [](const TimedLength& burst) { return burst.messages - 1; };
-  // Differences of two minima; the half of their noise that is common to all lengths is not known.
+  // Differences of two minima; the half of their noise that is common to all lengths is unknown.
   const double noise = 2 * noise_of(level.burst);
   const std::vector<TimedLength> streams = per_streamed_message(level.stream, *fit.transfer);
   const auto stream = fit_lengths(streams, noise_of(streams), max_segments);
-  // The curve of a disturbed run may touch 0 where a segment begins.
+  // The curve of a disturbed run may be 0 at the begin of a segment.
   const auto most = [&](double n) {
     const double crossing =
         (*fit.transfer)(n) + (fit.crossing_delay ? (*fit.crossing_delay)(n) : 0);
@@ -304,7 +306,8 @@ void fit_gaps(const LevelSamples& level, int max_segments, LevelFit& fit) {
     some_overflow |= more;
   }
   const std::vector<TimedLength> seconds = take_out_seconds(level, speeds, bursts);
-  // A port that is free for the second message of a burst is so for any behind another one.
+  // If the port is free for the second message of a burst, it is free for any message behind
+  // another.
   for (size_t i = 0; i < seconds.size(); ++i) {
     if (seconds[i].seconds < gaps[i].seconds) gaps[i] = seconds[i];
   }
@@ -313,7 +316,8 @@ void fit_gaps(const LevelSamples& level, int max_segments, LevelFit& fit) {
   if (!seconds.empty()) fit.second_burst_gap = fit_lengths(seconds, noise, max_segments);
 }
 
-/// "2.1%, 0.8% from 4KiB on": of one way, between changes of the protocol the largest of a segment.
+/// "2.1%, 0.8% from 4KiB on": one-way time; between changes of the protocol the largest of all
+/// segments.
 std::string uncertainties(const SegmentedFit& one_way,
                           const std::vector<ProtocolSegment>& protocols) {
   std::string text;
@@ -336,7 +340,7 @@ std::string uncertainties(const SegmentedFit& one_way,
   return text;
 }
 
-/// One bandwidth for all lengths but the shortest, which hardly take time; and its range.
+/// One bandwidth, and its range, for all lengths but the shortest, which take hardly any time.
 void add_combination(Platform& platform, const SegmentedFit& fit) {
   constexpr double kShort = 4096;
   std::vector<double> bandwidths;
@@ -351,9 +355,9 @@ void add_combination(Platform& platform, const SegmentedFit& fit) {
                                              brief_bandwidth(*most);
 }
 
-/// What an end takes for an eager message right behind another one: by a stream where there was
-/// one, else by bursts. Like overheads it counts as measured, at whatever speed the machine had.
-/// Absent where few lengths were measured, or overheads and gap say it.
+/// Time of an end for an eager message right behind another one: from a stream if there was one,
+/// else from bursts. Like overheads it is used as measured, without scaling by speed. Absent if few
+/// lengths were measured, or if overheads and gap explain it.
 std::optional<SegmentedFit> fit_following(const LevelSamples& level, const LevelFit& fit,
                                           int max_segments) {
   std::vector<TimedLength> following = per_streamed_message(level.stream, *fit.transfer);
@@ -446,8 +450,8 @@ LevelFit fit_level(const LevelSamples& samples, int max_segments) {
   }
   if (fit.transfer) {
     const std::optional<double> waiting = samples.probe.waiting;
-    const auto room = static_cast<size_t>(max_segments);
-    if (max_segments > 1 && borders_of(*fit.transfer, waiting).size() >= room)
+    const auto limit = static_cast<size_t>(max_segments);
+    if (max_segments > 1 && borders_of(*fit.transfer, waiting).size() >= limit)
       fit.transfer = fit_transfer(samples.transfer, max_segments - 1);
     add_reproducibility(*fit.transfer, samples.transfer);
     fit.crossing_delay = fit_crossing_delay(samples, *fit.transfer, max_segments);

@@ -18,15 +18,15 @@ struct LevelSamples {
   std::vector<TimedLength> transfer;       ///< one way: half a ping-pong
   std::vector<TimedLength> burst, single;  ///< half a round trip of k messages at once, and of one
   std::vector<TimedLength> two;            ///< of two at once; files of older versions have none
-  /// Many blocking sends in a row and an empty answer; files of older versions have none.
+  /// Many blocking sends in a row and an empty answer; not in files of older versions.
   std::vector<TimedLength> stream;
   std::vector<TimedLength> exchange;  ///< of one in each direction at the same time
   /// One way of synchronous sends, and of standard ones measured in turn with them; may be empty.
   std::vector<TimedLength> synchronous, synchronous_beside;
   /// One way again, measured in turn with bursts, single messages and exchanges; may be empty.
   std::vector<TimedLength> pingpong_beside;
-  /// Copies within a rank, in its cache and past it, and how it combines two operands of a
-  /// reduction; they stand beside one of the levels.
+  /// Copies within a rank, inside and outside of its cache, and combinations of two operands of a
+  /// reduction; stored with one of the levels.
   std::vector<TimedLength> copies, cold_copies, combinations;
   OverheadSamples overheads;
   OverlapSamples overlap;  ///< beside overheads.receive
@@ -41,16 +41,16 @@ struct LevelSamples {
 struct LevelFit {
   std::optional<SegmentedFit> transfer;  ///< one way, with the overheads in it
   std::optional<SegmentedFit> gap;
-  std::optional<SegmentedFit> burst_gap;         ///< absent, too, where bursts take what gaps say
-  std::optional<SegmentedFit> second_burst_gap;  ///< absent, too, where burst_gap says it
-  std::optional<SegmentedFit> following;         ///< f(n); absent, too, where overheads say it
-  std::optional<SegmentedFit> crossing_delay;    ///< absent, too, where exchanges take no longer
-  std::optional<SegmentedFit> synchronous;       ///< y(n); absent, too, where they take no longer
+  std::optional<SegmentedFit> burst_gap;         ///< absent, too, if bursts agree with gap
+  std::optional<SegmentedFit> second_burst_gap;  ///< absent, too, if it agrees with burst_gap
+  std::optional<SegmentedFit> following;         ///< f(n); absent, too, if overheads explain it
+  std::optional<SegmentedFit> crossing_delay;    ///< absent, too, if exchanges take no longer
+  std::optional<SegmentedFit> synchronous;       ///< y(n); absent, too, if they take no longer
   std::optional<SegmentedFit> copy, cold_copy, combination;
   OverheadFit overheads;
   /// The transfer time without overheads; if one overhead is unknown, the whole time is T.
   OneWayParts parts;
-  std::vector<ProtocolSegment> protocols;  ///< above the eager limit; empty where nobody looked
+  std::vector<ProtocolSegment> protocols;  ///< above the eager limit; empty if not measured
   double repeatable_within = 0;            ///< repeatability() of the transfer times
 };
 
@@ -63,7 +63,7 @@ struct FittedCurve {
 /// All of them, T first.
 std::span<const FittedCurve> fitted_curves();
 
-/// Fits a level, each curve in at most so many segments (at least 1); level_fit.cc explains how.
+/// Fits a level, each curve with at most `max_segments` (at least 1); level_fit.cc explains how.
 LevelFit fit_level(const LevelSamples& samples, int max_segments = kSegmentsOfLevel);
 
 /// Adds a fitted level to a platform, with the memory timed beside it and a note on its

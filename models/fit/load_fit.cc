@@ -11,7 +11,8 @@
 namespace rubato {
 namespace {
 
-/// Three digits: pairs in nobody's way have a ratio of 1 / their number.
+/// Three digits, as ratios may be small: pairs that do not disturb each other have 1 / their
+/// number.
 std::string brief(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3g", value);
@@ -27,7 +28,7 @@ std::string pairs_of(const FittedDegradation& fit) {
   return std::to_string(fit.least_live) + " to " + std::to_string(fit.most_live) + " pairs at once";
 }
 
-/// True when each rank that talked had a core of its own, as far as is known.
+/// True if each communicating rank had a core of its own, or if the number of cores is unknown.
 bool had_cores(Level level, const FittedDegradation& fit, const Provenance& measured) {
   const auto cores = measured.find("cores");
   const int on_a_node = level == Level::kNetwork ? fit.most_live : 2 * fit.most_live;

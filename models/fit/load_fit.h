@@ -30,8 +30,8 @@ struct FittedDegradation {
   int least_live = 2, most_live = 2;
 };
 
-/// Fits DR to the messages of at least `least_bytes` (below that latency hides it), with two or
-/// more at once. None where no length was measured both alone and with others.
+/// Fits DR to the messages of at least `least_bytes` (latency dominates shorter ones), with two or
+/// more at once. None if no length was measured both alone and with others.
 std::optional<FittedDegradation> fit_degradation(const std::vector<LoadedTime>& times,
                                                  double least_bytes = 65536);
 
@@ -42,9 +42,9 @@ std::optional<int> pairs_at_once(const std::string& pattern);
 /// Fits the degradation ratio of each level and puts it under [measured], as network_degradation =
 /// "0.71 +- 0.02 (2 to 4 pairs at once)". Returns a commented [contention] with the ratio of the
 /// most distant level: replays with contention are slower, so it is not the default. If the
-/// platform tells sockets from nodes (`tells_sockets`), the ratio between two sockets is written
-/// for all messages of a node. "" if nothing was measured, or if more ranks than `cores` under
-/// [measured] talked at once on a node: the ratio then shows how ranks share cores.
+/// platform has a level socket (`tells_sockets`), the ratio between two sockets is written for all
+/// messages of a node. "" if nothing was measured, or if more ranks of a node than `cores` under
+/// [measured] communicated at once: the ratio then shows how ranks share cores.
 std::string note_load(Provenance& measured, const std::map<Level, std::vector<LoadedTime>>& times,
                       bool tells_sockets);
 

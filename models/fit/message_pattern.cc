@@ -12,10 +12,10 @@ constexpr std::array kShapeNames = {"pingpong",  "headtohead", "overlap",
                                     "bisection", "ring",       "halo"};
 constexpr std::array kModeNames = {"blocking", "nonblocking", "persistent", "synchronous", "ready"};
 
-/// What exists: an overlap needs something between start and wait; persistent requests have the
-/// addresses of their data for good, so they cannot walk through memory; a ready send needs its
-/// receive to be there, which ranks that take turns know; and a ping-pong of blocking calls in the
-/// caches is what the curve of a level is made of.
+/// Excludes combinations that are impossible: an overlap needs separate calls to start and to wait;
+/// persistent requests have fixed addresses, so they cannot walk through memory; a ready send needs
+/// a posted receive, which is certain only in a ping-pong. A ping-pong of blocking calls in the
+/// caches is measured anyway, for the curve of a level.
 bool exists(const MessagePattern& pattern) {
   if (pattern.shape == PatternShape::kOverlap)
     return pattern.mode == PatternMode::kNonblocking && !pattern.cold;

@@ -12,7 +12,7 @@ namespace rubato {
 enum class PatternShape : uint8_t {
   kPingPong,    ///< two ranks, one after the other; time: half a round trip
   kHeadToHead,  ///< two ranks, both at once; time: of an exchange
-  kOverlap,     ///< likewise, while each computes for as long as the exchange takes alone
+  kOverlap,     ///< the same, while each computes for as long as the exchange takes alone
   kBisection,   ///< all ranks in pairs from both halves, each pair a ping-pong at the same time
   kRing,        ///< all ranks: to the next one, from the one before
   kHalo,        ///< all ranks on a torus of two dimensions: with all neighbours
@@ -24,7 +24,7 @@ enum class PatternMode : uint8_t {
   kNonblocking,  ///< MPI_Irecv, MPI_Isend, MPI_Waitall
   kPersistent,   ///< MPI_Startall, MPI_Waitall
   kSynchronous,  ///< MPI_Ssend, or MPI_Issend
-  kReady,        ///< MPI_Rsend, to a receive that is posted: ping-pongs in the caches alone
+  kReady,        ///< MPI_Rsend, to a posted receive: only ping-pongs in the caches
 };
 
 /// One of the further patterns that `rubato calibrate` measures.
@@ -34,13 +34,13 @@ struct MessagePattern {
   bool cold = false;  ///< data from outside of the caches
 
   bool operator==(const MessagePattern&) const = default;
-  /// True where only two ranks talk.
+  /// True if only two ranks communicate.
   bool between_two() const;
   /// Name in files of samples: "halo_nonblocking", "pingpong_synchronous_cold", "ring".
   std::string name() const;
 };
 
-/// True for the name of a pattern in which all ranks talk, in whatever mode.
+/// True for the name of a pattern in which all ranks communicate, in any mode.
 bool is_of_all_ranks(const std::string& name);
 
 /// The patterns measured by default.
@@ -49,8 +49,8 @@ inline constexpr const char* kDefaultPatterns =
     "headtohead,headtohead_nonblocking,overlap,bisection,ring,halo_nonblocking";
 
 /// Reads a comma-separated list of names, "default", "all" or "none"; returns each pattern once, in
-/// the order of measurement. `overlap` adds headtohead_nonblocking, whose time says how long to
-/// compute. Errors: UsageError that names the word.
+/// the order of measurement. `overlap` adds headtohead_nonblocking, whose time determines how long
+/// to compute. Errors: UsageError that names the word.
 std::vector<MessagePattern> parse_patterns(const std::string& list);
 
 }  // namespace rubato

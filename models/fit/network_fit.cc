@@ -13,15 +13,15 @@
 namespace rubato {
 namespace {
 
-constexpr double kSame = 0.05;         // rates that differ by less are one
-constexpr double kSameInNoise = 0.25;  // likewise where ranks are disturbed
+constexpr double kSame = 0.05;         // rates that differ by less are considered equal
+constexpr double kSameInNoise = 0.25;  // the same if ranks are disturbed
 constexpr double kGrows = 0.2;         // of the longest message's time, from one length to the next
 constexpr double kExplains = 0.15;     // the largest error of a network that explains the rates
 
 using Rates = std::map<Shift, double>;
 
-/// Bytes per second of one rank, from the growth between the two longest messages: latencies and
-/// handshakes do not count. Messages that are too short for that show nothing.
+/// Bytes per second of one rank, from the growth between the two longest messages, which excludes
+/// latencies and handshakes. Messages too short for this give no rate.
 Rates rates_of(const ShiftTimes& times) {
   Rates rates;
   for (const auto& [shift, seconds] : times) {
@@ -49,7 +49,7 @@ int most_through_uplink(const Shift& shift, int leaf) {
   return most;
 }
 
-/// A resource that a number of messages of each shift pass, and that explains their rates.
+/// Tries to explain the rates by a resource that a given number of messages of each shift share.
 template <typename Messages>
 void try_shared(const Rates& rates, double alone, double same, const Messages& messages,
                 SharedLinks::Kind kind, SharedLinks& best, double& rate, const auto& accept) {
@@ -123,7 +123,7 @@ std::optional<SharedLinks> fit_shared_links(const ShiftTimes& times, double one_
   const double alone = two->second;
   double adapter = alone;
   int nodes = 2, ranks = 1;
-  // Several ranks of a node: what of their rate two nodes have already is that of adapters.
+  // Several ranks of a node: the limit that two nodes show already is due to their adapters.
   bool share = false;
   for (const auto& [shift, rate] : rates) {
     if (shift.nodes == 2 && shift.ranks > 1) {
@@ -211,10 +211,10 @@ std::string network_table(const SharedLinks& links) {
   const auto rate = [](double value) { return '"' + format_bandwidth(value) + '"'; };
   const auto number = [](int value) { return std::to_string(value); };
   std::string text = "\n# " + describe(links) + "\n";
-  if (links.nodes < 8) text += "# With more nodes (-n) a calibration sees more.\n";
+  if (links.nodes < 8) text += "# Calibrate with more nodes (-n) for a better model.\n";
   if (links.kind == Kind::kUnknown) return text;
   if (links.kind == Kind::kAdapters && !links.as_flows)
-    return text + "# The port of each rank (gap) stands for its adapter.\n";
+    return text + "# The port of each rank (gap) represents its adapter.\n";
   const double ratio = links.adapter > 0 ? links.uplink / links.adapter : 0;
   const bool whole = std::round(ratio) >= 1 && std::abs(ratio - std::round(ratio)) < kSame * ratio;
   text += "[network]\n";
@@ -238,7 +238,7 @@ std::string network_table(const SharedLinks& links) {
     if (links.kind == Kind::kBackbone)
       text += "backbone_bandwidth = " + rate(links.backbone) + "\n";
   }
-  // What a node has in a graph is in the lines of its cables.
+  // In a graph a node's limits are in the lines of its cables.
   if (links.kind == Kind::kTapered && !whole)
     text += "injection_bandwidth = " + rate(links.adapter) + "\n";
   if (links.link_latency > 0)

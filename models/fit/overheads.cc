@@ -2,9 +2,9 @@
 //
 // Half a ping-pong round trip is o_s + T + o_r; the replay adds the three up again, so measured
 // overheads are subtracted from T. The overheads come from other experiments than the ping-pong,
-// with other states of the caches, and each has its own noise. So their sum may exceed the whole,
-// above all for messages inside a node, which consist of copying at the two ends. Then the
-// ping-pong counts: programs see it.
+// with other states of the caches and their own noise. So their sum may exceed the whole, above all
+// for messages inside a node, which consist of copying at the two ends. Then the ping-pong has
+// precedence, since programs experience its time.
 #include "models/fit/overheads.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kFewestLengths = 3;
 constexpr double kLeastSpread = 0.02;
 constexpr double kMostSpread = 0.1;
-constexpr double kLeastOverhead = 1e-9;  // seconds; less the clock does not tell
+constexpr double kLeastOverhead = 1e-9;  // seconds; the resolution of the clock
 
 using Timings = std::vector<TimedLength>;
 
@@ -32,7 +32,7 @@ SegmentedFit constant(double from, double seconds, double uncertainty) {
 std::optional<SegmentedFit> fit_piece(const Timings& timings, double low, double high,
                                       const OverheadLimits& limits) {
   std::vector<FitSample> samples;
-  Timings own;  // beyond the limit other things are timed, with errors of their own
+  Timings own;  // beyond the limit the times have another meaning and other errors
   for (const TimedLength& timing : timings) {
     if (timing.bytes < low || timing.bytes >= high) continue;
     own.push_back(timing);
@@ -89,7 +89,7 @@ struct Piece {
   }
 };
 
-/// Appends a piece, unless the one before goes on as it did.
+/// Appends a piece, unless it continues the one before.
 void append(std::vector<Segment>& segments, const Segment& segment) {
   if (!segments.empty()) {
     const Segment& before = segments.back();
@@ -109,7 +109,7 @@ OverheadFit fit_overheads(const OverheadSamples& samples, std::optional<double> 
   constexpr double kAll = HUGE_VAL;
   const double eager_end = waiting.value_or(kAll);
   OverheadFit fit;
-  // A run that was interrupted on the way lacks lengths anywhere.
+  // An interrupted run may lack lengths in any series.
   if (samples.receive.size() < samples.send.size()) return fit;
   fit.send = fit_piece(samples.send, 0, eager_end, limits);
   fit.receive = fit_piece(samples.receive, 0, eager_end, limits);
@@ -144,7 +144,7 @@ OneWayParts take_apart(const SegmentedFit& one_way, const SegmentedFit& send,
     received.reduce(&Piece::start, excess);
     Piece rest = whole;
     rest.start = whole.start - sent.start - received.start;
-    if (rest.start < 1e-9 * whole.start) rest.start = 0;  // what rounding leaves
+    if (rest.start < 1e-9 * whole.start) rest.start = 0;  // rounding error
     rest.slope = whole.slope - sent.slope - received.slope;
     if (rest.slope < 1e-6 * whole.slope) rest.slope = 0;
     rest.error = std::hypot(whole.error, sent.error, received.error);

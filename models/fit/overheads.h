@@ -12,9 +12,9 @@ namespace rubato {
 struct OverheadSamples {
   /// In MPI_Isend, while the receiver computes.
   std::vector<TimedLength> send;
-  /// In posting a receive before the message comes, and in the MPI_Wait long after it came.
+  /// In MPI_Irecv before the message arrives, and in MPI_Wait long after it has arrived.
   std::vector<TimedLength> receive;
-  /// In an MPI_Recv that is posted long after its message came.
+  /// In an MPI_Recv that is posted long after its message has arrived.
   std::vector<TimedLength> unexpected;
 };
 
@@ -23,17 +23,17 @@ struct OverheadFit {
   std::optional<SegmentedFit> send, receive, unexpected;
 };
 
-/// What the curves of the overheads may be.
+/// Constraints on the curves of the overheads.
 struct OverheadLimits {
   int max_segments = 5;
-  /// FitOptions::borders: those of the one-way time, so that what remains of it has no more
-  /// segments.
+  /// FitOptions::borders: the borders of the one-way time, so that T has no more segments than it.
   std::optional<std::vector<double>> borders;
 };
 
 /// Fits the overheads. `waiting` is the least length whose send waits for its receive, if any:
-/// curves may jump there. From there on the receiver's work is part of T, since the receiver has to
-/// be present anyway; its overhead is that of an empty message, and no message is unexpected.
+/// curves may jump there. From that length on the receiver's work is part of T, since the receiver
+/// has to be present anyway; its overhead is that of an empty message, and no message is
+/// unexpected.
 OverheadFit fit_overheads(const OverheadSamples& samples, std::optional<double> waiting,
                           const OverheadLimits& limits = {});
 

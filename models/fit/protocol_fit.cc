@@ -8,10 +8,10 @@
 namespace rubato {
 namespace {
 
-// A message takes no longer than so many times what the quickest one above the eager limit does per
-// byte; caches and fragments explain that much.
+// Upper limit of a message's time per byte, relative to the fastest one above the eager limit;
+// caches and fragments explain up to that factor.
 constexpr double kSlower = 2;
-constexpr double kNeeded = 0.3;  // of the message's time in the wait: the waiting end was needed
+constexpr double kNeeded = 0.3;  // share of the message's time in the wait: that end was needed
 
 bool is_needed(double wait, const OverlapTimes& times) {
   const double message = std::max(0.0, times.one_way - times.idle);
@@ -56,7 +56,7 @@ std::vector<ProtocolSegment> find_protocols(double waiting, const OverlapSamples
                                             const std::vector<TimedLength>& receiver_computes) {
   std::vector<std::pair<double, Protocol>> kinds;
   if (one_way.empty() || receiver_computes.empty()) return {};
-  // On a busy machine a long message is never undisturbed, while its short parts are.
+  // On a busy machine a long message is always disturbed, short ones are not.
   double least_per_byte = HUGE_VAL;
   for (const TimedLength& length : one_way) {
     if (length.bytes >= waiting && length.bytes > 0)

@@ -28,14 +28,14 @@ struct OverlapTimes {
   double both_computed = 0;
 };
 
-/// Who has to be inside MPI. An end that computed was needed if its wait takes more than 30 % of
-/// the message's time.
+/// Which ends have to be inside MPI. An end that computed was needed if its wait takes more than
+/// 30 % of the message's time.
 ///
-///   receiver needed, sender not     pull
-///   sender needed                   push
-///   neither, and both at once not   async
-///   neither, but one of the two     pull: there is no word for either, and the receiver is the one
-///                                   who is waited for
+///   receiver needed, sender not          pull
+///   sender needed                        push
+///   neither, even if both compute        async
+///   one of them, if both compute         pull: no protocol describes this exactly, and usually the
+///                                        receiver is waited for
 Protocol protocol_kind(const OverlapTimes& times);
 
 /// Times of one pattern each, by length; see OverlapTimes.
@@ -43,9 +43,9 @@ struct OverlapSamples {
   std::vector<TimedLength> sender_computes, both_compute;
 };
 
-/// True for patterns whose times are waits that show who has to be inside MPI: their medians count.
-/// A disturbance may lengthen such a wait, or shorten it if the computing end lost its processor,
-/// so the minimum means nothing.
+/// True for patterns whose times are waits that show which ends have to be inside MPI: their
+/// medians count. A disturbance may lengthen such a wait, or shorten it if the computing end lost
+/// its processor, so the minimum is meaningless.
 bool counts_by_median(const std::string& pattern, double bytes, std::optional<double> waiting);
 
 /// The protocols from the least waiting length on, with an entry at each change, from the lengths

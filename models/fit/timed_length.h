@@ -17,7 +17,7 @@ enum class OfLoops : uint8_t {
 /// Names in options and [measured]: "min", "median".
 const char* name_of(OfLoops of_loops);
 
-/// The one of that name. Errors: UsageError.
+/// The statistic of that name. Errors: UsageError.
 OfLoops of_loops_named(const std::string& name);
 
 /// The measured time of a length of one pattern.
@@ -36,10 +36,9 @@ struct TimedLength {
 /// Two halves of a launch that differ by more than this (relative) were disturbed.
 inline constexpr double kRepeatable = 0.02;
 
-/// Two halves that differ by less, relatively, were measured where nothing disturbs: in a
-/// simulator.
+/// Two halves that differ by less (relative) were measured without disturbances: in a simulator.
 inline constexpr double kExact = 1e-6;
-/// Nearly all of the lengths were measured so.
+/// True if nearly all lengths were measured like that.
 bool are_exact(const std::vector<TimedLength>& timings);
 
 /// Relative distance of two independent minima of one length, median over the lengths; an upper

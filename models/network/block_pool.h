@@ -5,8 +5,8 @@
 
 namespace rubato {
 
-/// Many short arrays in one vector, each known by where it begins. An array that is given back is
-/// used again for the next one of its length: for lengths of which there are few.
+/// Many short arrays in one vector, each identified by its begin. A returned array is reused for
+/// the next one of the same length, so there should be few different lengths.
 template <typename T>
 class BlockPool {
  public:

@@ -8,7 +8,7 @@
 namespace rubato {
 namespace {
 
-/// Rates and loads that are as near to each other differ by rounding alone.
+/// A smaller relative difference of rates or loads is rounding.
 constexpr double kLoadRounding = 1e-12;
 
 }  // namespace
@@ -63,7 +63,7 @@ void FairShare::change_flows(uint32_t number, int flows) {
     const uint32_t at = part(user, i).link;
     Link& link = links_[at];
     link.load += weight(user, i) * user.rate * (flows - user.flows);
-    // (More flows may overfill a link that was nobody's bottleneck.)
+    // (More flows may overfill a link that was no user's bottleneck.)
     if (link.bottleneck_of > 0 || flows > user.flows) loosened_.push_back(at);
   }
   user.flows = flows;

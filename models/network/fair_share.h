@@ -1,18 +1,19 @@
 #pragma once
 
-// Max-min fair rates: who shares links with whom, and how fast each may go.
+// Max-min fair rates of users that share links.
 //
-// A user has a route, links of which it takes a weight each (1, or less where its traffic is split
-// over several paths), and a limit of its own. Rates are max-min fair if nobody can go faster
-// without slowing somebody down who is no faster (Bertsekas, Gallager: Data Networks, section 6.5).
-// They are unique, and easy to recognise. Each user
+// A user has a route, a list of links with a weight each (1, or less if its traffic is split over
+// several paths), and a limit of its own. Rates are max-min fair if no rate can be raised without
+// lowering another one that is not larger (Bertsekas, Gallager: Data Networks, section 6.5). They
+// are unique and characterised by this condition: each user
 //
-//   goes at its limit, or has a bottleneck: a link that is full, on which nobody is faster.
+//   runs at its limit, or has a bottleneck: a full link on which no user has a higher rate.
 //
-// After a change only a part is solved again. It begins with the links where that condition broke,
-// and takes their users along, each limited by what it had if its bottleneck lies outside. Where
-// that changes the load of a link outside that is somebody's bottleneck, or overfills one, the link
-// joins and the part is solved again. When none joins, the condition holds everywhere.
+// After a change only a part of the system is solved again. It starts with the links at which the
+// condition is violated, and their users; a user whose bottleneck lies outside the part is limited
+// to its present rate. A link outside joins the part if it is the bottleneck of some user and its
+// load changes, or if it is overfull; then the part is solved again. When no link joins, the
+// condition holds everywhere.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +28,7 @@ namespace rubato {
 
 class FairShare {
  public:
-  /// A link of a route: of a user's rate, `weight` goes over it.
+  /// A link of a route, which carries the share `weight` of the user's rate.
   struct Use {
     uint32_t link;
     double weight;
@@ -39,8 +40,8 @@ class FairShare {
   /// One more link; its number.
   uint32_t add_link(double capacity);
 
-  /// A new user of `flows` flows, which all go at its rate. `limit`: of a flow, above 0. Links of
-  /// `route` differ. Its rate counts from the next solve() on. Numbers are used again.
+  /// A new user of `flows` flows, all with the user's rate. `limit`: of a flow, above 0. Links of
+  /// `route` differ. The rate is valid after the next solve(). Numbers are reused.
   uint32_t add(std::span<const Use> route, double limit, int flows = 1);
   void change_flows(uint32_t user, int flows);
   void remove(uint32_t user);
@@ -48,11 +49,11 @@ class FairShare {
   /// Finds the rates after such changes. The users whose rate changed, the new ones among them.
   std::span<const uint32_t> solve();
 
-  /// Of each flow.
+  /// Rate of each flow of a user.
   double rate(uint32_t user) const { return users_[user].rate; }
-  /// True where links slow a user down.
+  /// True if links slow a user down.
   bool is_slowed(uint32_t user) const { return users_[user].bottleneck != kOwnLimit; }
-  /// Of a link, by all its users; at most its capacity, but for rounding.
+  /// Load of a link by all its users; at most its capacity, within rounding.
   double load(uint32_t link) const { return links_[link].load; }
   double capacity(uint32_t link) const { return links_[link].capacity; }
   size_t links() const { return links_.size(); }
@@ -63,7 +64,7 @@ class FairShare {
       visit(Use{part(users_[user], i).link, weight(users_[user], i)});
   }
 
-  /// True where the condition above holds, short of rounding: for tests, of all users.
+  /// True if the condition above holds for all users, within rounding: for tests.
   bool is_fair() const;
 
  private:
@@ -74,7 +75,7 @@ class FairShare {
     uint32_t link;
     uint32_t place;  ///< in the link's users
   };
-  /// There is one for each flow under way, so its size counts.
+  /// Its size matters: there is up to one per flow under way.
   struct User {
     double limit = 0;
     double rate = 0;
@@ -104,8 +105,8 @@ class FairShare {
     uint32_t round = 0;
     uint32_t change_round = 0;
     double change = 0;  ///< of the load, by users of the part, where the link is none
-    double asked = 0;   ///< load if all its users went at their limits
-    double left = 0;    ///< capacity that no fixed user takes
+    double asked = 0;   ///< load if all its users ran at their limits
+    double left = 0;    ///< capacity not taken by fixed users
     double weight = 0;  ///< of users that are not fixed
   };
 
@@ -129,7 +130,7 @@ class FairShare {
   BlockPool<double> weights_;
   std::vector<Link> links_;
   std::vector<uint32_t> new_;       ///< users, since the last solve()
-  std::vector<uint32_t> loosened_;  ///< links with a user less, or with another number of flows
+  std::vector<uint32_t> loosened_;  ///< links that lost a user, or with a changed number of flows
   std::vector<uint32_t> changed_;
 
   uint32_t round_ = 0;

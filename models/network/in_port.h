@@ -1,33 +1,34 @@
 #pragma once
 
-// The port through which a timeline receives.
+// The receive port of a timeline.
 //
-// It is a server that is busy for as long as it moves bytes. A message occupies it for g, from when
-// its first byte is there (`first` = arrival - g), or from when the port is free:
+// It is a server that is busy while it moves bytes. A message occupies it for g, from the arrival
+// of its first byte (`first` = arrival - g), or from when the port is free:
 //
 //   first   ──┬──g──┬        ┬──g──┬
-//   port      ▓▓▓▓▓▓▓        ▓▓▓▓▓▓▓         two messages, and a third one whose first byte comes
-//   third         ┬──g──┬                    between theirs: it takes the time that is free
-//   port      ▓▓▓▓▓▓▓▒▒▒▒▒▒▒▓▓▓▓▓▓▓▒         from then on, and is received when it has g of it
+//   port      ▓▓▓▓▓▓▓        ▓▓▓▓▓▓▓         two messages, and a third one whose first byte arrives
+//   third         ┬──g──┬                    between theirs: it takes the port's free time from
+//   port      ▓▓▓▓▓▓▓▒▒▒▒▒▒▒▓▓▓▓▓▓▓▒         then on, and is received when it has had g of it
 //
-// So when the port is busy does not depend on the order in which messages are taken, and the last
-// byte of several comes when the port has moved the bytes of all of them: whatever the order of
-// their receives, waits, and requests in one wait.
+// The busy times of the port therefore do not depend on the order in which messages are processed.
+// The last of several messages is complete when the port has moved the bytes of all of them,
+// whatever the order of receives, waits, and requests in one wait.
 //
-// The replay learns of messages in the order in which the program waits for them, since nothing
-// more is known of a message before (its sender may need what this rank does next). So a message
-// that is waited for first is served first; what was received before is never taken back. With S
-// the messages so far and end(S) when the port has moved all of them, served as they come:
+// The replay processes messages in the order in which the program waits for them; it cannot process
+// them earlier, since the sender may depend on this rank's next actions. So a message that is
+// waited for first is served first, and earlier receive times are never revised. With S the
+// messages so far and end(S) the time when the port has moved all of them, served in order of
+// arrival:
 //
 //   end(S) = max over j in S of (first_j + sum of g over those with first >= first_j)
 //   a message i is received at end(S + i) if that is later than end(S), else at its arrival: the
-//   port had time for it before, and so did the rank.
+//   port had free time for it earlier, and so did the rank.
 //
-// To find end(S + i) it is enough to know, for messages in the order of `first`, when the port is
-// done with each. Nearly always the message comes last. Else each lane inserts it where it belongs,
-// and shifts what is behind. Of what a timeline received before its current call, the latest
-// kKept messages are known, and of those that one call waits for at most kMost; the port counts as
-// busy before.
+// To compute end(S + i), it suffices to keep the messages in the order of `first`, each with the
+// time when the port is done with it. Nearly always the new message is the last. Otherwise each
+// lane inserts it at its place and shifts the later ones. Only the latest kKept messages that a
+// timeline received before its current call are kept, and at most kMost messages of one call;
+// before these the port counts as busy.
 
 #include <algorithm>
 #include <bit>
@@ -49,17 +50,17 @@ class InPort {
   static constexpr size_t kKept = 8;
   static constexpr size_t kMost = 128;  ///< a power of two; 64 KiB with 32 lanes
 
-  /// Nothing went through it yet.
+  /// An idle port without messages.
   InPort() : messages_(kKept, Message{ever(), ever()}) {}
 
-  /// A call waits for so many messages, which are served as if all came to be known at once.
+  /// A call waits for `messages` messages, which are served as if all became known at once.
   void expect(size_t messages) {
     if (messages + 2 > messages_.size() && messages_.size() < kMost) [[unlikely]]
-      make_room(std::min(messages + 2, kMost));
+      grow(std::min(messages + 2, kMost));
   }
 
-  /// A message whose last byte is there at `arrival` if the port is free; `gap`, above 0 in every
-  /// lane, is how long it takes of it. When it is received.
+  /// Adds a message whose last byte arrives at `arrival` if the port is free, and which occupies
+  /// the port for `gap`, above 0 in every lane. Returns when it is received.
   [[gnu::always_inline]] Lanes<K> take(const Lanes<K>& arrival, const Lanes<K>& gap) {
     const Message& before = messages_[last_];
     Message& next = messages_[next_place()];
@@ -71,18 +72,18 @@ class InPort {
     return next.done;
   }
 
-  /// The same where some lanes have no gap: there it takes nothing, and does not wait.
+  /// The same if some lanes have no gap: in these the message neither occupies the port nor waits.
   Lanes<K> take_some(const Lanes<K>& arrival, const Lanes<K>& gap) { return insert(arrival, gap); }
 
-  /// When it has moved everything so far; -infinity: there was nothing.
+  /// When the port has moved all messages so far; -infinity: there were none.
   const Lanes<K>& done() const { return messages_[last_].done; }
 
-  /// Since when a lane is busy without a break until done().
+  /// The start of a lane's last uninterrupted busy period, which ends at done().
   double busy_since(int lane) const;
 
  private:
-  /// In the order of `first`. Between the `done` of one and the `first` of the next the port is
-  /// free, if that is later.
+  /// In the order of `first`. Between the `done` of one and a later `first` of the next the port is
+  /// free.
   struct Message {
     Lanes<K> first, done;
   };
@@ -106,7 +107,7 @@ class InPort {
   static double later(double a, double b) { return a < b ? b : a; }
 
   [[gnu::noinline]] Lanes<K> insert(const Lanes<K>& arrival, const Lanes<K>& gap);
-  [[gnu::noinline]] void make_room(size_t messages);
+  [[gnu::noinline]] void grow(size_t messages);
 
   /// A ring; its size is a power of two.
   std::vector<Message> messages_;
@@ -115,18 +116,19 @@ class InPort {
 
 template <int K>
 Lanes<K> InPort<K>::insert(const Lanes<K>& arrival, const Lanes<K>& gap) {
-  // (What takes nothing comes behind everything, and changes nothing.)
+  // (A message without a gap sorts behind all others and changes nothing.)
   Lanes<K> first;
   for (int lane = 0; lane < K; ++lane)
     first[lane] = gap[lane] > 0 ? arrival[lane] - gap[lane] : kNever;
   const Lanes<K> latest = back(0).first, end = back(0).done;
-  // How many, the latest ones, it comes before in some lane. The oldest stays where it is: since
-  // when the port is busy with that is not known.
+  // The number of latest messages that it precedes in some lane. The oldest message keeps its
+  // place, since the begin of its busy time is not known.
   size_t count = 1;
   while (count + 1 < messages_.size() && any_before(first, back(count).first)) ++count;
-  // From the earliest of these on, each place takes what belongs there, and what was there is next.
-  // It keeps its time unless it starts later. (`start`: it has the port from then on.) Lanes in
-  // which the new one comes last are left as they are, to the last bit.
+  // Insertion: from the earliest of these on, each place takes the message that belongs there, and
+  // the displaced message is carried to the next place. A message keeps its time unless it now
+  // starts later (`start`: when it gets the port). Lanes in which the new one is last stay
+  // bit-equal.
   Lanes<K> next_first = first, next_start = first, next_done = arrival;
   Lanes<K> done_before = back(count).done, done = done_before;
   for (size_t i = count; i-- > 0;) {
@@ -136,12 +138,12 @@ Lanes<K> InPort<K>::insert(const Lanes<K>& arrival, const Lanes<K>& gap) {
       const double its_start = later(its_first, done_before[lane]);
       const double start = later(next_first[lane], done[lane]);
       const double moved = next_done[lane] + (start - next_start[lane]);
-      const bool makes_room = first[lane] < its_first;
-      here.first[lane] = makes_room ? next_first[lane] : its_first;
-      here.done[lane] = done[lane] = makes_room ? moved : its_done;
-      next_first[lane] = makes_room ? its_first : next_first[lane];
-      next_start[lane] = makes_room ? its_start : next_start[lane];
-      next_done[lane] = makes_room ? its_done : next_done[lane];
+      const bool comes_first = first[lane] < its_first;
+      here.first[lane] = comes_first ? next_first[lane] : its_first;
+      here.done[lane] = done[lane] = comes_first ? moved : its_done;
+      next_first[lane] = comes_first ? its_first : next_first[lane];
+      next_start[lane] = comes_first ? its_start : next_start[lane];
+      next_done[lane] = comes_first ? its_done : next_done[lane];
       done_before[lane] = its_done;
     }
   }
@@ -163,7 +165,7 @@ Lanes<K> InPort<K>::insert(const Lanes<K>& arrival, const Lanes<K>& gap) {
 }
 
 template <int K>
-void InPort<K>::make_room(size_t messages) {
+void InPort<K>::grow(size_t messages) {
   decltype(messages_) more(std::bit_ceil(messages), messages_[next_place()]);
   for (size_t i = 0; i < messages_.size(); ++i) more[more.size() - 1 - i] = back(i);
   messages_ = std::move(more);

@@ -12,11 +12,11 @@
 
 namespace rubato {
 
-/// Counts what streams of flows carry over links: by link, and over time by kind of link. The bins
-/// of time double in width when a run outgrows them. Times in ticks.
+/// Counts the bytes that streams of flows carry over links: by link, and over time by kind of link.
+/// The time bins double in width when a run outgrows them. Times in ticks.
 class LinkCounter {
  public:
-  /// What it has to know of a stream.
+  /// Data of a stream.
   struct Stream {
     double bytes = 0;    ///< of flows that arrived
     uint32_t kinds = 0;  ///< of its links, in kinds_
@@ -26,15 +26,15 @@ class LinkCounter {
   LinkCounter(const Topology& topology, double ticks_per_second, std::vector<double> loads);
 
   void begin(Stream& stream, std::span<const FairShare::Use> route, double now);
-  /// All its flows moved so many bytes together.
+  /// All flows of the stream together moved `bytes`.
   void move(const Stream& stream, double bytes, double from, double to);
-  /// One of its flows, of so many bytes, arrived so much later than alone.
+  /// A flow of the stream, of `bytes`, arrived `delay` later than it would have alone.
   void end_flow(Stream& stream, double bytes, double delay);
-  /// It has carried all over a link of which it takes that weight.
+  /// The stream has ended; `link` was on its route with this weight.
   void carried(const Stream& stream, uint32_t link, double weight) {
     by_link_[link] += weight * stream.bytes;
   }
-  /// Of streams that ended; bins of all.
+  /// By link: of streams that ended. By time: of all.
   LinkLoads loads() const;
 
  private:
@@ -50,7 +50,7 @@ class LinkCounter {
   double bin_ = 1;
   size_t used_ = 0;                                                ///< bins
   std::vector<std::array<double, LinkLoads::kMostBins>> by_kind_;  ///< bytes
-  std::vector<Kinds> kinds_;               ///< few: most routes are alike in this
+  std::vector<Kinds> kinds_;               ///< few, since most routes have the same kinds
   std::map<Kinds, uint32_t> kinds_known_;  ///< their places
   Kinds kinds_of_route_;
   std::vector<double> by_link_;  ///< bytes

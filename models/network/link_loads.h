@@ -1,6 +1,6 @@
 #pragma once
 
-// What flows did to the links of a network.
+// The loads that flows put on the links of a network.
 
 #include <cstdint>
 #include <string>
@@ -10,10 +10,9 @@
 
 namespace rubato {
 
-/// Seconds, bytes, and utilisation: bytes as a part of what links could carry in that time.
+/// Seconds, bytes, and utilisation: bytes as a share of what the links could carry in that time.
 struct LinkLoads {
-  // Where others load links all the time, that is `load`, a part of what they could carry; bytes
-  // are those of flows.
+  // `load` is the constant share of the capacity that other jobs take; `bytes` counts flows only.
   struct Kind {
     std::string name;  ///< Topology::kinds()
     int links = 0;
@@ -28,7 +27,7 @@ struct LinkLoads {
     double capacity = 0;
     double load = 0;
   };
-  /// The topology with those cables that carried most, as many as a page can show.
+  /// The topology with the cables that carried most, as many as a page can show.
   struct Drawing {
     TopologyDrawing shape;  ///< cables without their links
     struct Busy {
@@ -45,14 +44,14 @@ struct LinkLoads {
 
   double begin = 0;  ///< when the first bin begins, in the clock of the replay
   double bin = 0;    ///< width
-  double span = 0;   ///< of all that flowed: the elapsed time, with that of other jobs
+  double span = 0;   ///< of all flows: the elapsed time, including other jobs
   std::vector<Kind> kinds;
   Drawing drawing;  ///< empty: the topology has none
   /// The links with the highest utilisation of what constant loads leave, the highest first.
   std::vector<Hot> hottest;
   uint64_t flows = 0;   ///< that passed links
-  uint64_t slowed = 0;  ///< of them, by others or by a link that is slower than they
-  double delay = 0;     ///< by which these arrived later than alone, summed
+  uint64_t slowed = 0;  ///< of these, slowed by others or by a link slower than themselves
+  double delay = 0;     ///< sum of their delays relative to arriving alone
 };
 
 }  // namespace rubato

@@ -8,8 +8,8 @@
 
 namespace rubato {
 
-/// Flows on the links of a topology, each as if it were the only one: at its own rate, or at what
-/// the narrowest link of its route leaves. What they would take together is contention.
+/// Flows on the links of a topology, each as if it were the only one: at its own rate, or at the
+/// rate of the narrowest link of its route. The additional time of flows together is contention.
 class LoneFlows : public Network {
  public:
   /// `capacities`: of links, bytes per tick.
@@ -21,7 +21,7 @@ class LoneFlows : public Network {
 
   void start(uint32_t number, const Flow& flow, double now) override;
   bool over(const Timer&) override { return true; }
-  /// By a link that is slower than the flow.
+  /// True if a link is slower than the flow.
   bool held_up(uint32_t number, double now) const override { return now >= slowed_from_[number]; }
 
  private:

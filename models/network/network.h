@@ -1,14 +1,14 @@
 #pragma once
 
-// What transfers do to each other.
+// The interference of transfers.
 //
 // A flow is the data of a message under way: from the moment when it can leave its sender until its
 // arrival. Alone it takes `length`: `data`, which grows with the size, plus latency. A Network
-// takes flows in the order of time and says when each arrives. It asks for timers; the caller
-// returns each one at its time. A change of plans needs no cancelling: a timer has a version, and
-// the network ignores old ones.
+// receives flows in the order of time and determines when each arrives. It requests timers, and the
+// caller returns each at its time. Timers need no cancelling: each has a version, and the network
+// ignores outdated ones.
 //
-// Nothing here knows MPI: who sends what, and when, is up to the replay.
+// This interface does not depend on MPI: senders, receivers and start times come from the replay.
 
 #include <cstdint>
 #include <memory>
@@ -33,11 +33,11 @@ struct Flow {
   double port = 0;  ///< the part of `data` that ports of its ranks are busy, where links are faster
 };
 
-/// Flows that share something; decides when they arrive. The caller uses the number of a flow again
+/// Flows that share resources; decides when they arrive. The caller reuses the number of a flow
 /// after its arrival, once no timer refers to it.
 class Network {
  public:
-  /// Something will happen to a flow.
+  /// A future event of a flow.
   struct Timer {
     double time;
     uint32_t flow;
@@ -50,12 +50,13 @@ class Network {
   virtual void start(uint32_t number, const Flow& flow, double now) = 0;
   /// A timer has expired; true if its flow has arrived.
   virtual bool over(const Timer& timer) = 0;
-  /// All flows that start at `now` did, and all timers until then expired: time goes on. Asked
-  /// before it does; may ask for timers.
+  /// Called before time advances, when all flows that start at `now` have started and all timers
+  /// until `now` have expired; may request timers.
   virtual void settle(double now) { static_cast<void>(now); }
-  /// True when others have held up a flow that is under way, by `now`. Asked in the order of time
-  /// when the sender of one-sided data would have its buffer back: if so, only with the arrival.
-  /// Without it nobody is: buffers are free when the sender's port is, however late the data.
+  /// True if others have delayed a flow under way by `now`. Called in the order of time when the
+  /// sender of one-sided data would get its buffer back; a delayed flow returns it only with its
+  /// arrival. The default is false: buffers are free when the sender's port is, however late the
+  /// data.
   virtual bool held_up(uint32_t number, double now) const {
     static_cast<void>(number), static_cast<void>(now);
     return false;
@@ -63,12 +64,12 @@ class Network {
 
   /// From now on loads are counted.
   virtual void count_loads() {}
-  /// What was counted by `now`; nothing where there are no links.
+  /// The loads counted until `now`; nothing without links.
   virtual std::optional<LinkLoads> loads(double now) {
     return static_cast<void>(now), std::nullopt;
   }
 
-  /// A network in which each flow takes what it takes here if it is the only one.
+  /// A network in which each flow takes as long as it does here when it is the only one.
   virtual std::unique_ptr<Network> with_lone_flows() const;
 
   /// The timers requested since the last call.

@@ -1,10 +1,10 @@
 #pragma once
 
-// The kinds of networks that a platform file can ask for under [contention]: how far apart nodes
-// are, and what flows do to each other. Each is one file of this folder that defines a
-// NetworkModel, and one word in CMakeLists.txt; keys of platform files, parameters of `--on` and
-// their documentation follow from it. Programs built on the library add
-// their own with add_network_model(): share/examples/ has one.
+// The kinds of networks that a platform file can select under [contention]: the distances of nodes,
+// and the interference of flows. Each is one file of models/topologies that defines a NetworkModel,
+// and one word in its CMakeLists.txt; keys of platform files, parameters of `--on` and their
+// documentation follow from it. Programs built on the library add their own models with
+// add_network_model(): share/examples/ has one.
 
 #include <array>
 #include <map>
@@ -38,7 +38,7 @@ struct NetworkKey {
   const char* name;
   Kind kind;
   const char* doc;                      ///< half a line
-  std::optional<double> usual = {};     ///< without the key; none: no limit
+  std::optional<double> usual = {};     ///< default value; none: no limit
   const char* short_name = "";          ///< in `--on`, instead of contention.NAME
   std::vector<std::string> words = {};  ///< of a kWord, the usual one first
 
@@ -55,13 +55,13 @@ struct NetworkModel {
   /// where it returns nullptr, flows share nothing; then nothing needs the order of time.
   std::unique_ptr<Network> (*make)(const ContentionSetting& setting, const Placement& placement,
                                    double ticks_per_second);
-  /// What pairs of ranks cost beyond their level, with and without contention; nullptr: nothing.
-  /// Errors (also of `make`): InputError where the setting does not fit the placement.
+  /// Costs of pairs of ranks beyond their level, with and without contention; nullptr: none. Errors
+  /// (also of `make`): InputError where the setting does not fit the placement.
   std::unique_ptr<Distances> (*distances)(const ContentionSetting& setting,
                                           const Placement& placement) = nullptr;
   /// How many nodes a network of this setting has; nullptr: as many as the run.
   int (*nodes)(const ContentionSetting& setting) = nullptr;
-  /// What the file of a key of kind kFile says. Errors: InputError with file and line.
+  /// Reads the file of a key of kind kFile. Errors: InputError with file and line.
   std::shared_ptr<const Topology> (*load)(const std::string& path) = nullptr;
 
   /// The key of this name or short name; nullptr if there is none.
@@ -79,13 +79,13 @@ struct ContentionSetting {
 
   /// The value of a key of the model, or its usual one; none: no limit.
   std::optional<double> number(const std::string& key) const;
-  /// Of a key of kind kCounts; empty: not given.
+  /// The value of a key of kind kCounts; empty: not given.
   std::vector<int> counts(const std::string& key) const;
-  /// Of a key of kind kLines; empty: not given.
+  /// The value of a key of kind kLines; empty: not given.
   std::vector<std::string> lines(const std::string& key) const;
-  /// Of a key of kind kWord.
+  /// The value of a key of kind kWord.
   std::string word(const std::string& key) const;
-  /// No model, or another one, without values.
+  /// Selects another model, or none; the values are cleared.
   void set_model(const NetworkModel* other);
   /// Sets a key of the model to what parse_network_number() or parse_network_text() takes, and
   /// loads a file. Errors: theirs.
@@ -105,11 +105,11 @@ struct ContentionSetting {
 const std::vector<const NetworkModel*>& network_models();
 /// The model of this name; nullptr if there is none.
 const NetworkModel* network_model(const std::string& name);
-/// Makes one more model known, which must outlive all uses. Not while replays run.
+/// Registers one more model, which must outlive all uses. Not while replays run.
 void add_network_model(const NetworkModel& model);
 
-/// The value of a key as platform files and scenarios write it. Errors: InputError that says what
-/// the key takes.
+/// The value of a key as platform files and scenarios write it. Errors: InputError that names the
+/// expected form.
 double parse_network_number(const NetworkKey& key, const std::string& text);
 /// Likewise of a key whose value is text.
 std::string parse_network_text(const NetworkKey& key, const std::string& text);

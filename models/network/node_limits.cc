@@ -1,5 +1,5 @@
-// A node's own limits: links before and behind those of its topology, which all that it sends or
-// receives passes, whichever cable it takes then.
+// Limits of a node: links before and behind those of its topology, which all its traffic passes,
+// whichever cable it takes.
 
 #include "models/network/topology.h"
 

@@ -1,6 +1,6 @@
-// Flows on the links of a topology. One that starts waits for its latency, then joins its *stream*:
-// the flows of one pair of nodes that can go equally fast. A stream is one user of FairShare. How
-// far it is, in bytes that each of its flows has moved, grows at the rate of the moment:
+// Flows on the links of a topology. A flow that starts waits for its latency, then joins its
+// *stream*: the flows of one pair of nodes with the same rate alone. A stream is one user of
+// FairShare. Its progress, the bytes that each of its flows has moved, grows at the present rate:
 //
 //   moved   │            ╱──── rate 1/2: another stream shares a link
 //           │        ╱╱╱
@@ -8,17 +8,17 @@
 //     from ─┤ ╱╱                           where moved = from + its bytes
 //           └──────────────── time
 //
-// Of the flows between the same two ranks, one moves, the first that started, as on a connection;
-// with `pairs = "at-once"` all do, as in SimGrid. One without bytes arrives when its turn comes.
+// Of the flows between the same two ranks, only the first that started moves, as on a connection;
+// with `pairs = "at-once"` all do, as in SimGrid. A flow without bytes arrives when its turn comes.
 //
-// Starts and ends of one moment are solved together, when time goes on (settle).
+// Starts and ends at the same time are solved together, before time advances (settle).
 //
-// Where the ports of ranks are slower than the links of nodes, they are links, too: of capacity 1,
-// a flow takes of them what part of its time it keeps them busy.
+// If the ports of ranks are slower than the links of nodes, they are links, too: of capacity 1, of
+// which a flow takes the share of its time that it keeps the port busy.
 
-// With `sharing = "rtt"` flows of a stream have a priority: in a full link rates are as those.
-// FairShare knows nothing of it: it divides levels, rates by priority, and of a level a link takes
-// the priority.
+// With `sharing = "rtt"` flows of a stream have a priority: rates in a full link are proportional
+// to it. FairShare does not deal with priorities: it shares levels, rate over priority, and a
+// stream takes its priority of a link per level.
 
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
@@ -38,13 +38,13 @@
 namespace rubato {
 namespace {
 
-/// Which flows are of one stream.
+/// Flows with equal keys belong to one stream.
 struct Key {
   int from = 0, to = 0;  ///< nodes
   double alone = 0;      ///< rate of one, bytes per tick
   double priority = 1;
-  double port = 0;  ///< ticks of its ranks' ports that a byte takes; 0: they are none
-  int rank = -1, destination = -1;  ///< ranks, where it takes their ports
+  double port = 0;                  ///< ticks of its ranks' ports per byte; 0: ports are not links
+  int rank = -1, destination = -1;  ///< ranks, if their ports are links
   bool operator==(const Key&) const = default;
 };
 struct Moving {
@@ -56,9 +56,9 @@ constexpr uint64_t kNoPair = UINT64_MAX;
 constexpr uint32_t kNoFlow = UINT32_MAX;
 struct State {
   double bytes = 0;
-  double alone = 0;                 ///< its arrival, if nobody slows it down
+  double alone = 0;                 ///< its arrival if no other flow slows it down
   std::variant<Key, Moving> phase;  ///< it waits for its latency or for its pair, or moves
-  uint64_t pair = kNoPair;          ///< its ranks, where one flow of them moves at a time
+  uint64_t pair = kNoPair;          ///< its ranks, if only one flow of a pair moves at a time
   uint32_t behind = kNoFlow;        ///< the next flow of its pair
   bool waited = false;              ///< for another flow of its pair
 };
@@ -94,7 +94,7 @@ class SharedLinks : public Network {
  private:
   enum Version : uint32_t { kArrives, kLooks };
   static constexpr double kNever = std::numeric_limits<double>::infinity();
-  static constexpr double kMoment = 1e-6;  ///< ticks that are one moment: what rounding makes
+  static constexpr double kMoment = 1e-6;  ///< ticks: times closer than this differ by rounding
 
   /// Its number is that of its user in FairShare.
   struct Stream {
@@ -104,7 +104,7 @@ class SharedLinks : public Network {
     double rate = 0;                ///< since then
     double slowed_until = -kNever;  ///< kNever: links slow it down now
     LinkCounter::Stream counted;
-    bool is_capped = false;  ///< slowed down by a link that it shares with nobody
+    bool is_capped = false;  ///< slowed down by a link that it does not share
     bool touched = false;
     boost::container::small_vector<uint32_t, 2> flows;  ///< a heap, the first to end in front
   };
@@ -129,25 +129,25 @@ class SharedLinks : public Network {
     bool operator()(const auto& a, const auto& b) const { return of(a) == of(b); }
   };
 
-  /// What constant loads leave of links, bytes per tick.
+  /// The capacities of links that constant loads leave, bytes per tick.
   static std::vector<double> capacities(const Topology& topology, const std::vector<double>& loads,
                                         double ticks_per_second);
   /// All that happens at `now`.
   void run(double now);
-  /// The link that stands for a port of a rank.
+  /// The link that represents a port of a rank.
   uint32_t port(int rank, bool is_in);
-  /// Its latency is over.
+  /// The latency of a flow is over.
   void be_ready(uint32_t number, double now);
   void join(uint32_t number, double now);
-  /// Those whose pair has just become free.
+  /// Flows whose pair has just become free join their streams.
   void join_next(double now);
-  /// It has moved, so the next one of its pair may.
+  /// A flow has moved, so the next one of its pair may.
   void leave_pair(const State& state);
   uint32_t open_stream(const Key& key, double now);
-  /// As in SimGrid's LV08: one by the latency and what S bytes take on each link of route_. Without
-  /// latency 1.
+  /// As in SimGrid's LV08: 1 / (latency + time of S bytes on each link of route_). 1 without
+  /// latency.
   double priority(const Flow& flow);
-  /// Ends those flows of a stream that are through.
+  /// Ends the flows of a stream that have moved all their bytes.
   void end_flows(uint32_t stream, double now);
   void close(uint32_t stream);
   void touch(uint32_t stream);
@@ -156,7 +156,7 @@ class SharedLinks : public Network {
   /// When the next flow of a stream, which is advanced to `now`, ends.
   double next_end(const Stream& stream, double now) const;
   const Moving& moving(uint32_t flow) const { return std::get<Moving>(states_[flow].phase); }
-  /// By links, or by those of its pair before it.
+  /// True if links, or earlier flows of its pair, slowed the flow down.
   bool was_slowed(uint32_t flow) const {
     const Moving& its = moving(flow);
     return states_[flow].waited || streams_[its.stream].slowed_until > its.begin;
@@ -184,7 +184,7 @@ class SharedLinks : public Network {
   TimeHeap ends_;                              ///< of streams
   std::vector<uint32_t> touched_;  ///< streams with other flows, or at another rate, than before
   bool unsettled_ = false;
-  double looks_ = kNever;  ///< a timer is on its way for then
+  double looks_ = kNever;  ///< time of the pending timer
   std::vector<FairShare::Use> route_;
 };
 
@@ -366,7 +366,7 @@ double SharedLinks::priority(const Flow& flow) {
 void SharedLinks::end_flows(uint32_t number, double now) {
   Stream& stream = streams_[number];
   advance(stream, now);
-  do {  // the first one ends now, whatever rounding says
+  do {  // the first one ends now, regardless of rounding
     const uint32_t flow = stream.flows.front();
     std::pop_heap(stream.flows.begin(), stream.flows.end(), ends_later());
     stream.flows.pop_back();

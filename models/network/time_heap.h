@@ -6,8 +6,8 @@
 
 namespace rubato {
 
-/// The next of many times, each of which can be changed. Items are small numbers; of equal times
-/// the smaller one is first.
+/// Heap of items by time; the time of any item can be changed. Items are small numbers; among equal
+/// times the smaller item comes first.
 class TimeHeap {
  public:
   bool empty() const { return heap_.empty(); }

@@ -201,7 +201,7 @@ std::vector<double> constant_loads(const Topology& topology, const ContentionSet
       throw InputError("loads: '" + line + "' names no kind of link; write one of " + all +
                        " and its load, as in \"" + kinds.front() + " 30%\"");
     }
-    if (is_set[kind]) throw InputError("loads: '" + name + "' stands there twice");
+    if (is_set[kind]) throw InputError("loads: '" + name + "' is given twice");
     is_set[kind] = true;
     try {
       loads[kind] = parse_share(space < line.size() ? line.substr(space + 1) : "");

@@ -15,47 +15,46 @@
 
 namespace rubato {
 
-/// Nodes are numbered from 0, as in a Placement. Routes are pure: the same pair always has the
-/// same.
+/// Nodes are numbered from 0, as in a Placement. Routes are pure: a pair always has the same route.
 class Topology {
  public:
   struct Link {
     double bandwidth = 0;  ///< bytes per second
     int kind = 0;          ///< index into kinds()
-    double latency = 0;    ///< seconds, in topologies that tell it by link
+    double latency = 0;    ///< seconds, in topologies with latencies by link
   };
 
   virtual ~Topology() = default;
 
   int nodes() const { return nodes_; }
   const std::vector<Link>& links() const { return links_; }
-  /// What links of a kind connect, as reports call it: "node", "level 2", "dimension 1".
+  /// Names of the kinds of links in reports: "node", "level 2", "dimension 1".
   const std::vector<std::string>& kinds() const { return kinds_; }
 
-  /// Replaces `route` by the links between two nodes, which differ, each once, with the part of
-  /// the traffic that goes over it.
+  /// Replaces `route` by the links between two different nodes, each once, with its share of the
+  /// traffic.
   virtual void route(int from, int to, std::vector<FairShare::Use>& route) const = 0;
-  /// How many links data between two nodes passes. (All parts of one that is split pass as many.)
+  /// Number of links between two nodes. (If traffic is split, all its parts pass as many.)
   virtual int hops(int from, int to) const;
-  /// The most that there are.
+  /// The largest number of hops.
   virtual int diameter() const = 0;
-  /// A link's name in reports; "" where its number has to do.
+  /// A link's name in reports; "": reports use its number.
   virtual std::string link_name(uint32_t link) const { return static_cast<void>(link), ""; }
   /// All links that lie between two ends; empty of a topology that has no shape of its own.
   virtual TopologyDrawing drawing() const { return {}; }
-  /// What the links between two nodes take together, seconds: sum_latencies().
+  /// Sum of the latencies of the links between two nodes, seconds: for sum_latencies().
   virtual double latency(int from, int to) const;
-  /// What a flow between two nodes has at most, bytes per second: by links that nobody shares.
+  /// Maximum rate of a flow between two nodes, bytes per second, due to links that are not shared.
   virtual double limit(int from, int to) const;
 
  protected:
   explicit Topology(int nodes) : nodes_(nodes) {}
   int add_kind(const std::string& name);
-  /// Its number.
+  /// Returns the link's number.
   uint32_t add_link(double bandwidth, int kind, double latency = 0);
-  /// A number below `count` that looks random and depends on the pair alone.
+  /// A pseudorandom number below `count` that depends on the pair alone.
   static int draw(int from, int to, int count);
-  /// Makes one use of several of the same link.
+  /// Merges several uses of the same link.
   static void merge(std::vector<FairShare::Use>& route);
 
  private:
@@ -65,23 +64,22 @@ class Topology {
 };
 
 /// Flows that share the links of a topology fairly (fair_share.h): a flow waits for its latency,
-/// and then moves at the rate that its links leave, at most at that which it has alone. `setting`
-/// has the keys of with_link_keys().
+/// then moves at the rate that its links allow, at most its rate alone. `setting` has the keys of
+/// with_link_keys().
 std::unique_ptr<Network> share_links(std::shared_ptr<const Topology> topology,
                                      const ContentionSetting& setting, double ticks_per_second);
-/// The same with a link more at each end of a route where the setting limits what a node injects or
-/// takes out; `topology` itself where it does not.
+/// The topology with one more link at each end of a route at which the setting limits the injection
+/// or ejection of nodes; `topology` itself without limits.
 std::shared_ptr<const Topology> with_node_limits(std::shared_ptr<const Topology> topology,
                                                  const ContentionSetting& setting);
-/// The part of links that others take all the time, 0 to below 1, by kind: `load`, and where
-/// `loads` names the kind, what that says. Errors: InputError for a kind that the topology does not
-/// have.
+/// The constant share of links that other jobs take, 0 to below 1, by kind: from `loads` if it
+/// names the kind, else `load`. Errors: InputError for a kind that the topology does not have.
 std::vector<double> constant_loads(const Topology& topology, const ContentionSetting& setting);
 /// Latency that grows with the number of links: `link_latency` seconds each.
 std::unique_ptr<Distances> count_links(std::shared_ptr<const Topology> topology,
                                        const Placement& placement, double link_latency);
-/// Latencies that topologies tell by link. Of more than there may be distances, near ones are
-/// taken as one, the mean. nullptr where all are 0.
+/// Latencies from the links of a topology. If there are more than the maximum number of distances,
+/// similar ones are merged into their mean. nullptr if all are 0.
 std::unique_ptr<Distances> sum_latencies(const Topology& topology, const Placement& placement);
 
 /// Keys that all topologies have: those of with_sharing_keys(), link_bandwidth (none: no limit,
@@ -90,7 +88,7 @@ std::vector<NetworkKey> with_link_keys(std::vector<NetworkKey> keys);
 /// Those of share_links(): sharing, weight_s, injection_bandwidth, ejection_bandwidth, load and
 /// loads.
 std::vector<NetworkKey> with_sharing_keys(std::vector<NetworkKey> keys);
-/// Of links without a bandwidth. Errors: InputError where the setting has one.
+/// For links without a bandwidth. Errors: InputError if the setting has a load.
 void refuse_loads(const ContentionSetting& setting);
 /// NetworkModel::make and NetworkModel::distances of a topology.
 template <auto make_topology>
@@ -120,9 +118,9 @@ template <auto make_topology>
 int count_nodes(const ContentionSetting& setting) {
   return make_topology(setting, Placement())->nodes();
 }
-/// Of a topology that is asked for its shape alone 1.
+/// The key link_bandwidth; 1 if the setting has none (only the shape is needed).
 double link_bandwidth(const ContentionSetting& setting);
-/// Errors: InputError where a run has more nodes than the network, or that has too many links.
+/// Errors: InputError if a run has more nodes than the network, or the network has too many links.
 void check_nodes(const char* model, const Placement& placement, double nodes);
 void check_links(const char* model, double links);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Where the nodes and switches of a topology stand on paper, and what connects them.
+// A drawing of a topology: positions of nodes and switches, and the cables between them.
 
 #include <cstdint>
 #include <string>
@@ -16,19 +16,19 @@ struct TopologyDrawing {
     std::string name;
     bool is_node = false;
   };
-  /// Cables that lie beside each other: links `there`, from the first end to the second, and
-  /// `back`. A link of both directions stands in both.
+  /// Parallel cables: their links from the first end to the second (`there`), and `back`. A
+  /// half-duplex link is in both lists.
   struct Cable {
     uint32_t from = 0;  ///< index into `vertices`
     uint32_t to = 0;
     std::vector<uint32_t> there;
     std::vector<uint32_t> back;
-    bool bends = false;  ///< it would pass over vertices that it does not end at
+    bool bends = false;  ///< a straight line would cross other vertices
   };
 
   std::vector<Vertex> vertices;
   std::vector<Cable> cables;
-  bool is_round = false;  ///< it has circles: both axes need one scale
+  bool is_round = false;  ///< contains circles: both axes need the same scale
 
   uint32_t add(double x, double y, std::string name, bool is_node = false) {
     vertices.push_back({x, y, std::move(name), is_node});

@@ -13,7 +13,7 @@ constexpr int kMostNodeRounds = 20;
 
 using Peers = std::vector<std::vector<std::pair<int, double>>>;
 
-/// Of one node at a place to those that have one.
+/// Cost of one node at `place`, over its peers that have a place.
 double cost_of(const std::vector<std::pair<int, double>>& peers, int place,
                const std::vector<int>& places, const NodeDistance& distance) {
   double sum = 0;
@@ -23,7 +23,7 @@ double cost_of(const std::vector<std::pair<int, double>>& peers, int place,
   return sum;
 }
 
-/// Puts nodes on places of `free` one after the other; those taken leave it.
+/// Puts nodes on places of `free` one after the other, and removes these from it.
 std::vector<int> place_one_by_one(const Peers& peers, std::vector<int>& free,
                                   const NodeDistance& distance) {
   const size_t nodes = peers.size();
@@ -54,7 +54,7 @@ std::vector<int> place_one_by_one(const Peers& peers, std::vector<int>& free,
   return places;
 }
 
-/// What a node gains at another place, whoever is there now.
+/// Gain of moving a node to another place, whether that is free or not.
 double gain(const Peers& peers, int node, int place, std::vector<int>& places,
             const NodeDistance& distance) {
   return cost_of(peers[node], places[node], places, distance) -

@@ -10,7 +10,8 @@ bool Pairs::is_farther(PairClass a, PairClass b) const {
 
 PairClass Pairs::widest(std::span<const int> ranks) const {
   PairClass widest = Level::kSelf;
-  // Where all are on the node (or socket) of the first, they are on that of each other.
+  // Without distances one step is exact: if all are on the first one's node (or socket), they share
+  // it.
   const int looks = distances_ ? 2 : 1;
   int from = ranks.empty() ? -1 : ranks.front();
   for (int look = 0; look < looks && from >= 0; ++look) {

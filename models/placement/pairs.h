@@ -9,11 +9,11 @@
 
 namespace rubato {
 
-/// Which pairs of ranks cost the same: where ranks are, and how far apart that is.
+/// Classes of pairs of ranks with the same costs, from their placement and distances.
 class Pairs {
  public:
   Pairs() = default;
-  /// `distances`: between nodes; nullptr where all are equally far.
+  /// `distances`: between nodes; nullptr if all are equally far.
   explicit Pairs(Placement placement, std::shared_ptr<const Distances> distances = nullptr)
       : placement_(std::move(placement)), distances_(std::move(distances)) {}
 
@@ -23,14 +23,14 @@ class Pairs {
       return PairClass::of_distance(distances_->between(from, to));
     return level;
   }
-  /// Numbers of classes are below that.
+  /// Upper bound of the classes' numbers.
   int classes() const { return kLevels + (distances_ ? distances_->count() : 0); }
 
-  /// The most distant class among some ranks. Where distances are told, as far as two looks around
-  /// find it: from the first rank, and from the one farthest from it. (All pairs of a thousand
-  /// nodes are a million.)
+  /// The most distant class among some ranks. With distances it is estimated in two steps: from the
+  /// first rank to the one farthest from it, and from there. (A thousand nodes have a million
+  /// pairs.)
   PairClass widest(std::span<const int> ranks) const;
-  /// True when all pairs of different ones are of one class.
+  /// True if all pairs of different ranks are of one class.
   bool are_of_one_class(std::span<const int> ranks) const;
 
   const Placement& placement() const { return placement_; }

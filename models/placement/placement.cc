@@ -25,7 +25,7 @@ struct RankLine {
   int socket;
 };
 
-/// The socket of "slot=SOCKET:CORE"; kNoSocket where it names none ("slot=3") or several.
+/// The socket of "slot=SOCKET:CORE"; kNoSocket if it names none ("slot=3") or several.
 int socket_of_slot(const std::string& slot) {
   constexpr const char* kSlot = "slot=";
   const size_t colon = slot.find(':');
@@ -145,7 +145,7 @@ int Placement::network_nodes() const {
 std::vector<int> drawn_order(int count, uint64_t seed) {
   std::vector<int> order(count);
   std::iota(order.begin(), order.end(), 0);
-  // (std::shuffle is another one with each library.)
+  // (std::shuffle differs between libraries.)
   for (int left = count; left > 1; --left)
     std::swap(order[left - 1], order[splitmix64(seed) % static_cast<uint64_t>(left)]);
   return order;
@@ -223,8 +223,7 @@ PlacementRule read_placement(const std::string& path) {
     if (is_rankfile) {
       const RankLine named = parse_rank_line(line, place);
       if (!line_of_rank.emplace(named.rank, named).second) {
-        throw InputError(place + "rank " + std::to_string(named.rank) +
-                         " stands here a second time");
+        throw InputError(place + "rank " + std::to_string(named.rank) + " is listed twice");
       }
     } else {
       if (line.find_first_of(" \t=") != std::string::npos) {

@@ -18,8 +18,8 @@ enum class Level : uint8_t { kSelf, kSocket, kNode, kNetwork };
 inline constexpr int kLevels = 4;
 inline constexpr std::array<const char*, kLevels> kLevelNames = {"self", "socket", "node",
                                                                  "network"};
-/// A class of pairs of ranks that cost the same: those of a level, or on different nodes those of
-/// one distance, where a network model tells distances apart (models/placement/distances.h).
+/// A class of pairs of ranks that cost the same: a level, or for pairs on different nodes a
+/// distance, if a network model defines distances (models/placement/distances.h).
 class PairClass {
  public:
   static constexpr int kMost = 256;  ///< classes, with the levels
@@ -35,12 +35,12 @@ class PairClass {
     return pair;
   }
 
-  /// Below kMost; of a level, the level's.
+  /// Below kMost; for a level, the level's number.
   constexpr int number() const { return number_; }
   constexpr Level level() const {
     return number_ < kLevels ? static_cast<Level>(number_) : Level::kNetwork;
   }
-  /// Below 0: none is told.
+  /// Below 0: no distance is known.
   constexpr int distance() const { return number_ - kLevels; }
   bool operator==(const PairClass&) const = default;
 
@@ -71,27 +71,27 @@ class Placement {
                             const std::vector<int>& socket_of_rank = {});
   /// The same nodes, with the ranks of each in blocks of about equal size on `sockets` sockets.
   Placement on_sockets(int sockets) const;
-  /// The same places, dealt out to ranks in an order drawn by `seed`.
+  /// The same places, assigned to ranks in an order drawn by `seed`.
   Placement shuffled(uint64_t seed) const;
   /// The same nodes, in the order of their numbers, as nodes `numbers` of a network. Errors:
-  /// InputError where there are fewer numbers.
+  /// InputError for too few numbers.
   Placement on_network(const std::vector<int>& numbers) const;
 
-  /// The ranks of `other` behind these, on nodes of their own; where those stand in a network
-  /// stays.
+  /// The ranks of `other` behind these, on nodes of their own, which keep their positions in the
+  /// network.
   Placement beside(const Placement& other) const;
 
   int ranks() const { return static_cast<int>(places_.size()); }
   int nodes() const;
   int node_of(int rank) const { return places_[rank].node; }
-  /// Where its node stands in a network with a shape.
+  /// The number of its node in a network with a topology.
   int network_node_of(int rank) const { return places_[rank].network_node; }
-  /// The highest of these, plus 1.
+  /// The highest of these numbers, plus 1.
   int network_nodes() const;
   int socket_of(int rank) const { return places_[rank].socket; }
   /// True when the socket of any rank is known.
   bool knows_sockets() const;
-  /// False where no message of that level can be.
+  /// False if no pair of ranks has that level.
   bool has(Level level) const;
 
   Level level(int a, int b) const {
@@ -120,10 +120,10 @@ struct PlacementRule {
   std::vector<std::string> hosts;          ///< kHosts: by rank
   std::vector<int> slots;                  ///< kHosts: the socket of each rank, or kNoSocket
   std::optional<uint64_t> shuffle;         ///< the seed of shuffled()
-  std::vector<int> nodes;                  ///< those of the network that are used; empty: from 0 on
+  std::vector<int> nodes;                  ///< used nodes of the network; empty: from 0 on
   int sockets = 0;                         ///< sockets per node, filled in blocks; 0: as recorded
   std::string file;                        ///< kHosts: the file that names them
-  std::shared_ptr<const Placement> fixed;  ///< kFixed: this one, whatever is recorded
+  std::shared_ptr<const Placement> fixed;  ///< kFixed: this one, whatever was recorded
 
   bool operator==(const PlacementRule&) const = default;
   /// Errors: InputError when the number of `hosts` differs from that of ranks.

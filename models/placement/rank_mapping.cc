@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kMostRankRounds = 50;
 
-/// Who is tied to whom, and how each rank is tied to each node.
+/// Weights between ranks, and between each rank and each node.
 class Ties {
  public:
   Ties(int ranks, int nodes, const std::vector<PairWeight>& pairs)
@@ -53,12 +53,13 @@ class Ties {
   std::vector<double> to_node_;  ///< by rank and node
 };
 
-std::vector<int> fill_nodes(Ties ties, std::vector<int> room) {
+std::vector<int> fill_nodes(Ties ties, std::vector<int> capacity) {
   std::vector<int> node_of_rank(ties.ranks(), -1);
   for (int node = 0; node < ties.nodes(); ++node) {
-    for (; room[node] > 0; --room[node]) {
+    for (; capacity[node] > 0; --capacity[node]) {
       int best = -1;
-      std::pair<double, double> best_tie;  // a node begins with the rank that talks most
+      std::pair<double, double>
+          best_tie;  // an empty node starts with the rank of the largest total weight
       for (int rank = 0; rank < ties.ranks(); ++rank) {
         if (node_of_rank[rank] >= 0) continue;
         const std::pair tie(ties.to_node(rank, node), ties.all(rank));
@@ -73,7 +74,7 @@ std::vector<int> fill_nodes(Ties ties, std::vector<int> room) {
   return node_of_rank;
 }
 
-/// Lets pairs change places while the weight between nodes falls.
+/// Swaps pairs of ranks while the weight between nodes falls.
 std::vector<int> exchange(Ties ties, std::vector<int> node_of_rank, double least) {
   for (int rank = 0; rank < ties.ranks(); ++rank) ties.put(rank, node_of_rank[rank]);
   bool better = true;
@@ -118,14 +119,14 @@ double weight_across(const std::vector<int>& node_of_rank, const std::vector<Pai
 std::vector<int> map_ranks(const std::vector<int>& node_of_rank,
                            const std::vector<PairWeight>& pairs) {
   if (node_of_rank.empty()) return {};
-  std::vector<int> room(*std::max_element(node_of_rank.begin(), node_of_rank.end()) + 1);
-  for (const int node : node_of_rank) ++room[node];
-  const Ties ties(static_cast<int>(node_of_rank.size()), static_cast<int>(room.size()), pairs);
+  std::vector<int> capacity(*std::max_element(node_of_rank.begin(), node_of_rank.end()) + 1);
+  for (const int node : node_of_rank) ++capacity[node];
+  const Ties ties(static_cast<int>(node_of_rank.size()), static_cast<int>(capacity.size()), pairs);
   double total = 0;
   for (const PairWeight& pair : pairs) total += pair.weight;
   const double least = 1e-12 * total;  // less is rounding
   std::vector<int> best = node_of_rank;
-  for (const std::vector<int>& start : {node_of_rank, fill_nodes(ties, room)}) {
+  for (const std::vector<int>& start : {node_of_rank, fill_nodes(ties, capacity)}) {
     std::vector<int> mapped = exchange(ties, start, least);
     if (weight_across(mapped, pairs) < weight_across(best, pairs) - least) best = std::move(mapped);
   }

@@ -4,9 +4,9 @@
 
 namespace rubato {
 
-/// Numbers that look random, the same on all machines and with all libraries: SplitMix64 (Steele,
-/// Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014). The next one, of
-/// `state`, which goes on.
+/// The next pseudorandom number, the same on all machines and with all libraries: SplitMix64
+/// (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014). Advances
+/// `state`.
 inline uint64_t splitmix64(uint64_t& state) {
   uint64_t bits = state += 0x9E3779B97F4A7C15u;
   bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9u;

@@ -11,9 +11,9 @@
 namespace rubato {
 namespace {
 
-// Relative falls that are none.
-constexpr double kUnstated = 0.05;  // where the file states no errors
-constexpr double kMeasured = 0.5;   // in what was measured: lengths meet other moments of a machine
+// Relative falls that do not count.
+constexpr double kUnstated = 0.05;  // if the file states no errors
+constexpr double kMeasured = 0.5;   // on a measured platform: lengths were measured at other times
 
 struct ValueWithError {
   double seconds = 0;
@@ -33,7 +33,7 @@ ValueWithError sum_at(const std::vector<const TransferCurve*>& curves, double n,
   return sum;
 }
 
-/// The deepest fall of the sum of these curves, relative to what was before.
+/// The deepest fall of the sum of these curves, relative to the value before it.
 std::optional<CurveFall> deepest_fall(const std::vector<const TransferCurve*>& curves,
                                       bool measured) {
   std::set<double> borders;

@@ -7,7 +7,7 @@
 
 namespace rubato {
 
-/// A size from which on longer messages are faster than shorter ones.
+/// A size at which the time of messages falls: longer ones are faster than shorter ones.
 struct CurveFall {
   Level level = Level::kNode;
   std::string curve;      ///< the key in platform files; "transfer" is with the overheads

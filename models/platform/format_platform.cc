@@ -16,14 +16,14 @@ namespace rubato {
 namespace {
 
 void write_uncertainty(std::ostream& out, double value) {
-  if (!(value >= 0.0005)) return;  // 0.000, as good as not known, or no number
+  if (!(value >= 0.0005)) return;  // would print as 0.000, which means unknown; or NaN
   std::ostringstream uncertainty;
   uncertainty.precision(3);
   uncertainty << std::fixed << std::min(value, kMostUncertainty);
   out << ", uncertainty = " << uncertainty.str();
 }
 
-/// Curves and quantities with so many significant digits.
+/// Writes curves and quantities with a number of significant digits.
 class Writer {
  public:
   Writer(std::ostream& out, int digits) : out_(out), digits_(digits) {}
@@ -31,8 +31,8 @@ class Writer {
   std::string seconds(double value) const { return '"' + format_seconds(value, digits_) + '"'; }
   std::string bandwidth(double value) const { return '"' + format_bandwidth(value, digits_) + '"'; }
 
-  /// Pieces that would begin below 0 at no bytes are given by their time at `from`: no number is
-  /// negative, and none cancels another one's digits.
+  /// A piece with a negative intercept is given by its time at `from`, so that no number is
+  /// negative and no digits cancel.
   void curve(const char* key, const TransferCurve& curve) const {
     out_ << key << " = [\n";
     const std::vector<Segment>& segments = curve.segments();
@@ -56,7 +56,7 @@ class Writer {
   }
 
  private:
-  /// A piece that grows by less than the digits show is a constant.
+  /// A piece that grows by less than the printed digits becomes a constant.
   Segment flattened(const Segment& segment, const Segment* next) const {
     if (!next) return segment;
     const double start = segment.intercept + segment.from * segment.per_byte;
@@ -127,7 +127,7 @@ void write_operation(std::ostream& out, const Writer& writer, const char* name,
     out << "formula = [\n";
     for (const CollectiveFormula& piece : operation.formula) {
       out << "  { from = \"" << format_bytes(piece.from) << '"';
-      // Terms of both signs cancel, digits and all.
+      // Terms of both signs cancel, and digits are lost.
       const bool cancels = std::any_of(std::begin(kFormulaTerms), std::end(kFormulaTerms),
                                        [&](const auto& term) { return piece.*term.second < 0; });
       const Writer exact(out, kAllDigits);

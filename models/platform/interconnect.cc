@@ -17,10 +17,10 @@ double growing_part(const TransferCurve& transfer, double bytes) {
   return std::max(0.0, transfer(bytes) - fixed);
 }
 
-constexpr double kSameRate = 0.05;  // rates that differ by less are one
+constexpr double kSameRate = 0.05;  // rates that differ by less are considered equal
 
-/// Seconds by which f exceeds what ends and port take on the machine as it was given; 0 where that
-/// is within the errors of curves that were fitted to the same stream.
+/// Seconds by which f exceeds the time of ends and port on the unchanged machine; 0 if that is
+/// within the errors of curves that were fitted to the same stream.
 double held_beyond(const LevelModel& level, double bytes) {
   constexpr double kNoticeable = 0.1;
   const LevelModel& given = level.as_given ? *level.as_given : level;
@@ -45,8 +45,8 @@ bool Interconnect::flows(Level level) const {
 
 double Interconnect::in_links(double bytes) const {
   const ContentionSetting& network = platform_.contention;
-  // A message takes one of a node's links, as the one did that the gap was measured with. Cables of
-  // a graph have bandwidths of their own.
+  // A message uses one of a node's links, as in the measurement of the gap. Cables of a graph have
+  // bandwidths of their own.
   const auto links = network.is("graph") ? std::nullopt : network.number("link_bandwidth");
   const auto adapter = network.number("injection_bandwidth");
   const auto rate = links && adapter ? std::min(*links, *adapter) : links ? links : adapter;
@@ -61,8 +61,8 @@ Interconnect::Wire Interconnect::wire(Level level, double bytes) const {
   wire.gap = model->gap ? (*model->gap)(bytes) : growing;
   wire.data = growing;
   if (!flows(level)) return wire;
-  // T may grow faster than the ports and links that were measured, where a message passes one part
-  // of its way after the other. The next one of its pair follows when those are free.
+  // T may grow faster than the times of ports and links, if a message passes parts of its way one
+  // after the other. The next message of its pair follows when ports and links are free.
   const double links = in_links(bytes);
   if (wire.gap > 0) {
     const double slowest = links > 0 ? std::min(growing, links) : growing;
@@ -106,13 +106,13 @@ MessageCost Interconnect::message(PairClass pair, double bytes) const {
   cost.following_send = std::min(cost.send_overhead, most);
   cost.following_receive = std::min(cost.receive_overhead, most);
   cost.following_unexpected = std::min(cost.unexpected_overhead, most);
-  // Where f is more, something else holds a sender, until the message was received: so much longer
-  // than ends and port take, whatever these take in a scenario.
+  // If f is larger, something else holds the sender until the message is received: for that much
+  // longer than the times of ends and port, whatever these are in a scenario.
   const double explained =
       std::max({cost.send_overhead, cost.receive_overhead, cost.unexpected_overhead, cost.gap});
   const double held = std::isfinite(most) ? held_beyond(*model, bytes) : 0;
   cost.streamed_send = held > 0 ? explained + held : cost.following_send;
-  if (flows(pair.level())) {  // which share ports: only bursts are left
+  if (flows(pair.level())) {  // flows share ports: only bursts are left
     const double busy = std::max(cost.gap, in_links(bytes));
     for (double* burst : {&cost.burst_gap, &cost.second_burst_gap}) {
       if (*burst <= (1 + kSameRate) * busy) *burst = 0;

@@ -23,7 +23,7 @@ struct LevelCurve {
   const char* comment;  ///< above it in written files; printed once for adjacent equal ones
   ScaledBy scaled_by;
   /// The begin of the warning about a curve that falls with the size: "a message takes ". Null for
-  /// curves that may fall, and for those that count only in a sum (curve_falls.cc).
+  /// curves that may fall or that count only in a sum (curve_falls.cc).
   const char* may_not_fall;
   /// Its uncertainty is at most that of T at the same size (deviated() in uncertainty.h).
   bool is_as_certain_as_transfer;

@@ -55,7 +55,7 @@ Platform loggps_platform(const LogGps& machine) {
   Platform platform;
   platform.name = "loggps";
   platform.levels.fill(level);
-  platform.level(Level::kSocket).reset();  // node stands for it
+  platform.level(Level::kSocket).reset();  // priced as node
   return platform;
 }
 

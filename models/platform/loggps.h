@@ -8,9 +8,9 @@
 namespace rubato {
 
 /// The LogGPS model: LogGP (Alexandrov, Ionescu, Schauser and Scheiman, "LogGP: Incorporating Long
-/// Messages into the LogP Model", 1995) plus the length from which on messages are synchronous
-/// (Ino, Fujimoto and Hagihara, "LogGPS: A Parallel Computational Model for Synchronization
-/// Analysis", 2001). Seconds and bytes; P is the archive's.
+/// Messages into the LogP Model", 1995) plus the length above which messages are synchronous (Ino,
+/// Fujimoto and Hagihara, "LogGPS: A Parallel Computational Model for Synchronization Analysis",
+/// 2001). Seconds and bytes; P is the archive's.
 struct LogGps {
   double latency = 0;   ///< L: one way
   double overhead = 0;  ///< o: of either processor for a message

@@ -14,8 +14,7 @@
 
 namespace rubato {
 
-/// The condition for the data of a message to flow. Eager against the rest is the classical
-/// eager/rendezvous switch.
+/// The condition for the data of a message to flow. All but eager are rendezvous protocols.
 enum class Protocol : uint8_t {
   kEager,  ///< none: it flows at once
   kAsync,  ///< both sides have posted
@@ -38,22 +37,22 @@ struct LevelModel {
   TransferCurve receive_overhead;  ///< o_r(n): CPU time at the receiver
   /// o_r(n) of an eager message that arrives before its receive is posted; absent = the same.
   std::optional<TransferCurve> unexpected_overhead;
-  /// f(n): what an eager message takes an end right behind another one, in a stream; bounds o_s and
-  /// o_r there. Absent = they count.
+  /// f(n): time of either end for an eager message right behind another one, in a stream; an upper
+  /// bound of o_s and o_r there. Absent = no bound.
   std::optional<TransferCurve> following_overhead;
-  /// The level before a scenario changed its bandwidth or overheads: whether f is more than ends
-  /// and port explain is a fact of the machine that was measured. Null: nothing was changed.
+  /// The level before a scenario changed its bandwidth or overheads: whether f exceeds the time of
+  /// ends and port is a property of the measured machine. Null: nothing was changed.
   std::shared_ptr<const LevelModel> as_given = nullptr;
   std::optional<TransferCurve>
       gap;  ///< g(n): port occupancy; absent = the part of T that grows with n
-  /// g_b(n): gap of a message that follows an open one, where it exceeds g; absent = as g.
+  /// g_b(n): gap of a message that follows an open one, if it exceeds g; absent = as g.
   std::optional<TransferCurve> burst_gap;
   /// g_2(n): likewise of the first message that follows an open one; absent = as g_b.
   std::optional<TransferCurve> second_burst_gap;
   /// x(n): extra time of a message whose receiver sends one like it at the same time.
   TransferCurve crossing_delay;
-  /// y(n): what an eager synchronous message takes its receiver beyond o_r, before its sender hears
-  /// of it.
+  /// y(n): receiver's time for an eager synchronous message beyond o_r, before it answers the
+  /// sender.
   TransferCurve synchronous_overhead;
   std::vector<ProtocolSegment> protocols;  ///< by size; empty = eager
 
@@ -77,14 +76,14 @@ struct Platform {
   std::optional<double> reduction_bandwidth;
   CollectiveModel collectives;
   ContentionSetting contention;
-  /// Relative standard error of time in MPI, for what models leave out; unset: kModelError.
+  /// Relative standard error of time in MPI due to effects not modelled; unset: kModelError.
   std::optional<double> model_error;
-  std::string grade;  ///< what was wrong with the calibration, for reports; empty: nothing
+  std::string grade;  ///< faults of the calibration, for reports; empty: none
   Provenance measured;
 
   const std::optional<LevelModel>& level(Level l) const { return levels[static_cast<int>(l)]; }
   /// The level whose model prices messages of level `l`: itself, or the next wider one that the
-  /// platform has. A narrower one never stands in, as it would make messages cheaper. kNetwork if
+  /// platform has. A narrower level is never used, as it would underestimate costs. kNetwork if
   /// there is none.
   Level priced_as(Level l) const {
     auto at = static_cast<int>(l);
@@ -92,7 +91,7 @@ struct Platform {
     return static_cast<Level>(at);
   }
   const std::optional<LevelModel>& priced_by(Level l) const { return level(priced_as(l)); }
-  /// Its contention; if sockets are not told from nodes, both share one setting.
+  /// Its contention; without a level socket, socket and node share one setting.
   ContentionSetting contended() const {
     constexpr auto socket = static_cast<size_t>(Level::kSocket);
     constexpr auto node = static_cast<size_t>(Level::kNode);

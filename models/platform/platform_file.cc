@@ -19,7 +19,7 @@
 namespace rubato {
 namespace {
 
-/// One file being read: turns TOML nodes into numbers, and complaints into file:line messages.
+/// One file being read: converts TOML nodes to numbers, and reports errors as file:line messages.
 class Reader {
  public:
   explicit Reader(std::string origin) : origin_(std::move(origin)) {}
@@ -94,7 +94,7 @@ double read_uncertainty(const Reader& reader, const toml::table& entry) {
   return *value;
 }
 
-/// The curve of these segments, which stand at `node`.
+/// The curve of these segments; `node` is their place in the file.
 TransferCurve curve_of(const Reader& reader, const toml::node& node, const std::string& what,
                        std::vector<Segment> segments) {
   try {
@@ -211,7 +211,7 @@ LevelModel read_level(const Reader& reader, const toml::table& table, const std:
 
 // --- Collectives ---
 
-/// The one of `names` that `node` says, as its index.
+/// The index in `names` of the word in `node`.
 int read_word(const Reader& reader, const toml::node& node, const std::string& what,
               const std::vector<std::string>& names) {
   const std::string word = reader.text(node, what);
@@ -226,7 +226,7 @@ std::vector<std::string> words(const std::array<const char*, N>& names) {
   return {names.begin(), names.end()};
 }
 
-/// The algorithm that `node` names, with the segment that stands in `table`.
+/// The algorithm named by `node`, with the segment size from `table`.
 AlgorithmChoice read_algorithm(const Reader& reader, const toml::node& node,
                                const toml::table& table, CollectiveOp op,
                                const std::string& where) {
@@ -280,8 +280,8 @@ std::vector<AlgorithmRule> read_rules(const Reader& reader, const toml::table& t
   return rules;
 }
 
-/// Refuses a formula that is below 0, for two processes, at the first size of a piece or at its
-/// last: it would be taken for 0 there. What a few printed digits leave of a difference is 0.
+/// Refuses a formula that is negative, for two processes, at the first or last size of a piece: it
+/// would count as 0 there. A difference within the printed digits counts as 0.
 void check_formula(const Reader& reader, const toml::array& pieces,
                    const std::vector<CollectiveFormula>& formula, const std::string& where) {
   constexpr double kLarge = 1 << 30;  // bytes; the last piece has no end
@@ -373,7 +373,7 @@ CollectiveModel read_collectives(const Reader& reader, const toml::table& table)
 
 // --- Contention ---
 
-/// Sets a model's key. Quantities and words stand in quotes, other numbers do not.
+/// Sets a model's key. Quantities and words are quoted, other numbers are not.
 void read_network_key(const Reader& reader, const toml::node& node, const std::string& section,
                       const NetworkKey& key, ContentionSetting& setting) {
   const std::string what = section + "." + key.name;
@@ -515,9 +515,8 @@ Platform read_platform(const Reader& reader, const toml::table& root) {
   return platform;
 }
 
-/// Refuses keys of more parts than any table here has: toml++ makes a table in the other of them,
-/// and takes them apart by recursion, up to the end of the stack. (Values in each other it counts
-/// itself.)
+/// Refuses keys with more parts than any table here has: toml++ nests a table for each part and
+/// destroys them by recursion, which may overflow the stack. (It limits nested values itself.)
 void refuse_deep_keys(const std::string& text, const std::string& origin) {
   constexpr int kMostParts = 16;
   unsigned line = 1;
@@ -531,7 +530,7 @@ void refuse_deep_keys(const std::string& text, const std::string& origin) {
            ++i) {
         if (text[i] == '\\' && c == '"') ++i;
         if (i < text.size() && text[i] == '\n') ++line;
-        if (!is_long && i < text.size() && text[i] == '\n') break;  // toml++ says so
+        if (!is_long && i < text.size() && text[i] == '\n') break;  // toml++ reports it
       }
       i += quotes.size() - 1;
     } else if (c == '#') {
@@ -556,10 +555,10 @@ toml::table parse_toml(const std::string& text, const std::string& origin) {
   }
 }
 
-/// Many times what a platform of thousands of segments takes.
+/// Many times the size of a platform with thousands of segments.
 constexpr size_t kMostBytes = size_t{16} << 20;
 
-/// The line of the entry of a level that begins where the fall is, in a file that was read before.
+/// The line of the entry that begins at the fall, in a file that was read before.
 unsigned line_of(const toml::table& root, const CurveFall& fall) {
   const toml::node& level = *root["level"][kLevelNames[static_cast<int>(fall.level)]].node();
   std::vector<std::string> keys = {fall.curve};

@@ -12,10 +12,10 @@ namespace rubato {
 /// and the nearest key for an unknown one.
 Platform load_platform(const std::string& path);
 
-/// The same from text; `origin` stands for the file name in messages.
+/// The same from text; `origin` is the file name in messages.
 Platform parse_platform(const std::string& text, const std::string& origin);
 
-/// Reads a file that holds a [network] alone, as those of share/networks do. Errors: as
+/// Reads a file that holds only a [network], such as the files in share/networks. Errors: as
 /// load_platform().
 ContentionSetting load_network(const std::string& path);
 
@@ -23,14 +23,14 @@ ContentionSetting load_network(const std::string& path);
 /// line each, with file and line. Errors: as parse_platform().
 std::vector<std::string> platform_warnings(const std::string& text, const std::string& origin);
 
-/// The same of a file. Errors: as load_platform().
+/// The same for a file. Errors: as load_platform().
 std::vector<std::string> load_platform_warnings(const std::string& path);
 
 /// Comment lines of a platform file.
 struct PlatformComments {
   std::array<std::string, kLevels> levels;  ///< below the curves of each level (curve_ranges())
   std::string contention;                   ///< beside the platform's own (note_load())
-  std::string memory{};                     ///< below what copying takes (copy_ranges())
+  std::string memory{};                     ///< below the curve of copies (copy_ranges())
 };
 
 /// Significant digits of the times and bandwidths in a file.

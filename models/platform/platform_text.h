@@ -7,13 +7,13 @@
 
 namespace rubato {
 
-/// Text as TOML has it, in quotes.
+/// Text as a quoted TOML string.
 std::string quoted(const std::string& text);
 
-/// The largest relative error that a platform file states: beyond it nothing is known anyway.
+/// The largest relative error in a platform file: beyond it a value is meaningless.
 inline constexpr double kMostUncertainty = 1000;
 
-/// Where the coefficients of a collective's formula stand, by their keys in platform files.
+/// The coefficients of a collective's formula, by their keys in platform files.
 inline constexpr std::pair<const char*, double CollectiveFormula::*> kFormulaTerms[] = {
     {"constant", &CollectiveFormula::constant},
     {"log_p", &CollectiveFormula::log_p},

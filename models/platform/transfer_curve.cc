@@ -9,7 +9,8 @@
 namespace rubato {
 
 TransferCurve::TransferCurve(std::vector<Segment> segments) : segments_(std::move(segments)) {
-  constexpr double kMost = 1e12;  // what factors make of the longest time that can be given
+  constexpr double kMost =
+      1e12;  // the longest time that a file can give, times a scenario's factors
   if (segments_.empty()) return;
   if (segments_.front().from != 0) throw InputError("the first segment must start at 0B");
   for (size_t i = 0; i < segments_.size(); ++i) {

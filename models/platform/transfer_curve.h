@@ -21,8 +21,8 @@ struct Segment {
 class TransferCurve {
  public:
   TransferCurve() = default;
-  /// Segments in increasing `from`; the first starts at 0. Errors: InputError when not so, or when
-  /// the curve is negative somewhere.
+  /// Segments in increasing `from`; the first starts at 0. Errors: InputError otherwise, or if the
+  /// curve is negative somewhere.
   explicit TransferCurve(std::vector<Segment> segments);
 
   /// One segment: latency + n / bandwidth.

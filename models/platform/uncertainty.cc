@@ -7,7 +7,7 @@
 namespace rubato {
 namespace {
 
-constexpr double kLeastFactor = 0.1;  ///< whatever the errors are, times stay above 0
+constexpr double kLeastFactor = 0.1;  ///< keeps times above 0, whatever the errors
 
 double factor_of(double uncertainty, double errors) {
   return std::max(kLeastFactor, 1 + errors * uncertainty);

@@ -25,7 +25,7 @@ std::vector<Segment> cut_at_protocols(const LevelModel& level) {
   return segments;
 }
 
-/// Lifts a segment that a change pushed below zero to zero at its start.
+/// Raises a segment that a change made negative to zero at its start.
 void keep_positive(Segment& segment) {
   segment.intercept = std::max(segment.intercept, -segment.from * segment.per_byte);
 }
@@ -57,7 +57,7 @@ void scale(TransferCurve& curve, double factor) {
   curve = TransferCurve(std::move(segments));
 }
 
-/// To be called before bandwidth or overheads change.
+/// Call it before bandwidth or overheads change.
 void keep_as_given(LevelModel& level) {
   if (level.following_overhead && !level.as_given)
     level.as_given = std::make_shared<const LevelModel>(level);

@@ -9,7 +9,7 @@
 namespace rubato {
 namespace {
 
-/// A number above 0 that a placement is told by.
+/// A number above 0 that describes a placement.
 int positive_count(const std::string& scenario, const std::string& number, bool is_well_formed,
                    const std::string& usage) {
   const int count = parse_count(number);
@@ -18,13 +18,13 @@ int positive_count(const std::string& scenario, const std::string& number, bool 
   return count;
 }
 
-/// Puts ranks on other nodes; what else the rule says stays, in whichever order it is said.
+/// Puts ranks on other nodes; other parts of the rule stay, in any order of changes.
 void put_on(PlacementRule& rule, PlacementRule::Kind kind, int count) {
   rule.kind = kind;
   rule.count = count;
 }
 
-/// What a random order is drawn by.
+/// The seed of a random order.
 uint64_t parse_seed(const std::string& scenario, const std::string& number,
                     const std::string& usage) {
   const int seed = parse_count(number);
@@ -85,12 +85,12 @@ void change_network_nodes(PlacementRule& rule, const ContentionSetting& network,
                           const std::string& text, const Change& change) {
   if (!network.model || !network.model->distances)
     refuse(text,
-           "nodes= says where the run is in a network with a shape; name it before with "
-           "network=NAME (share/doc/networks.md)");
+           "nodes= needs a network with a topology before it: network=NAME "
+           "(share/doc/networks.md)");
   if (change.operation != '=') refuse(text, "write nodes=LIST");
   if (change.value == "hosts") {
     if (rule.kind != PlacementRule::Kind::kHosts)
-      refuse(text, "nodes=hosts: of which file? Name it before with placement=file:FILE");
+      refuse(text, "nodes=hosts needs a file of hosts before it: placement=file:FILE");
     rule.nodes = numbers_of(rule.hosts, rule.file);
     return;
   }

@@ -9,9 +9,9 @@
 
 namespace rubato {
 
-/// ppn=4; sockets=2; placement=block:4, roundrobin:2, random:7, file:hosts.txt. What else the rule
-/// says stays, in whichever order it is said. `text`: the scenario. Errors: UsageError; InputError
-/// for a bad file.
+/// ppn=4; sockets=2; placement=block:4, roundrobin:2, random:7, file:hosts.txt. Other parts of the
+/// rule stay, in any order of changes. `text`: the scenario. Errors: UsageError; InputError for a
+/// bad file.
 void change_placement(PlacementRule& rule, const std::string& text, const Change& change);
 
 /// "0-15+32-60/4": nodes 0 to 15, and 32, 36, ... 60. Errors: InputError.

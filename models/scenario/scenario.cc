@@ -20,7 +20,7 @@
 namespace rubato {
 namespace {
 
-/// There is neither a platform file nor a preset of this name.
+/// Reports that there is neither a platform file nor a preset of this name.
 [[noreturn]] void refuse_base(const std::string& text, const std::string& base,
                               const std::string& presets) {
   std::vector<std::string> names = {"measured", "undisturbed", "undisturbed:local",
@@ -44,10 +44,10 @@ namespace {
       (known.empty() ? "" : " or a preset of " + presets + " (see 'rubato platforms')"));
 }
 
-/// Factors, also all of one kind together, are from 10^-9 to 10^9.
+/// Factors, and the product of all factors of one kind, are from 10^-9 to 10^9.
 constexpr double kMostFactor = 1e9;
 
-/// `factor` times what was there before.
+/// `before` times `factor`, checked.
 double multiplied(const std::string& scenario, double before, double factor) {
   const double product = before * factor;
   if (!(product >= 1 / kMostFactor && product <= kMostFactor))
@@ -117,7 +117,7 @@ double parse_latency(const std::string& value) {
   return seconds;
 }
 
-/// What people call latency: one way, with what the processors do.
+/// Latency in the usual sense: one way, including the processors' overheads.
 double latency_of(const LevelModel& level) {
   const double transfer = level.transfer.empty() ? 0 : level.transfer(0);
   return transfer + level.send_overhead(0) + level.receive_overhead(0);
@@ -141,7 +141,7 @@ void change_bandwidth(LevelModel& level, const std::string& scenario, const Chan
     slope = [factor](double per_byte) { return per_byte / factor; };
   }
   change_slopes(level, slope);
-  // A bandwidth that is given is that of either direction, whatever goes on in the other one.
+  // A given bandwidth holds for each direction, whatever the traffic in the other one.
   if (change.operation == '=') level.crossing_delay = TransferCurve();
 }
 
@@ -177,8 +177,8 @@ const std::vector<std::string> kKeys = {"latency",
                                         "network",
                                         "dr"};
 
-/// Links of a network that the level crosses change as its messages do: a machine with twice the
-/// bandwidth has links of twice the bandwidth. Those inside the lines of a graph stay.
+/// Changes the links of the level's network like its messages: a machine with twice the bandwidth
+/// has links with twice the bandwidth. Links defined by the lines of a graph stay.
 void change_links(ContentionSetting& network, const std::string& what, double factor) {
   const auto scale = [&](const char* key, double by) {
     const auto found = network.numbers.find(key);
@@ -191,7 +191,7 @@ void change_links(ContentionSetting& network, const std::string& what, double fa
     scale(key, factor);
 }
 
-/// Seconds a byte of the longest messages.
+/// Seconds per byte of the longest messages.
 double last_slope(const LevelModel& level) {
   return level.transfer.empty() ? 0 : level.transfer.segments().back().per_byte;
 }
@@ -200,7 +200,7 @@ double last_slope(const LevelModel& level) {
 void change_network(Scenario& scenario, const std::string& text, const Change& change) {
   const size_t dot = change.key.find('.');
   const std::string what = dot == std::string::npos ? change.key : change.key.substr(dot + 1);
-  // Where the platform does not tell sockets from nodes, a change of one alone does.
+  // If the platform has no level socket, a change of it creates one from the level node.
   if (dot != std::string::npos && change.key.substr(0, dot) == "socket") {
     auto& socket = scenario.platform.level(Level::kSocket);
     if (!socket) {
@@ -241,7 +241,7 @@ bool grows(const TransferCurve& curve) {
                      [](const Segment& segment) { return segment.per_byte != 0; });
 }
 
-/// True when a level has a latency, a bandwidth or an overhead that a factor would change.
+/// True if a level has a latency, a bandwidth or an overhead that a factor would change.
 bool has_any(const LevelModel& level, const std::string& what) {
   if (what == "latency") return latency_of(level) > 0;
   const ScaledBy by = what == "bandwidth" ? ScaledBy::kBandwidth : ScaledBy::kOverhead;
@@ -252,14 +252,14 @@ bool has_any(const LevelModel& level, const std::string& what) {
   });
 }
 
-/// Refuses a factor of something that the machine does not have: it would change nothing.
+/// Refuses a factor on a quantity that the machine does not have: it would change nothing.
 void refuse_idle(const Scenario& scenario, const std::string& text, const Change& change) {
   const size_t dot = change.key.find('.');
   const std::string what = dot == std::string::npos ? change.key : change.key.substr(dot + 1);
   if (scenario.basis != Basis::kModel || change.operation == '=' ||
       (what != "latency" && what != "bandwidth" && what != "overhead"))
     return;
-  parse_factor(text, change);  // which refuses what is none
+  parse_factor(text, change);  // refuses an invalid factor
   bool any = false;
   for (int i = 0; i < kLevels; ++i) {
     const bool named = dot != std::string::npos && change.key.substr(0, dot) == kLevelNames[i];
@@ -269,7 +269,7 @@ void refuse_idle(const Scenario& scenario, const std::string& text, const Change
     if (has_any(*level, what)) return;
     any = true;
   }
-  if (!any) return;  // change_network() says so
+  if (!any) return;  // change_network() reports it
   const std::string set = what == "latency"     ? "; set one with " + change.key + "=1us"
                           : what == "bandwidth" ? "; set one with " + change.key + "=10GB/s"
                                                 : "";
@@ -277,7 +277,7 @@ void refuse_idle(const Scenario& scenario, const std::string& text, const Change
                    "' changes nothing: the machine has no " + what + set);
 }
 
-/// Refuses an algorithm where collectives cost nothing but their synchronisation.
+/// Refuses an algorithm if collectives cost only their synchronisation.
 void refuse_idle_algorithms(const Scenario& scenario, const std::string& text,
                             const std::vector<Change>& changes) {
   if (scenario.basis != Basis::kModel ||
@@ -304,7 +304,7 @@ void change_all_collectives(CollectiveModel& model, const std::string& text, con
   const auto& pricings = kCollectivePricingNames;
   const auto pricing = std::find(pricings.begin(), pricings.end(), change.value);
   if (change.operation == '=' && preset != presets.end()) {
-    // Asked for by name, the library's tables go before what the file says.
+    // A library named in the scenario overrides the platform file.
     model.preset = static_cast<CollectivePreset>(preset - presets.begin());
     for (OperationModel& operation : model.operations) {
       operation.rules.clear();
@@ -329,7 +329,7 @@ bool changes_contention(const std::string& key) {
                      });
 }
 
-/// Notes dr=fit in `scenario` and returns the change with the ratio at which the search begins.
+/// Notes dr=fit in `scenario` and returns the change with the initial ratio of the search.
 Change without_fit(Scenario& scenario, Change change) {
   const bool is_ratio = change.key == "dr" || change.key == "contention.dr" ||
                         change.key == "contention.degradation_ratio";
@@ -339,7 +339,7 @@ Change without_fit(Scenario& scenario, Change change) {
   return change;
 }
 
-/// contention=MODEL or none; contention.KEY=VALUE, *FACTOR or /FACTOR, dr for that of degradation
+/// contention=MODEL or none; contention.KEY=VALUE, *FACTOR or /FACTOR; short names such as dr
 void change_contention(ContentionSetting& setting, const std::string& text, const Change& change) {
   if (change.key == "contention") {
     const NetworkModel* model = network_model(change.value);
@@ -408,7 +408,7 @@ void change_collective(Scenario& scenario, const std::string& text, const Change
   operation.formula.clear();
 }
 
-/// "rank3.cpu", "node0-1.cpu": which processors a key names; nothing when it is no such key.
+/// "rank3.cpu", "node0-1.cpu": the processors that a key names; nothing for other keys.
 std::optional<ProcessorChange> parse_processors(const std::string& key) {
   const size_t dot = key.find(".cpu");
   if (dot == std::string::npos || dot + 4 != key.size() || dot < 5) return {};
@@ -423,7 +423,7 @@ std::optional<ProcessorChange> parse_processors(const std::string& key) {
   return change;
 }
 
-/// network=FILE or a name of share/networks, which stands beside the `presets`.
+/// network=FILE or a name in share/networks, a directory beside `presets`.
 ContentionSetting named_network(const std::string& text, const Change& change,
                                 const std::string& presets) {
   if (change.operation != '=') refuse(text, "write network=FILE");
@@ -448,7 +448,7 @@ ContentionSetting named_network(const std::string& text, const Change& change,
 
 /// region=solve*0.5
 void change_function(Scenario& scenario, const std::string& text, const Change& change) {
-  // Names of functions may hold such signs: the last one is ours.
+  // Names of functions may hold these signs: the last one is the operator.
   const size_t at = change.value.find_last_of("*/");
   if (change.operation != '=' || at == std::string::npos || at == 0 ||
       at + 1 == change.value.size()) {
@@ -472,7 +472,7 @@ void apply(Scenario& scenario, const std::string& text, const Change& change,
   }
   if (change.key == "name") {
     if (change.operation != '=') refuse(text, "write name=TEXT");
-    // Reports go by these names.
+    // Reports identify scenarios by these names.
     if (change.value == "measured" || change.value == "undisturbed" || change.value == "perfect")
       refuse(text, "the name " + change.value + " belongs to the scenario without changes");
     scenario.name = change.value;
@@ -507,10 +507,10 @@ void apply(Scenario& scenario, const std::string& text, const Change& change,
   }
 }
 
-/// The same; what is wrong with the change is a usage error.
+/// The same; an error in the change is a usage error.
 void apply_checked(Scenario& scenario, const std::string& text, Change change,
                    const std::string& presets) {
-  // Bandela's formula is for all messages, those of a rank to itself included.
+  // Bandela's formula applies to all messages, including messages of a rank to itself.
   const bool everywhere =
       scenario.base == "bandela" && (change.key == "latency" || change.key == "bandwidth");
   try {
@@ -520,14 +520,14 @@ void apply_checked(Scenario& scenario, const std::string& text, Change change,
       apply(scenario, text, change, presets);
     }
   } catch (const InputError& error) {
-    // A file is bad, not what was typed.
+    // The file is bad, not the command line.
     if (change.key == "placement" || change.key == "network")
       throw InputError("scenario '" + text + "': " + error.what());
     refuse(text, error.what());
   }
 }
 
-/// Takes the model's parameters out of the changes.
+/// Removes the model's parameters from the changes.
 LogGps take_loggps(const std::string& text, std::vector<Change>& changes) {
   LogGps machine;
   std::erase_if(changes, [&](const Change& change) {
@@ -565,7 +565,7 @@ Platform perfect_platform() {
   LevelModel free;
   free.gap = TransferCurve();
   platform.levels.fill(free);
-  platform.level(Level::kSocket).reset();  // node stands for it
+  platform.level(Level::kSocket).reset();  // priced as node
   platform.collectives.pricing = CollectivePricing::kPerfect;
   return platform;
 }
@@ -577,7 +577,7 @@ Platform bandela_platform(double latency, double bandwidth) {
   level.transfer = TransferCurve::hockney(latency, bandwidth);
   level.gap = TransferCurve();
   platform.levels.fill(level);
-  platform.level(Level::kSocket).reset();  // node stands for it
+  platform.level(Level::kSocket).reset();  // priced as node
   return platform;
 }
 

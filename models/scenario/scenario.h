@@ -9,7 +9,7 @@
 
 namespace rubato {
 
-/// Where the duration of an operation comes from.
+/// The source of the durations of operations.
 enum class Basis : uint8_t {
   kMeasured,     ///< from the archive: reproduces the recording
   kUndisturbed,  ///< from the archive, less the tracer's overhead
@@ -30,26 +30,26 @@ struct FunctionChange {
   double factor = 1;
 };
 
-/// One question: a machine, plus changes. `--on` makes one of each.
+/// A scenario: a machine plus changes. Each `--on` defines one.
 struct Scenario {
   std::string name;
-  std::string base;                  ///< what stands before the changes: "measured", a file
+  std::string base;                  ///< the text before the changes: "measured", a file
   std::vector<std::string> changes;  ///< as they were written
   Basis basis = Basis::kModel;
-  /// For Basis::kUndisturbed: each rank loses only its own overhead, and waits for others as long
-  /// as recorded.
+  /// For Basis::kUndisturbed: only each rank's own overhead is removed; waits for others stay as
+  /// recorded.
   bool local = false;
   Platform platform;    ///< for Basis::kModel
   double cpu = 1;       ///< compute runs this many times faster
-  double overhead = 1;  ///< Basis::kUndisturbed: the part of what recording cost that is taken out
+  double overhead = 1;  ///< Basis::kUndisturbed: the share of the tracing overhead that is removed
   std::vector<ProcessorChange> processors;  ///< besides `cpu`
   std::vector<FunctionChange> functions;
   PlacementRule placement;
   std::array<bool, kLevels> changed_levels{};     ///< whose latency or bandwidth was changed
   std::vector<CollectiveOp> changed_collectives;  ///< whose algorithm was changed by name
-  /// dr=fit: the degradation ratio is searched for, with which the run takes as long as measured.
+  /// dr=fit: searches the degradation ratio with which the run takes as long as measured.
   bool fits_degradation = false;
-  /// The platform file, "" when there is none; reports look for its samples beside it.
+  /// The platform file, "" if there is none; reports look for its samples beside it.
   std::string platform_file;
 };
 
@@ -79,16 +79,16 @@ std::string scenario_text(const std::string& base, const std::vector<std::string
 /// `scenario` with one more change behind its others, as parse_scenario() takes it: "latency*2".
 /// Its name stays. Errors: UsageError.
 Scenario changed(const Scenario& scenario, const std::string& change);
-/// Refuses a change by a factor of what the machine does not have, as parse_scenario() does.
-/// Errors: UsageError.
+/// Refuses a factor on a quantity that the machine does not have, as parse_scenario() does. Errors:
+/// UsageError.
 void refuse_idle_change(const Scenario& scenario, const std::string& change);
 /// True for a change that is not refused so.
 bool has_effect(const Scenario& scenario, const std::string& change);
 /// The text of a change by a factor, to the last bit: "latency*2.5". `operation`: '*' or '/'.
 std::string change_by(const std::string& key, char operation, double factor);
 
-/// The perfect interconnect: every transfer takes no time and no overhead, nothing is handshaken,
-/// and collectives cost only their synchronisation (MPInside paper, section 4.2).
+/// The perfect interconnect: transfers take no time and no overhead, there are no handshakes, and
+/// collectives cost only their synchronisation (MPInside paper, section 4.2).
 Platform perfect_platform();
 
 /// Bandela's machine: latency + n / bandwidth for every message, no overheads, no gap, all eager

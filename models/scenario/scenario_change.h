@@ -1,6 +1,6 @@
 #pragma once
 
-// A change in the text of a scenario, as the parsers of its parts see it.
+// A change in the text of a scenario, for the parsers of its parts.
 
 #include <charconv>
 #include <string>
@@ -25,7 +25,7 @@ std::vector<std::string> scenario_keys();
   throw UsageError("scenario '" + text + "': " + why);
 }
 
-/// The whole of `text` as a number from 0 on; -1 when it is none.
+/// The whole of `text` as a number from 0 on; -1 if it is not one.
 inline int parse_count(const std::string& text) {
   int count = -1;
   const char* end = text.data() + text.size();

@@ -28,7 +28,7 @@ std::map<Key, std::vector<double>> medians_of_launches(
   return medians;
 }
 
-/// The two-sided p of `a` values below `b` others.
+/// The two-sided p if all of `a` values are below all of `b` others.
 double p_when_apart(size_t a, size_t b) {
   std::vector<double> low(a), high(b);
   std::iota(low.begin(), low.end(), 0.);
@@ -71,7 +71,7 @@ Comparison compare(const std::vector<Observation>& a, const std::vector<Observat
     const auto [least, is_new] = least_p.try_emplace({cell.a.size(), cell.b.size()});
     if (is_new) least->second = p_when_apart(cell.a.size(), cell.b.size());
     cell.least_p = least->second;
-    // With ties the approximation may pass what no times of so few launches can show.
+    // With ties the approximation may fall below the least p that so few launches allow.
     cell.test.two_sided = std::max(cell.test.two_sided, cell.least_p);
     cell.test.less = std::max(cell.test.less, cell.least_p / 2);
     cell.test.greater = std::max(cell.test.greater, cell.least_p / 2);

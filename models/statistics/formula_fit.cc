@@ -13,9 +13,9 @@
 //
 //   BIC = chi^2 + K log N
 //
-// wins. Not AICc: its price of 2 for a term admits one superfluous term in six, P(chi^2_1 > 2) =
-// 0.16, while the form of the formula is the question here. The price log N is 3.7 for 40 samples
-// (0.05, and half of those terms have the wrong sign) and grows with N.
+// is chosen. Not AICc: its price of 2 for a term admits one superfluous term in six, P(chi^2_1 > 2)
+// = 0.16, but the purpose here is to find the form of the formula. The price log N is 3.7 for 40
+// samples (0.05, and half of those terms have the wrong sign) and grows with N.
 //
 // Physical: time does not fall with p or d. Terms that grow with p have coefficients >= 0. The
 // constant beside them may be negative, since algorithms have p - 1 rounds, as long as the sum is
@@ -40,9 +40,9 @@
 namespace rubato {
 namespace {
 
-// Columns of one size that are this close to depending on each other cannot be told apart.
+// Normalised columns that are this close to linear dependence cannot be distinguished.
 constexpr double kDependent = 1e-9;
-// A criterion that is better by less is a rounding error: the simpler formula stays.
+// A smaller improvement of the criterion is a rounding error: the simpler formula stays.
 constexpr double kBetter = 1e-6;
 
 void check(const std::vector<FormulaSample>& samples) {
@@ -143,7 +143,7 @@ std::string FormulaTerm::name() const {
   return grows.empty() ? "d" : grows + "*d";
 }
 
-// The simplest first: where the samples do not tell two formulas apart, the first one is taken.
+// The simplest first: if the samples do not distinguish two formulas, the first one is chosen.
 const std::vector<FormulaTerm>& all_terms() {
   static const std::vector<FormulaTerm> terms = {
       {Growth::kConstant, false}, {Growth::kConstant, true}, {Growth::kLogP, false},

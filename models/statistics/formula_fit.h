@@ -18,7 +18,7 @@ struct FormulaTerm {
 
   bool operator==(const FormulaTerm&) const = default;
   double operator()(double processes, double bytes) const;
-  /// "log(p)*d" as Howell's table has it; "" for the constant.
+  /// "log(p)*d" as in Howell's table; "" for the constant.
   std::string name() const;
 };
 
@@ -60,7 +60,7 @@ struct FormulaFit {
 };
 
 /// The least-squares formula of exactly these terms. Errors: InputError when the samples are too
-/// few, or cannot tell the terms apart (one number of processes for log p and p).
+/// few, or do not distinguish the terms (one number of processes for log p and p).
 FormulaFit fit_formula(const std::vector<FormulaSample>& samples,
                        const std::vector<FormulaTerm>& terms);
 
@@ -69,13 +69,13 @@ FormulaFit fit_formula(const std::vector<FormulaSample>& samples,
 FormulaFit choose_formula(const std::vector<FormulaSample>& samples,
                           const std::vector<FormulaTerm>& candidates = all_terms());
 
-/// For a platform file.
+/// The formula for a platform file.
 CollectiveFormula collective_formula(const FormulaFit& fit);
 
 /// "(5000 ± 20) + (30.1 ± 0.2)*d", in microseconds.
 std::string format_formula(const FormulaFit& fit);
 
-/// Howell's table: function, time in microseconds, goodness of fit; "-" for one that is no number.
+/// Howell's table: function, time in microseconds, goodness of fit; "-" if that is undefined.
 std::string format_formula_table(const std::vector<std::pair<std::string, FormulaFit>>& fits);
 
 }  // namespace rubato

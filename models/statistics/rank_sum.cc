@@ -55,7 +55,7 @@ Ranking rank(const std::vector<double>& a, const std::vector<double>& b) {
   return ranking;
 }
 
-/// In how many ways U becomes 0, 1, ... n * m.
+/// The number of ways in which U becomes 0, 1, ... n * m.
 std::vector<uint64_t> ways(size_t n, size_t m) {
   std::vector<uint64_t> count(n * m + 1, 0);
   count[0] = 1;

@@ -1,9 +1,9 @@
 // Buses (Dimemas): a flow needs a link out of its node, a link into the other node and a bus of the
 // network, all at once, and occupies them for its `data`.
 //
-// Flows wait first come, first served; simultaneous ones by rank. No flow passes an earlier one
-// that needs the same link, so every flow will get its links. A waiting flow reserves no bus: a bus
-// goes to the first flow that has its links.
+// Flows are served first come, first served; simultaneous ones by rank. No flow overtakes an
+// earlier one that needs the same link, so every flow gets its links. A waiting flow reserves no
+// bus: a bus goes to the first flow that has its links.
 
 #include <set>
 #include <tuple>

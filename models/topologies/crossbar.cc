@@ -1,5 +1,5 @@
-// Nodes on one switch: a link from each node to it and back, and where it has one, a backbone that
-// all share.
+// Nodes on one switch: a link from each node to it and back, and optionally a backbone that all
+// share.
 //
 //   n0 ══╗   ╔══ n2
 //        ╠═══╣        out of its node · (backbone) · into the other node

@@ -88,7 +88,8 @@ bool Degradation::held_up(uint32_t number, double now) const {
 }
 
 void Degradation::plan() {
-  // The one that arrives next. A timer for each would be a new one for each at every change.
+  // Only the next arrival has a timer: timers for all flows would have to be renewed at each
+  // change.
   const auto order = [this](uint32_t number) {
     const State& state = states_[number];
     return std::tuple(state.since + state.left * state.pace, state.flow.rank, number);
@@ -101,7 +102,7 @@ void Degradation::plan() {
       planned_.version == states_[*next].version) {
     return;
   }
-  // Whatever was planned before is void.
+  // The previous timer is void.
   if (planned_.version != 0 && states_[planned_.flow].version == planned_.version)
     ++states_[planned_.flow].version;
   planned_ = {end, *next, ++states_[*next].version};

@@ -6,7 +6,7 @@
 //   blue    between two groups: router b of group a to router a of group b (modulo routers)
 //
 //   minimal   node, green and black to the router with the cable, blue, green and black, node
-//   valiant   over a third group, which the pair draws, where there is one
+//   valiant   over a third group, if there is one, drawn by the pair
 
 #include <algorithm>
 #include <cmath>
@@ -81,7 +81,7 @@ class Dragonfly : public Topology {
     TopologyDrawing drawing;
     drawing.is_round = true;
     const int groups = shape_.groups, routers = shape_.per_group();
-    // Neighbours on the circle leave a gap, and all fit on the sheet.
+    // Neighbours on the circle leave a gap, and all fit on the page.
     const double part = groups > 1 ? 0.9 * std::sin(std::numbers::pi / groups) : 1;
     const double centre = groups > 1 ? 0.5 / (1 + part) : 0;
     const double reach = groups > 1 ? centre * part : 0.5, radius = reach / 1.4;

@@ -1,12 +1,12 @@
-// Networks by hand: cables between nodes and switches, each a link in either direction.
+// User-defined networks: cables between nodes and switches, each a link in either direction.
 //
 //   nodes  = ["n[0-3]"]                     n0   n2
 //   cables = ["n[0-1] s0", "n[2-3] s1",      ╲  ╱
 //             "s0 s1 50GB/s 200ns"]     n1 ── s0 ══ s1 ── n3     (n2 at s1)
 //
-// Routes have as few links as there can be; of several next switches that which was named first is
-// taken (nodes come before switches), or all shortest paths get an equal part (`spread`). Routes by
-// hand, as in "n0 s0 s2 s1 n3", go before.
+// Routes are shortest paths; of several next switches the one named first is used (nodes come
+// before switches), or all shortest paths get an equal part (`spread`). Explicit routes, such as
+// "n0 s0 s2 s1 n3", override these.
 
 #include <algorithm>
 #include <limits>
@@ -116,7 +116,7 @@ class Graph : public Topology {
       rows.push_back(std::move(above));
     }
     rows.pop_back();
-    // Switches that no node reaches stand above all others.
+    // Switches that no node reaches are drawn above all others.
     std::vector<uint32_t> apart;
     for (uint32_t i = 0; i < names_.size(); ++i) {
       if (!seen[i]) apart.push_back(i);
@@ -274,7 +274,7 @@ class Graph : public Topology {
     }
   }
 
-  /// Of the shortest paths, those through a link: those up to it times those behind it.
+  /// Number of shortest paths through a link: paths up to it times paths behind it.
   void spread(int from, int to, std::vector<FairShare::Use>& route) const {
     std::vector<uint32_t> order = {static_cast<uint32_t>(from)};  // by distance
     std::map<uint32_t, double> behind, share;                     // by vertex
@@ -303,7 +303,7 @@ class Graph : public Topology {
   }
 
   bool spreads_;
-  std::optional<double> bandwidth_;  ///< of cables that do not say theirs
+  std::optional<double> bandwidth_;  ///< of cables without their own
   double latency_;
   std::map<std::string, size_t> vertices_;  ///< by name; nodes first
   std::vector<std::string> names_, link_names_;

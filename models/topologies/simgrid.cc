@@ -1,4 +1,4 @@
-// Networks that SimGrid's platform files describe (simgrid_zones.h).
+// Networks from SimGrid's platform files (simgrid_zones.h).
 
 #include "models/base/error.h"
 #include "models/topologies/simgrid_zones.h"

@@ -1,5 +1,5 @@
-// Routes in SimGrid's clusters with a shape, in its order and with its choices: they differ from
-// those of torus.cc, fat_tree.cc and dragonfly.cc where two ways are as short.
+// Routes in SimGrid's clusters with a topology, with SimGrid's order and choices: they differ from
+// torus.cc, fat_tree.cc and dragonfly.cc if two paths are equally short.
 
 #include "models/base/error.h"
 #include "models/topologies/simgrid_zones.h"
@@ -86,8 +86,8 @@ class Torus : public Zone {
   std::vector<Cables::Ends> links_;  ///< by node and dimension, up
 };
 
-/// An entity has a label, a digit for each level: below its own level which parent, above which
-/// child.
+/// An entity has a label with a digit for each level: below its own level the index of the parent,
+/// above it the index of the child.
 class FatTree : public Zone {
  public:
   FatTree(Platform* platform, Point* point, const CableKind& cable, const TreeShape& shape)
@@ -126,8 +126,8 @@ class FatTree : public Zone {
       way.links.push_back(cable(level, at, port).up);
       at[level] = port % shape_.up[level];
     }
-    // Port i of a switch goes to child i modulo its children. SimGrid looks for it from a port on,
-    // and further down goes on looking from there.
+    // Port i of a switch leads to child i modulo its children. SimGrid searches from a port on, and
+    // continues the search from there further down.
     while (level > 0) {
       const size_t top = level;
       int port = from.number % shape_.parallel[top - 1] * shape_.down[top - 1];
@@ -225,7 +225,7 @@ class Dragonfly : public Zone {
     }
     if (at % shape_.routers != target % shape_.routers) {
       go(router(other, chassis_of(at), target % shape_.routers));
-      // (It thinks that it is in the first chassis now.)
+      // (SimGrid assumes the first chassis here.)
       at = router(other, 0, target % shape_.routers);
     }
     go(router(other, chassis_of(target), target % shape_.routers));

@@ -1,6 +1,6 @@
 // Reads SimGrid's platform files (its DTD of version 4.1): zones, clusters, hosts, routers, links
-// and routes. Speeds of hosts, disks, properties, settings and actors mean nothing to a network;
-// whatever else is there and not understood is refused.
+// and routes. Speeds of hosts, disks, properties, settings and actors do not concern a network and
+// are ignored; any other unsupported element is refused.
 
 #include <algorithm>
 #include <pugixml.hpp>

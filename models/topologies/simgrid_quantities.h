@@ -5,7 +5,7 @@
 
 namespace rubato::simgrid {
 
-// Quantities as SimGrid's files write them. Errors: InputError that says what they should be.
+// Quantities in the notation of SimGrid's files. Errors: InputError with the expected form.
 
 /// "10us". Without a unit seconds, as SimGrid takes them.
 double seconds(const std::string& text);

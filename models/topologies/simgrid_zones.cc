@@ -12,10 +12,10 @@ namespace {
 
 constexpr size_t kMostPoints = size_t{1} << 20;
 constexpr size_t kMostLinks = size_t{1} << 22;
-/// Of a Floyd zone, whose tables take the square, and as many steps as the cube.
+/// Limit for a Floyd zone, whose memory grows with the square and time with the cube of its points.
 constexpr size_t kMostInTables = 1500;
 
-/// From the outermost zone to that of the point.
+/// The zones from the outermost to the one of the point.
 std::vector<Zone*> zones_above(const Point& point) {
   std::vector<Zone*> zones;
   for (Zone* zone = point.zone; zone; zone = zone->parent()) zones.push_back(zone);
@@ -157,7 +157,7 @@ void RoutedZone::close() {
   kind_ == Kind::kFloyd ? floyd() : dijkstra();
 }
 
-/// In SimGrid's order, so that of several ways it is the same.
+/// In SimGrid's order, so that it chooses the same of several paths.
 void RoutedZone::floyd() {
   constexpr uint32_t kFar = UINT32_MAX;
   const size_t n = points.size();
@@ -185,7 +185,7 @@ void RoutedZone::floyd() {
   }
 }
 
-/// Of several ways that whose next-to-last points were reached first, by number.
+/// Of several paths, chooses the one whose next-to-last points were reached first, by number.
 void RoutedZone::dijkstra() {
   const size_t n = points.size();
   std::vector<std::vector<std::pair<int, uint32_t>>> next(n);

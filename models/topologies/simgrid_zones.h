@@ -1,8 +1,8 @@
 #pragma once
 
-// A platform of SimGrid's: zones in zones, with hosts, routers and links. Within a zone routes are
-// given, or follow from its shape; between two, the zone that holds both says where to leave one
-// and enter the other (gateways). As SimGrid 3.32 does it.
+// A SimGrid platform: nested zones with hosts, routers and links. Within a zone routes are given,
+// or follow from its topology; between two zones, the enclosing zone defines where to leave one and
+// enter the other (gateways). As in SimGrid 3.32.
 
 #include <cstdint>
 #include <deque>
@@ -21,13 +21,13 @@ class Zone;
 /// A host, a router, or a zone as its parent sees it.
 struct Point {
   std::string name;
-  Zone* zone = nullptr;  ///< that it is in; nullptr: the outermost
+  Zone* zone = nullptr;  ///< enclosing zone; nullptr: it is the outermost
   int number = 0;        ///< in there
   Zone* inside = nullptr;
   bool is_host = false;
 };
 
-/// Links, and between zones where they are left and entered.
+/// Links, and for routes between zones the points where zones are left and entered.
 struct Way {
   std::vector<uint32_t> links;
   const Point* leaves = nullptr;
@@ -52,9 +52,9 @@ class Zone {
 
   const Point& point() const { return *point_; }
   Zone* parent() const { return point_->zone; }
-  /// Between two of its points, which differ.
+  /// The route between two different points of the zone.
   virtual Way route(const Point& from, const Point& to) const = 0;
-  /// All routes are known.
+  /// Called when all routes are known.
   virtual void close() {}
 
   std::vector<Point*> points;
@@ -67,10 +67,10 @@ class Zone {
   Point* point_;
 };
 
-/// All of a file.
+/// The contents of a file.
 class Platform {
  public:
-  /// Points and links are found by name. Errors: InputError where there are too many.
+  /// Points and links are found by name. Errors: InputError for too many.
   Point* add_point(const std::string& name, Zone* zone);
   Point* point(const std::string& name) const;  ///< nullptr: there is none
   uint32_t add_link(const Link& link);
@@ -79,7 +79,7 @@ class Platform {
   int kind(const std::string& name);
   const std::vector<std::string>& kinds() const { return kinds_; }
 
-  /// Of two hosts or routers; appends links.
+  /// The route between two hosts or routers; appends its links.
   void route(const Point& from, const Point& to, std::vector<uint32_t>& links) const;
 
   std::vector<std::unique_ptr<Zone>> zones;
@@ -98,7 +98,7 @@ class RoutedZone : public Zone {
   enum class Kind { kFull, kFloyd, kDijkstra, kNone };
   RoutedZone(Platform* platform, Point* point, Kind kind) : Zone(platform, point), kind_(kind) {}
 
-  /// False where there is one.
+  /// False if a route exists already.
   bool add(const Point& from, const Point& to, Way way);
   Way route(const Point& from, const Point& to) const override;
   void close() override;
@@ -127,7 +127,7 @@ class StarZone : public Zone {
   std::map<int, Ends> ends_;
 };
 
-/// What <cluster> says of the links of a torus, fat tree or dragonfly.
+/// The attributes of a <cluster> for the links of a torus, fat tree or dragonfly.
 struct CableKind {
   double bandwidth = 0;
   double latency = 0;
@@ -135,7 +135,7 @@ struct CableKind {
   bool is_split = true;  ///< a link in each direction
 };
 
-/// Hosts are the first points. Errors: InputError where numbers do not fit them.
+/// Hosts are the first points. Errors: InputError if the numbers do not fit them.
 std::unique_ptr<Zone> make_torus(Platform* platform, Point* point, const CableKind& cable,
                                  const std::vector<int>& sizes);
 struct TreeShape {

@@ -3,7 +3,8 @@
 //   dimension order   one dimension after the other, the first one first, the shorter way around
 //                     (of two equal ones upwards)
 //   spread            all shortest paths get an equal part
-//   valiant           first to a node that the pair draws, then on, in dimension order
+//   valiant           first to a node drawn by the pair, then to the destination, in dimension
+//   order
 //                     (Valiant: A scheme for fast parallel communication, 1982)
 //
 //   0 ── 1 ── 2 ── 3 ──╮     dimensions = [4, 2]: node = x + 4 y
@@ -129,8 +130,8 @@ class Torus : public Topology {
     }
   }
 
-  /// Of the paths in a box, those through one of its links: the paths up to it times the paths
-  /// behind it. Dimensions with two equal ways halve it.
+  /// Number of paths in a box through one of its links: paths up to it times paths behind it.
+  /// Dimensions with two equal ways halve it.
   void spread(int from, int to, std::vector<FairShare::Use>& route) const {
     std::vector<int> counts, ties;
     int stride = 1;
@@ -172,7 +173,7 @@ class Torus : public Topology {
       ++done[d];
     }
   }
-  /// Logarithm of the number of paths with so many steps by dimension: a multinomial coefficient.
+  /// Logarithm of the number of paths with these steps by dimension: a multinomial coefficient.
   static double ways(const std::vector<int>& counts) {
     double sum = 0, parts = 0;
     for (const int count : counts) {

@@ -10,8 +10,8 @@
 
 namespace rubato {
 
-/// Who makes others wait, and the critical path, of one scenario: WaitCauses and CriticalPath in
-/// seconds and names.
+/// The ranks that make others wait, and the critical path, of one scenario: WaitCauses and
+/// CriticalPath in seconds and names.
 struct CauseSummary {
   struct Wait {
     int rank = 0;
@@ -31,16 +31,16 @@ struct CauseSummary {
   std::vector<Pair> direct;
   std::vector<double> roots;  ///< by rank
 
-  // The path: all of it adds up to `elapsed`.
+  // The path; its components add up to `elapsed`.
   double elapsed = 0;
   double late_start = 0;
   std::vector<double> compute;  ///< by rank
-  Parts calls;                  ///< in calls that wait for nobody
+  Parts calls;                  ///< in calls that do not wait
   Parts crossings;              ///< by the call at the receiving end
   uint64_t hops = 0;
 };
 
-/// Once the replay is over.
+/// To be called after the replay.
 CauseSummary cause_summary(const WaitCauses& causes, const CriticalPath& path,
                            const TraceDefinitions& trace);
 

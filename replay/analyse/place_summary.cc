@@ -23,7 +23,7 @@ NamedPlace named(const Place& place, const TraceDefinitions& trace,
   }
   if (place.site < sites.size()) {
     const CallSite& site = sites[place.site];
-    // (A site without debug information is a module, a function and an offset, in one.)
+    // (A site without debug information is one string: module, function and offset.)
     named.site = site.line == 0 ? site.file
                                 : without_directories(site.file) + ':' + std::to_string(site.line);
   }

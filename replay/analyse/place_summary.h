@@ -9,26 +9,27 @@
 
 namespace rubato {
 
-/// A place in the program, in names.
+/// A place in the program, by name.
 struct NamedPlace {
   Place::Kind kind = Place::Kind::kUnknown;
   std::string call;            ///< "": none
-  std::string function;        ///< "": none on record
+  std::string function;        ///< "": not recorded
   std::string function_place;  ///< "solve (app.c:12)"
-  std::string site;            ///< of the call: "app.c:41", without directories; "": not on record
+  std::string site;            ///< of the call: "app.c:41", without directories; "": not recorded
 };
 
-/// POP's efficiencies of one function, without the functions that it calls: what its ranks do
-/// between its own MPI calls, and in these. Seconds by rank, all threads together.
+/// POP's efficiencies of one function, without the functions that it calls: compute between its own
+/// MPI calls, and these calls. Seconds by rank, summed over threads.
 struct FunctionEfficiency {
-  std::string name;                         ///< "": what is in no function on record
+  std::string name;                         ///< "": outside of recorded functions
   std::string place;                        ///< "solve (app.c:41)"
   std::vector<double> compute, mpi, waits;  ///< waits: a part of `mpi`
 
   double sum_of(const std::vector<double>& values) const;
-  /// Of compute: mean by most; 1 where there is none.
+  /// Load balance of compute: mean / maximum; 1 without compute.
   double load_balance() const;
-  /// Compute, waits, and the rest of MPI, by compute and MPI together; 0 where there is neither.
+  /// Compute, waits, and the rest of MPI time, each as a share of compute plus MPI; 0 if both are
+  /// 0.
   double compute_share() const;
   double wait_share() const;
   double transfer_share() const;
@@ -37,8 +38,8 @@ struct FunctionEfficiency {
   double share(double seconds) const;
 };
 
-/// Where ranks wait, and where those are that they wait for, of one scenario: WaitPlaces in seconds
-/// and names.
+/// The places where ranks wait, and the places of the ranks that they wait for, in one scenario:
+/// WaitPlaces in seconds and names.
 struct PlaceSummary {
   struct Wait {
     int rank = 0;
@@ -48,9 +49,9 @@ struct PlaceSummary {
     double seconds = 0;
   };
   struct Delay {
-    int rank = 0;        ///< that causes it
-    size_t place = 0;    ///< where it is
-    size_t waiting = 0;  ///< where others wait: index into `places`
+    int rank = 0;        ///< causing rank
+    size_t place = 0;    ///< place of the cause
+    size_t waiting = 0;  ///< place of the wait: index into `places`
     double seconds = 0;
   };
 
@@ -58,34 +59,33 @@ struct PlaceSummary {
   std::vector<Wait> waits;
   std::vector<Delay> delays;
   bool knows_functions = false, knows_sites = false;
-  std::vector<FunctionEfficiency> functions;  ///< with compute or MPI, most of it first
+  std::vector<FunctionEfficiency> functions;  ///< with compute or MPI, the longest first
 };
 
-/// Once the replay is over.
+/// To be called after the replay.
 PlaceSummary place_summary(const WaitPlaces& seen, const EventSource& source);
 
-/// Waits at one place on one communicator, of all ranks.
+/// The waits of all ranks at one place on one communicator.
 struct WaitAtPlace {
   size_t place = 0;
   std::string communicator;
   uint64_t count = 0;
   double seconds = 0;
-  // The rank and place that causes most of what ranks wait there, whatever the communicator; -1:
-  // nobody.
+  // The rank and place that cause most of the waiting there, over all communicators; -1: none.
   int rank = -1;
   size_t cause = 0;
   double caused = 0;  ///< seconds
-  double all = 0;     ///< that anybody causes there
+  double all = 0;     ///< caused there by all ranks
 };
 /// The longest first.
 std::vector<WaitAtPlace> waits_by_place(const PlaceSummary& summary);
 
-/// What one rank at one place makes all ranks wait.
+/// The waiting of all ranks that one rank at one place causes.
 struct DelayAtPlace {
   int rank = 0;
   size_t place = 0;
   double seconds = 0;
-  size_t waiting = 0;  ///< where most of it is waited
+  size_t waiting = 0;  ///< where most of the waiting is
   double most = 0;     ///< seconds
 };
 /// The longest first.

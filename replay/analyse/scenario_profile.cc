@@ -17,14 +17,14 @@ PeerTraffic& entry_of(std::vector<PeerTraffic>& peers, int32_t peer) {
   return *peers.insert(at, entry);
 }
 
-/// What a rank read from another one's memory was sent by that one.
+/// Data that a rank read from another one's memory counts as sent by that rank.
 void book_fetched(std::vector<RankProfile>& ranks) {
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
     for (size_t i = 0; i < ranks[rank].peers.size(); ++i) {
       const PeerTraffic& entry = ranks[rank].peers[i];
       if (entry.fetched.count == 0) continue;
       const Requests fetched = entry.fetched;
-      // (Of its own memory: the entry is there, and nothing moves.)
+      // (For its own memory the entry exists, and no data moves.)
       entry_of(ranks[entry.peer].peers, static_cast<int32_t>(rank)).sent += fetched;
     }
   }

@@ -18,46 +18,46 @@
 
 namespace rubato {
 
-/// What one rank did with the calls of one name.
+/// The calls of one name by one rank.
 struct CallRow {
   double time = 0;     ///< seconds inside the rank's window
-  double outside = 0;  ///< seconds before and behind it: MPI_Init, MPI_Finalize
+  double outside = 0;  ///< seconds before and after the window: MPI_Init, MPI_Finalize
   uint64_t calls = 0;
   CallTraffic traffic;
 };
 
-/// Seconds of a rank: `compute`, `overhead`, the times of its calls and the rows that RankResult
-/// has beside compute and MPI add up to Elapsed, once for each thread that calls MPI.
+/// Seconds of a rank: `compute`, `overhead`, the times of its calls and the further rows of
+/// RankResult add up to Elapsed, once for each thread that calls MPI.
 struct RankProfile {
   double compute = 0;          ///< between calls, less `overhead`
-  double overhead = 0;         ///< what recording cost between calls; on `measured` alone
+  double overhead = 0;         ///< cost of recording between calls; on `measured` only
   std::vector<CallRow> calls;  ///< index: Results::calls
   /// Rows of MPInside's matrices, by peer: `time` is TIME(rank, peer), `sent` SIZE and REQUEST
-  /// (rank, peer), in which is what the peer fetched from here.
+  /// (rank, peer), including data that the peer fetched from here.
   std::vector<PeerTraffic> peers;
 };
 
-/// What crosses the border of a node, in messages and one-sided operations (paper, Table 1).
+/// Traffic across the boundary of a node, in messages and one-sided operations (paper, Table 1).
 struct NodeTraffic {
   std::string name;
   int ranks = 0;
   Requests received;  ///< from ranks of other nodes
-  Requests sent;      ///< to them
+  Requests sent;      ///< to ranks of other nodes
 };
 
-/// One scenario that came to its end.
+/// A scenario that has been replayed completely.
 struct ScenarioProfile {
   const ScenarioResult* result = nullptr;
   const std::vector<std::string>* calls = nullptr;  ///< names, as Results::calls
   std::vector<RankProfile> ranks;
   std::vector<NodeTraffic> nodes;      ///< by number
-  std::optional<CauseSummary> causes;  ///< where waits are known
+  std::optional<CauseSummary> causes;  ///< if waits are known
   std::optional<PlaceSummary> places;  ///< likewise
 };
 
-/// Takes what `seen` collected while the only scenario of `results` was replayed; `results` has to
-/// outlive it. `placement`: of the scenario; `named`: its nodes are those of the archive, which
-/// names them (if no two alike).
+/// Takes the data that `seen` collected while the only scenario of `results` was replayed;
+/// `results` must outlive it. `placement`: of the scenario; `named`: its nodes are those of the
+/// archive, whose names are used (if they are unique).
 ScenarioProfile profile_of(const Results& results, CallProfile& seen, const TraceDefinitions& trace,
                            const Placement& placement, bool named);
 
@@ -81,7 +81,7 @@ struct CallSum {
   }
   /// The same without the time that it waited: MPInside's BW_raw; 0 also where it only waits.
   double raw_bandwidth() const {
-    // (What rounding leaves of nothing is nothing.)
+    // (Rounding errors count as 0.)
     const double transfer = time - waited();
     return transfer > 1e-9 * time ? static_cast<double>(bytes_completed) / transfer : 0;
   }

@@ -26,7 +26,7 @@ Activity activity_of(WaitPattern pattern) {
   }
 }
 
-/// What a call of MPI does when it does not wait: what its first action is.
+/// The activity of an MPI call while it does not wait, from its first action.
 Activity class_of(const Call& call, const Block& block) {
   for (const Action& action : block.actions_of(call)) {
     if (action.kind == ActionKind::kNone) continue;
@@ -93,8 +93,8 @@ void TimelinePicture::add(int rank, double from, double to, Activity activity, d
   }
 }
 
-// Functions have the shares of the gap that they had in the recording, in the order in which they
-// were entered first; what is left belongs to none.
+// Functions have the same shares of the gap as in the recording, in the order in which they were
+// entered first; the rest belongs to no function.
 void TimelinePicture::add_compute(int timeline, const Call& call, double recorded_before,
                                   double from, double to) {
   const int rank = trace_->rank_of(timeline);
@@ -122,8 +122,8 @@ void TimelinePicture::waited(int timeline, const Call& /*call*/, const Waited& w
   what_[timeline] = activity_of(waited.pattern);
 }
 
-// Their time was drawn as calls that do not wait: tests are about messages, if it is known of
-// which.
+// Their time has been drawn as calls that do not wait: tests count as message calls, if their
+// message is known.
 void TimelinePicture::polled(int timeline, std::span<const PolledWait> polls, double begin,
                              const Waited& waited) {
   const double end = std::min(waited.cause, waited.enter);
@@ -148,7 +148,7 @@ void TimelinePicture::call(int timeline, const Call& call, const Block& block,
   if (call.role == CallRole::kFinalize) {
     over_[timeline] = 1;
   } else if (call.role == CallRole::kMpi) {
-    // What is lost is so somewhere in the call: drawn at its end.
+    // The position of a loss in the call is unknown: drawn at its end.
     const double lost = std::min(kept_.in(call, block), leave[0] - enter[0]);
     const double own = leave[0] - lost, until = std::min(enter[0] + wait_[timeline], own);
     add(rank, enter[0], until, what_[timeline]);
@@ -176,7 +176,7 @@ std::vector<Activity> TimelinePicture::cells() const {
 std::vector<int> TimelinePicture::path_rows(const CriticalPath& path) const {
   std::vector<int> rows(columns_, -1);
   std::vector<double> most(columns_, 0.0);
-  // Pieces come from the end on: those of a column one behind the other.
+  // Pieces are passed from the end on, those of a column one after the other.
   std::vector<double> in_row(rows_);
   std::vector<int> touched;
   int current = columns_;

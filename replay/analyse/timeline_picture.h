@@ -1,7 +1,8 @@
 #pragma once
 
-// The picture of a scenario: ranks down, time to the right, in each cell what most of its time went
-// to. Its size does not depend on the length of the run: cells are added up while the replay runs.
+// The picture of a scenario: ranks downwards, time to the right, each cell showing the activity
+// with most of its time. Its size does not depend on the length of the run: cells are summed up
+// during the replay.
 
 #include <cstdint>
 #include <optional>
@@ -25,23 +26,23 @@ enum class Activity : uint8_t {
   kCollective,
   kOneSided,
   kOther,
-  // In calls of these classes without waiting; kMpi is in others.
+  // In calls of these classes without waiting; kMpi is for all other calls.
   kMessages,
   kCollectives,
   kOneSidedCalls
 };
 inline constexpr int kActivities = 11;
-/// Behind them: compute in functions with a colour of their own.
+/// After them: compute in functions with a colour of their own.
 inline constexpr int kColouredFunctions = 5;
 
 class TimelinePicture : public Observer<1> {
  public:
-  /// The run begins at `begin` and takes `elapsed`, ticks. At most `cells` cells. `kept`: what
-  /// calls of the scenario hold of what they lost.
+  /// The run begins at `begin` and takes `elapsed`, ticks. At most `cells` cells. `kept`: losses of
+  /// calls that the scenario keeps.
   TimelinePicture(const TraceDefinitions& trace, double begin, double elapsed, size_t cells,
                   KeptLosses kept = {});
-  /// Before the replay: by function of `source`, which has places, its number from 0 to
-  /// kColouredFunctions - 1, or -1. Its compute becomes Activity kActivities + number.
+  /// To be called before the replay. By function of `source`, which has places: its number from 0
+  /// to kColouredFunctions - 1, or -1. Its compute becomes Activity kActivities + number.
   void colour_functions(const EventSource& source, std::vector<int> number_of_function);
 
   void begin() override;
@@ -56,13 +57,13 @@ class TimelinePicture : public Observer<1> {
   int ranks_per_row() const { return ranks_per_row_; }
   /// Row by row, the first rank first.
   std::vector<Activity> cells() const;
-  /// By column the row that the critical path spends most of it in; -1: it crosses there.
+  /// By column: the row with most of the critical path's time in it; -1: the path crosses there.
   std::vector<int> path_rows(const CriticalPath& path) const;
 
  private:
   static constexpr int kKinds = kActivities + kColouredFunctions;
 
-  /// Adds `share` of that time, or moves it there from `instead`, as far as it was that.
+  /// Adds `share` of that time to `activity`, or moves up to that much from activity `instead`.
   void add(int rank, double from, double to, Activity activity, double share = 1,
            std::optional<Activity> instead = {});
   void add_compute(int timeline, const Call& call, double recorded_before, double from, double to);
@@ -76,10 +77,10 @@ class TimelinePicture : public Observer<1> {
   int columns_;
   std::vector<float> ticks_;  ///< by row, column and activity
   const EventSource* source_ = nullptr;
-  std::vector<int> number_of_function_;  ///< empty: compute is that of no function
+  std::vector<int> number_of_function_;  ///< empty: compute is not divided by function
   std::vector<std::optional<CallPlaces::Reader>> readers_;  ///< by timeline
   std::vector<char> over_;      ///< by timeline: MPI_Finalize was entered
-  std::vector<double> wait_;    ///< by timeline: of the call that call() hears of next
+  std::vector<double> wait_;    ///< by timeline: of the call that call() will report next
   std::vector<Activity> what_;  ///< likewise
 };
 

@@ -32,31 +32,31 @@ void TimelineSlices::call(int timeline, const Call& call, const Block& block,
   Slice slice;
   slice.timeline = timeline;
   slice.call = &call;
-  const auto tell = [&](SliceKind kind, double begin, double end) {
+  const auto emit = [&](SliceKind kind, double begin, double end) {
     slice.kind = kind;
     slice.begin = begin;
     slice.end = end;
     sink_->slice(slice);
   };
-  // (Of a thread that waits for another one: it is as good as compute.)
+  // (A thread that waits for another one counts as compute.)
   const bool computes = call.role == CallRole::kEnd || call.role == CallRole::kThread;
   const double until = computes ? leave[0] : enter[0];
-  if (until > clock_before[0]) tell(SliceKind::kCompute, clock_before[0], until);
+  if (until > clock_before[0]) emit(SliceKind::kCompute, clock_before[0], until);
   switch (call.role) {
     case CallRole::kMpi:
     case CallRole::kInit:
     case CallRole::kFinalize:
       slice.traffic = block.traffic_of(call);
-      tell(SliceKind::kCall, enter[0], leave[0]);
+      emit(SliceKind::kCall, enter[0], leave[0]);
       if (!(waited.wait > 0)) return;
       slice.waited = waited;
-      return tell(SliceKind::kWait, enter[0], enter[0] + waited.kept * waited.wait);
+      return emit(SliceKind::kWait, enter[0], enter[0] + waited.kept * waited.wait);
     case CallRole::kOff:
-      return tell(SliceKind::kNotRecorded, enter[0], leave[0]);
+      return emit(SliceKind::kNotRecorded, enter[0], leave[0]);
     case CallRole::kFlush:
     case CallRole::kStolen:
-      if (leave[0] == enter[0]) return;  // scenarios without it
-      return tell(call.role == CallRole::kFlush ? SliceKind::kFlush : SliceKind::kStolen, enter[0],
+      if (leave[0] == enter[0]) return;  // the scenario removes it
+      return emit(call.role == CallRole::kFlush ? SliceKind::kFlush : SliceKind::kStolen, enter[0],
                   leave[0]);
     default:
       return;

@@ -1,7 +1,7 @@
 #pragma once
 
-// One scenario as slices of its timelines and messages between them, as they come out of the
-// replay: for viewers of traces. Nothing is kept but the wait of the current call.
+// One scenario as slices of its timelines and messages between them, in the order of the replay:
+// for trace viewers. Only the wait of the current call is kept.
 
 #include <vector>
 
@@ -10,11 +10,11 @@
 
 namespace rubato {
 
-/// What a timeline does for some time.
+/// The activity of a timeline for some time.
 enum class SliceKind : uint8_t {
   kCompute,      ///< before `call`
   kCall,         ///< `call`, a call of MPI
-  kWait,         ///< the part of it in which it waits; comes behind its kCall
+  kWait,         ///< the part of it in which it waits; follows its kCall
   kNotRecorded,  ///< recording was switched off
   kFlush,        ///< the tracer wrote its buffer
   kStolen,       ///< the thread had no core
@@ -26,19 +26,19 @@ struct Slice {
   SliceKind kind = SliceKind::kCompute;
   double begin = 0;
   double end = 0;
-  const Call* call = nullptr;  ///< of role kEnd behind the last compute
+  const Call* call = nullptr;  ///< of role kEnd after the last compute
   Traffic traffic;             ///< of a kCall
   Waited waited;               ///< of a kWait
 };
 
-/// Who gets them: those of one timeline in the order of time, but timelines in any order.
+/// Receives the slices: those of one timeline in the order of time, timelines in any order.
 class SliceSink {
  public:
   virtual ~SliceSink() = default;
-  /// The replay begins, or begins anew: what came before is void.
+  /// The replay begins, or begins again: earlier slices are void.
   virtual void begin() = 0;
   virtual void slice(const Slice& slice) = 0;
-  /// A message that a call received which ends at `received`, ticks; its kCall comes next.
+  /// A message received by a call that ends at `received`, ticks; its kCall comes next.
   virtual void message(const Delivery& delivery, double received) = 0;
 };
 
@@ -56,7 +56,7 @@ class TimelineSlices : public Observer<1> {
  private:
   SliceSink* sink_;
   std::vector<char> begun_;         ///< by timeline
-  std::vector<Waited> waited_;      ///< by timeline, of the call that call() hears of next
+  std::vector<Waited> waited_;      ///< by timeline, of the call that call() will report next
   std::vector<Delivery> received_;  ///< by the call that leaves
 };
 

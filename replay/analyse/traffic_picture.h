@@ -1,8 +1,8 @@
 #pragma once
 
-// What a page draws of messages: the matrices SIZE, REQUEST and TIME of a scenario (MPInside,
-// section 3.4) in cells of some ranks each, how large messages are, and, if they are few, each
-// message.
+// The messages shown on a page: the matrices SIZE, REQUEST and TIME of a scenario (MPInside,
+// section 3.4) in cells of several ranks each, the distribution of message sizes, and, if there are
+// few, each message.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace rubato {
 
-/// Of all pairs of ranks in one cell.
+/// The pairs of ranks of one cell.
 struct TrafficCell {
   int row = 0;         ///< of rank i
   int column = 0;      ///< of rank j
@@ -23,10 +23,10 @@ struct TrafficCell {
 };
 
 struct TrafficPicture {
-  int rows = 0;  ///< also columns
+  int rows = 0;  ///< also the number of columns
   int ranks_per_row = 1;
-  std::vector<TrafficCell> cells;  ///< those with something in it, by row and column
-  SizeHistogram sizes;             ///< of what is sent, with MPInside's attribution of collectives
+  std::vector<TrafficCell> cells;  ///< non-empty ones, by row and column
+  SizeHistogram sizes;             ///< of sends, with MPInside's attribution of collectives
 };
 
 /// At most `most` rows.
@@ -51,7 +51,8 @@ class FewMessages : public Observer<1> {
   void message(const Delivery& delivery) override;
   bool wants_messages() const override { return true; }
 
-  /// By sender and time, which count from `begin`, seconds; empty where there are more than `most`.
+  /// By sender and time, which is relative to `begin`, seconds; empty if there are more than
+  /// `most`.
   std::vector<DrawnMessage> take(double begin);
 
  private:
@@ -59,7 +60,7 @@ class FewMessages : public Observer<1> {
   size_t most_;
   bool too_many_ = false;
   std::vector<DrawnMessage> messages_;  ///< times in ticks
-  /// By timeline, numbers of messages that the call received which call() hears of next.
+  /// By timeline, the numbers of messages received by the call that call() will report next.
   std::vector<std::vector<uint32_t>> arriving_;
 };
 

@@ -10,29 +10,30 @@
 #include "replay/trace/input_options.h"
 #include "replay/trace/trace.h"
 
-// otf2.h is seen by a few files of this folder only (tests/lint/includes.sh).
+// otf2.h is included by a few files of this folder only (tests/lint/includes.sh).
 struct OTF2_Reader_struct;
 
 namespace rubato {
 
 /// Opens an OTF2 archive, named by its directory or by its anchor file, and reads its definitions.
-/// Errors: InputError that says what is missing and where; NeedsOneProcess in all of a team.
+/// Errors: InputError that names the missing file or definition; NeedsOneProcess in all processes
+/// of a team.
 std::unique_ptr<EventSource> open_archive(const std::string& path,
                                           const InputOptions& options = {});
 
-/// The anchor file of what the user named: the file itself, or the one *.otf2 in a directory.
+/// The anchor file of a path given by the user: the file itself, or the one *.otf2 in a directory.
 std::string find_anchor(const std::string& path);
 
 // --- Shared by the files that read archives ---
 
-/// How many events a location has, as defined; may be too low (EZTrace).
+/// The number of events of a location, as defined; may be too low (EZTrace).
 struct LocationEvents {
   uint64_t location;
   uint64_t events;
 };
 
-/// A location with more or fewer records than its definition claims. The definition is no more than
-/// a hint: APEX counts records that it never writes, EZTrace claims 2 of each location.
+/// A location with more or fewer records than its definition claims. The definition is only a hint:
+/// APEX counts records that it never writes, EZTrace claims 2 for each location.
 struct Miscount {
   uint64_t location;
   int rank;
@@ -45,7 +46,7 @@ struct Miscount {
   }
 };
 
-/// What the event callbacks need to turn references of records into indices of TraceDefinitions.
+/// Tables of the event callbacks, to turn references of records into indices of TraceDefinitions.
 struct ArchiveIndex {
   static constexpr int32_t kNotMpi = -1;
   ReferenceTable<int32_t> call_of_region;  ///< index into calls; absent = not MPI
@@ -55,13 +56,13 @@ struct ArchiveIndex {
   std::map<uint32_t, MemberList> remote_group;  ///< of intercommunicators: group B
   FixedList<LocationEvents> events;             ///< by location
   std::unordered_map<uint32_t, uint32_t>
-      both_groups;  ///< of intercommunicators: the communicator that stands for both
+      both_groups;  ///< of intercommunicators: the communicator that represents both groups
   uint64_t global_offset = 0;
   std::vector<std::pair<uint32_t, FunctionName>> functions;  ///< regions that are not MPI's
   ReferenceTable<uint32_t> number_of_function;               ///< index into functions
-  std::vector<std::pair<uint32_t, std::string>> joins;       ///< those that wait for a thread
-  ReferenceTable<uint64_t> chosen_functions;                 ///< of those to be timed: their bits
-  bool has_attributes = false;                               ///< any of those below
+  std::vector<std::pair<uint32_t, std::string>> joins;       ///< regions that wait for a thread
+  ReferenceTable<uint64_t> chosen_functions;                 ///< by function to be timed: its bits
+  bool has_attributes = false;  ///< the archive defines some of the attributes below
   // Our attributes and parameters (tracer/archive/schema.h).
   uint32_t posted_source = UINT32_MAX, posted_tag = UINT32_MAX, send_mode = UINT32_MAX;
   uint32_t comm = UINT32_MAX, bytes_sent = UINT32_MAX, bytes_received = UINT32_MAX,
@@ -70,13 +71,13 @@ struct ArchiveIndex {
   uint32_t found_source = UINT32_MAX, found_tag = UINT32_MAX;  // of probes
   uint32_t part_sent = UINT32_MAX, part_peers = UINT32_MAX, init_order = UINT32_MAX;
   uint32_t stolen = UINT32_MAX, in_place = UINT32_MAX;
-  // Lines of the program that make calls, if they are on record.
+  // Lines of the program that make calls, if recorded.
   uint32_t call_site = UINT32_MAX;          ///< our attribute
   std::vector<CallSite> call_sites;         ///< index: number_of_site
   ReferenceTable<uint32_t> number_of_site;  ///< of a source code location
   double ticks_per_nanosecond = 1;
 
-  /// Of a location that is defined.
+  /// The number of events of a defined location.
   uint64_t events_of(uint64_t location) const;
 };
 
@@ -86,21 +87,21 @@ struct Archive {
   ArchiveIndex index;
 };
 
-/// The properties of an archive, as they stand in its anchor.
+/// The properties of an archive, as given in its anchor.
 std::map<std::string, std::string> read_properties(OTF2_Reader_struct* reader);
 
 /// Reads anchor and global definitions. Errors: InputError.
 Archive read_definitions(const std::string& anchor, OTF2_Reader_struct* reader);
 
-/// What of its own a location defines; libotf2 applies it to the records.
+/// The local definitions of a location; libotf2 applies them to the records.
 struct LocalDefinitions {
-  bool mappings = false;  ///< of its references to global ones
+  bool mappings = false;  ///< from its references to global ones
   bool clock_offsets = false;
-  bool moves_clock = false;  ///< some of them are not 0
+  bool moves_clock = false;  ///< some clock offsets are not 0
 };
 
-/// Reads the local definitions of some locations; those that have none may be missing.
-/// Errors: InputError with the location of a file that cannot be read to its end.
+/// Reads the local definitions of some locations; locations without local definitions may be
+/// absent. Errors: InputError with the location of a file that cannot be read to its end.
 std::unordered_map<uint64_t, LocalDefinitions> read_local_definitions(
     const Archive& archive, OTF2_Reader_struct* reader, const std::vector<uint64_t>& locations);
 

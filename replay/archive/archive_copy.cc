@@ -1,5 +1,5 @@
-// Copies of archives at other times: definitions and records go from libotf2's reader to its writer
-// as they are (event_copy.h).
+// Copies of archives at other times: definitions and records are passed unchanged from libotf2's
+// reader to its writer (event_copy.h).
 
 #include "replay/archive/archive_copy.h"
 
@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Old archives hold records and definitions that new ones should not.
+// Old archives contain deprecated records and definitions.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 // Kinds of definitions; their order has no meaning.
@@ -63,7 +63,8 @@ OTF2_CallbackCode on_clock(void* user, uint64_t resolution, uint64_t offset, uin
                            uint64_t realtime) {
   auto& definitions = *static_cast<CopiedDefinitions*>(user);
   const Ends& ends = definitions.ends;
-  // As long as the run is now; a length that was wrong before is put right only then.
+  // The new length of the run; a length that was wrong before is corrected only if the end has
+  // changed.
   if (ends.new_end != ends.old_end) {
     const bool is_good = ends.old_end >= 0 && length >= static_cast<uint64_t>(ends.old_end);
     const uint64_t behind = is_good ? length - static_cast<uint64_t>(ends.old_end) : 0;
@@ -124,7 +125,7 @@ class Copy {
     std::error_code error;
     if (!fs::exists(anchor, error)) fail();
     if (!source_date()) return;
-    // (libotf2 does not tell the number of an archive that it writes.)
+    // (libotf2 does not return the number of an archive that it writes.)
     uint64_t number = 0;
     check(OTF2_Reader_GetTraceId(EventFiles::open_anchor(anchor).get(), &number));
     if (!make_number_reproducible(anchor, number)) fail();
@@ -197,7 +198,7 @@ class Copy {
         if (location.coming)
           throw std::logic_error(trace_->path + ": " + trace_->name_of(timeline) + ": only " +
                                  std::to_string(location.records) +
-                                 " records have the times of more; this is a mistake of rubato's");
+                                 " records have times for more; this is a bug in rubato");
         copied(trace_->location_of(timeline));
       }
       for (const SideLocation& side : trace_->side_locations) {
@@ -231,7 +232,7 @@ class Copy {
     location.global_offset = archive_.index.global_offset;
     location.ends = &ends_;
     OTF2_Reader_RegisterEvtCallbacks(reader_.get(), events, callbacks_.get(), &location);
-    // (At a file that was cut libotf2 may read on without end.)
+    // (For a truncated file libotf2 may read on without end.)
     constexpr uint64_t kBurst = 4096;
     OTF2_ErrorCode error = OTF2_SUCCESS;
     for (uint64_t read = kBurst; read == kBurst && error == OTF2_SUCCESS;) {
@@ -251,7 +252,7 @@ class Copy {
   }
 
   void copy_definitions() {
-    // Empty: what stood there is applied to the records.
+    // Empty: the original local definitions are applied to the records.
     check(OTF2_Archive_OpenDefFiles(writer_));
     for (const uint64_t location : written_) {
       OTF2_DefWriter* local = OTF2_Archive_GetDefWriter(writer_, location);
@@ -264,7 +265,7 @@ class Copy {
     copied.writer = OTF2_Archive_GetGlobalDefWriter(writer_);
     copied.ends = ends_;
     if (!copied.writer) fail();
-    // One reader reads them once.
+    // A reader can read them only once.
     const EventFiles::Reader again = EventFiles::open_anchor(trace_->path);
     const DefinitionCallbacks callbacks(OTF2_GlobalDefReaderCallbacks_New());
 #define RUBATO_COPY(kind)                            \
@@ -294,7 +295,7 @@ class Copy {
   using DefinitionCallbacks =
       std::unique_ptr<OTF2_GlobalDefReaderCallbacks, DeleteDefinitionCallbacks>;
 
-  /// All global definitions go to the callbacks; false where they cannot be read to their end.
+  /// Passes all global definitions to the callbacks; false if they cannot be read to their end.
   bool read_again(const EventFiles::Reader& reader, const DefinitionCallbacks& callbacks,
                   void* user) const {
     OTF2_GlobalDefReader* definitions = OTF2_Reader_GetGlobalDefReader(reader.get());

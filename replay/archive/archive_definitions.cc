@@ -1,5 +1,5 @@
-// Reads the definitions of an OTF2 archive: anchor, global and local ones. What they mean is for
-// resolve_definitions.cc to find out.
+// Reads the definitions of an OTF2 archive: anchor, global and local ones. resolve_definitions.cc
+// interprets them.
 
 #include <otf2/otf2.h>
 
@@ -25,7 +25,7 @@ Collected& collected(void* user) {
   return *static_cast<Collected*>(user);
 }
 
-/// Names go into tables and into errors of one line.
+/// Names are used in tables and in one-line errors.
 std::string in_one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, '?');
@@ -61,8 +61,8 @@ OTF2_CallbackCode on_group(void* user, OTF2_GroupRef self, OTF2_StringRef, OTF2_
                        paradigm == OTF2_PARADIGM_MPI,
                        (flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS) != 0,
                        {members, members + count}};
-  // EZTrace gives both groups of the world the reference 0: the list of locations has a place of
-  // its own.
+  // EZTrace gives both groups of the world the reference 0: the list of locations is kept
+  // separately.
   if (type == OTF2_GROUP_TYPE_COMM_LOCATIONS) {
     if (group.mpi) collected(user).mpi_locations.push_back(std::move(group));
   } else {
@@ -180,7 +180,7 @@ void read_global(const std::string& anchor, OTF2_Reader* reader, Collected& data
     throw InputError(anchor + ": the global definitions (.def) end after " + std::to_string(read) +
                      " records (" + OTF2_Error_GetDescription(error) + "); the archive is damaged");
   }
-  // A file may have been cut where its bytes look like the end of one; libotf2 goes on then.
+  // A file may have been cut where its bytes look like its end; libotf2 continues then.
   uint64_t written = 0;
   if (OTF2_Reader_GetNumberOfGlobalDefinitions(reader, &written) == OTF2_SUCCESS &&
       read != written) {
@@ -190,7 +190,7 @@ void read_global(const std::string& anchor, OTF2_Reader* reader, Collected& data
   }
 }
 
-/// The rank that a location belongs to.
+/// The rank of a location.
 int rank_of(const TraceDefinitions& trace, uint64_t location) {
   for (const SideLocation& side : trace.side_locations) {
     if (side.id == location) return side.rank;
@@ -241,7 +241,8 @@ std::string find_anchor(const std::string& path) {
   };
   if (!fs::is_directory(path, error)) {
     const std::string extension = fs::path(path).extension().string();
-    // NAME.otf2 is beside NAME.def and the directory NAME, in which each location has its files.
+    // The anchor file NAME.otf2 is beside NAME.def and the directory NAME, which has the files of
+    // each location.
     for (const fs::path& anchor : {fs::path(path).replace_extension(".otf2"),
                                    fs::path(fs::path(path).parent_path().string() + ".otf2")}) {
       if ((extension == ".def" || extension == ".evt") && fs::is_regular_file(anchor, error))
@@ -306,8 +307,8 @@ std::unordered_map<uint64_t, LocalDefinitions> read_local_definitions(
   std::unordered_map<uint64_t, LocalDefinitions> found;
   const NowReading reading(archive.anchor);
   if (OTF2_Reader_OpenDefFiles(reader) != OTF2_SUCCESS) return found;  // an archive may have none
-  // libotf2 fills a buffer of 4 MiB for each location, and keeps it where it finds no file. One
-  // whose file has no room for a definition is better left alone.
+  // libotf2 fills a buffer of 4 MiB for each location, and keeps it if it finds no file. Files that
+  // are too small for a definition are not opened.
   constexpr uintmax_t kEmptyFile = 20;  // bytes: the header of a chunk, and its end
   namespace fs = std::filesystem;
   const fs::path directory = fs::path(archive.anchor).replace_extension();
@@ -320,7 +321,7 @@ std::unordered_map<uint64_t, LocalDefinitions> read_local_definitions(
       callbacks(OTF2_DefReaderCallbacks_New(), OTF2_DefReaderCallbacks_Delete);
   OTF2_DefReaderCallbacks_SetMappingTableCallback(callbacks.get(), on_mapping_table);
   OTF2_DefReaderCallbacks_SetClockOffsetCallback(callbacks.get(), on_clock_offset);
-  // Where no location defines anything, a file that is missing says as little as the others.
+  // If no location defines anything, a missing file is equivalent to an empty one.
   std::optional<bool> known_any;
   const auto any_defines = [&] {
     if (known_any) return *known_any;
@@ -357,12 +358,12 @@ std::unordered_map<uint64_t, LocalDefinitions> read_local_definitions(
         OTF2_Reader_ReadAllLocalDefinitions(reader, definitions, &count) == OTF2_SUCCESS;
     if (definitions) OTF2_Reader_CloseDefReader(reader, definitions);
     if (complete) continue;
-    // Clock offsets stand there; without them times would be wrong, and nobody know.
+    // They contain clock offsets; without these, times would be wrong without notice.
     throw InputError(archive.anchor + ": the local definitions of location " +
                      std::to_string(location) + owner() +
                      (is_there ? " cannot be read beyond record " + std::to_string(count) +
                                      "; the file is truncated or damaged"
-                               : " are missing, though others have theirs"));
+                               : " are missing, but other locations have some"));
   }
   OTF2_Reader_CloseDefFiles(reader);
   return found;

@@ -31,7 +31,7 @@ bool make_number_reproducible(const std::string& anchor, uint64_t number) {
   std::optional<std::string> text = whole_text(path);
   const auto definitions = whole_text(std::filesystem::path(path).replace_extension(".def"));
   if (!text || !definitions) return false;
-  // The anchor has it in this machine's order of bytes, near its end.
+  // The anchor has it in the byte order of this machine, near its end.
   std::string bytes(sizeof number, '\0');
   std::memcpy(bytes.data(), &number, sizeof number);
   const size_t at = text->rfind(bytes);

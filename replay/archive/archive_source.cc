@@ -1,5 +1,5 @@
-// An archive as a source of calls: all of it is decoded once, by several threads, into a CallStore,
-// from which the replay reads as often as it likes. call_store.h says why.
+// An archive as a source of calls: it is decoded once, by several threads, into a CallStore, from
+// which the replay reads repeatedly. call_store.h gives the reason.
 
 #include <algorithm>
 #include <atomic>
@@ -45,12 +45,12 @@ class ArchiveSource : public EventSource {
       const Division division(sizes_of_ranks(), options.team->processes());
       ranks_ = {division.first(options.team->self()), division.end(options.team->self())};
       try_all(*options.team, [&] { seen = look_at_locations(); });
-      seen.tell(*options.team);
+      seen.combine(*options.team);
       ranks_ = {0, trace.ranks()};
     } else {
       seen = look_at_locations();
     }
-    // Our tracer reads a clock of the node; what others read, they do not say.
+    // Our tracer reads a clock of the node; for other tracers the clock is unknown.
     trace.one_clock = trace.creator.starts_with(schema::kCreatorPrefix) &&
                       trace.nodes.size() <= 1 && !seen.moves_clocks;
     side_miscounts_ = std::move(seen.miscounts);
@@ -76,13 +76,13 @@ class ArchiveSource : public EventSource {
   void load(const std::function<void(double)>& progress) override {
     if (store_) return;
     const TraceDefinitions& trace = archive_.definitions;
-    const std::vector<int> here = trace.timelines_of(ranks_.first, ranks_.end);
-    auto store = std::make_unique<CallStore>(trace.timelines(), here, keep_records_);
+    const std::vector<int> local = trace.timelines_of(ranks_.first, ranks_.end);
+    auto store = std::make_unique<CallStore>(trace.timelines(), local, keep_records_);
     const std::vector<int> shares = shares_of_ranks();
     const int helpers = static_cast<int>(shares.size()) - 2;
-    if (!timed_functions_.empty()) function_times_.emplace(trace.timelines(), &here);
+    if (!timed_functions_.empty()) function_times_.emplace(trace.timelines(), &local);
     if (function_totals_) function_totals_->clear();
-    for (const int timeline : here) {
+    for (const int timeline : local) {
       if (function_totals_) (*function_totals_)[timeline] = {};
     }
     const FunctionWatch watch = {function_times_ ? &*function_times_ : nullptr,
@@ -91,7 +91,7 @@ class ArchiveSource : public EventSource {
     std::vector<Counts> counts(helpers + 1);
     std::vector<std::exception_ptr> errors(helpers + 1);
     std::atomic<int> ranks_done = 0;
-    std::atomic<int> failed = helpers + 1;  // the first share that did
+    std::atomic<int> failed = helpers + 1;  // the first share that failed
     const auto work = [&](int share, EventFiles& files) {
       for (int rank = shares[share]; rank < shares[share + 1] && share < failed; ++rank) {
         files.load_rank(rank, keep_records_, *store, counts[share], watch);
@@ -108,7 +108,7 @@ class ArchiveSource : public EventSource {
         work(share, files);
       } catch (...) {
         errors[share] = std::current_exception();
-        // Shares before go on: what is wrong first is the same however many threads look.
+        // Earlier shares continue: so the first error is the same for any number of threads.
         for (int first = failed; share < first && !failed.compare_exchange_weak(first, share);) {
         }
       }
@@ -143,7 +143,7 @@ class ArchiveSource : public EventSource {
   }
 
   void keep_records(bool keep) override {
-    if (keep && !keep_records_) store_.reset();  // it has none
+    if (keep && !keep_records_) store_.reset();  // the store has no records
     keep_records_ = keep_records_ || keep;
   }
 
@@ -223,22 +223,22 @@ class ArchiveSource : public EventSource {
     bool operator==(const Ranks&) const = default;
   };
 
-  /// What the locations say before their calls are read.
+  /// What is known of the locations before their calls are read.
   struct LocationsSeen {
     bool moves_clocks = false;  ///< some have offsets of their clocks
     std::vector<SideLocation> mpi_threads;
     std::vector<Miscount> miscounts;  ///< of threads that do not call MPI
 
-    /// From now on all of `team` have seen what each of them has.
-    void tell(Team& team) {
+    /// Combines the results of all processes of `team`.
+    void combine(Team& team) {
       moves_clocks = !team.all(!moves_clocks);
-      tell(team, mpi_threads);
-      tell(team, miscounts);
+      combine(team, mpi_threads);
+      combine(team, miscounts);
     }
 
    private:
     template <typename T>
-    static void tell(Team& team, std::vector<T>& list) {
+    static void combine(Team& team, std::vector<T>& list) {
       ByteWriter mine;
       mine.list<T>(list);
       ByteWriter all;
@@ -269,7 +269,7 @@ class ArchiveSource : public EventSource {
 
   bool reads(int rank) const { return ranks_.first <= rank && rank < ranks_.end; }
 
-  /// Those that call MPI.
+  /// The locations that call MPI.
   std::vector<uint64_t> locations_of(Ranks ranks) const {
     const TraceDefinitions& trace = archive_.definitions;
     std::vector<uint64_t> locations;
@@ -278,7 +278,7 @@ class ArchiveSource : public EventSource {
     return locations;
   }
 
-  /// Those of all locations of the ranks that are read.
+  /// The files of all locations of the ranks that are read.
   EventFiles& files() {
     if (files_ && files_of_ == ranks_) return *files_;
     files_.reset();
@@ -293,7 +293,7 @@ class ArchiveSource : public EventSource {
     return *files_;
   }
 
-  /// Regions in which a thread waits for the end of another one.
+  /// Makes calls of the regions in which a thread waits for the end of another one.
   void make_calls_of_joins() {
     std::vector<MpiCallInfo>& calls = archive_.definitions.calls;
     for (const auto& [region, name] : archive_.index.joins) {
@@ -305,7 +305,7 @@ class ArchiveSource : public EventSource {
     }
   }
 
-  /// `miscount`: of one that was read to its end.
+  /// `miscount`: set for a location that was read to its end.
   bool calls_mpi(const SideLocation& side, std::optional<Miscount>& miscount) {
     bool found = false;
     miscount = files().read_apart(side, [&](const Block& block) {
@@ -318,7 +318,7 @@ class ArchiveSource : public EventSource {
     return found;
   }
 
-  /// Records of a rank, as the archive says.
+  /// Number of records of a rank, according to the archive.
   uint64_t size_of(int rank) const {
     const TraceDefinitions& trace = archive_.definitions;
     uint64_t records = 0;
@@ -328,7 +328,7 @@ class ArchiveSource : public EventSource {
   }
 
   /// The ranks that each thread decodes: from one entry up to the next. About the same number of
-  /// records each; one thread where there are too few for more.
+  /// records each; one thread if there are too few for more.
   std::vector<int> shares_of_ranks() const {
     const auto [first, end] = ranks_;
     std::vector<uint64_t> sum = {0};
@@ -348,23 +348,23 @@ class ArchiveSource : public EventSource {
     return shares;
   }
 
-  static constexpr int kMostThreads = 8;        ///< more only wait for the disk
+  static constexpr int kMostThreads = 8;        ///< more would only wait for the disk
   static constexpr int kMostAskedThreads = 64;  ///< each keeps files open
-  /// Of a location, as far as shares go: what damaged archives claim must not overflow sums.
+  /// Bound for a location, so that numbers of damaged archives do not overflow sums.
   static constexpr uint64_t kMostRecords = uint64_t{1} << 32;
-  static constexpr uint64_t kRecordsOfThread = 1000000;  ///< at least, to be worth starting one
+  static constexpr uint64_t kRecordsOfThread = 1000000;  ///< a thread pays from this number on
 
   bool ignore_offsets_;
   int threads_;
   int processes_;
   Archive archive_;
-  Ranks ranks_{};              ///< that are read
-  EventFiles::Reader reader_;  ///< that has read the definitions, until files() takes it
+  Ranks ranks_{};              ///< the ranks that are read
+  EventFiles::Reader reader_;  ///< has read the definitions, until files() takes it
   std::optional<EventFiles> files_;
   Ranks files_of_{};
-  std::unique_ptr<CallStore> store_;  ///< once it is filled
+  std::unique_ptr<CallStore> store_;  ///< set once it is filled
   Counts counts_;
-  std::optional<FunctionTimes> function_times_;  ///< where some are asked for
+  std::optional<FunctionTimes> function_times_;  ///< set if some are needed
   std::optional<FunctionTotals> function_totals_;
   bool places_wanted_ = false;
   std::optional<CallPlaces> places_;

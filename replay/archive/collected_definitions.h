@@ -1,8 +1,8 @@
 #pragma once
 
-// What stands between the two halves of reading an archive's definitions: archive_definitions.cc
-// collects them as they come, by reference and in any order; resolve_definitions.cc makes sense of
-// them once all are there.
+// The interface between the two halves of reading an archive's definitions: archive_definitions.cc
+// collects them as they are read, by reference and in any order; resolve_definitions.cc interprets
+// them after all have been read.
 
 #include <cstdint>
 #include <string>
@@ -16,7 +16,7 @@ namespace rubato {
 
 struct CollectedGroup {
   bool self;  ///< of type COMM_SELF
-  bool mpi;   ///< by its paradigm
+  bool mpi;   ///< by paradigm
   bool global_members;
   std::vector<uint64_t> members;
 };
@@ -37,7 +37,7 @@ struct CollectedWindow {
 
 struct CollectedLocation {
   uint64_t id;
-  bool thread;  ///< of the processor
+  bool thread;  ///< a thread of the processor
   uint64_t events;
   uint32_t group;
 };
@@ -48,14 +48,14 @@ struct CollectedNode {
   uint32_t parent;
 };
 
-/// Text that a location or location group carries.
+/// Text of a location or location group.
 struct CollectedText {
   uint64_t owner;
   uint32_t name;
   uint32_t text;
 };
 
-/// All of an archive.
+/// The definitions of an archive.
 struct Collected {
   std::unordered_map<uint32_t, std::string> strings;
   struct Region {
@@ -66,13 +66,13 @@ struct Collected {
     uint32_t ref, file, line;
   };
   std::vector<SourceLocation> source_locations;
-  std::vector<uint32_t> joins;                          // those that wait for a thread
-  std::unordered_map<uint32_t, CollectedGroup> groups;  // COMM_GROUP and the like
+  std::vector<uint32_t> joins;                          // regions that wait for a thread
+  std::unordered_map<uint32_t, CollectedGroup> groups;  // COMM_GROUP and similar
   std::vector<CollectedGroup> mpi_locations;            // type COMM_LOCATIONS, paradigm MPI
   std::vector<CollectedComm> comms;
   std::vector<CollectedWindow> windows;
   std::vector<CollectedLocation> locations;
-  std::unordered_map<uint32_t, uint32_t> node_of_group;  // of location groups
+  std::unordered_map<uint32_t, uint32_t> node_of_group;  // by location group
   std::unordered_map<uint32_t, CollectedNode> tree;
   std::vector<std::pair<uint32_t, uint32_t>> attributes;  // ref, name
   std::vector<std::pair<uint32_t, uint32_t>> parameters;  // ref, name
@@ -89,8 +89,8 @@ struct Collected {
   }
 };
 
-/// Fills in what `archive` defines, by what was collected and by its properties, which it has
-/// already. Errors: InputError that names what contradicts itself.
+/// Fills in what `archive` defines, from the collected data and from its properties, which are set
+/// already. Errors: InputError that names contradictory definitions.
 void resolve(const Collected& data, Archive& archive);
 
 }  // namespace rubato

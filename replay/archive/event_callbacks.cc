@@ -1,9 +1,9 @@
-// What becomes of each record of an archive.
+// Translation of each record of an archive.
 //
-// OTF2 calls back per record. Those that programs are full of become PlainRecords, of which
-// loop_cache.h passes on what it has not seen before; then, as at once with all other records,
-// references are translated and the record is handed to the location's CallBuilder. Exceptions must
-// not cross the C library: they are kept and thrown again behind it.
+// OTF2 calls back per record. The most frequent ones become PlainRecords, and loop_cache.h passes
+// on the ones that it has not seen before. All other records, and those passed on, have their
+// references translated and are passed to the location's CallBuilder. Exceptions must not cross the
+// C library: they are stored, and rethrown after it returns.
 
 #include "replay/archive/event_callbacks.h"
 
@@ -46,7 +46,7 @@ std::optional<CollectiveOp> translate(OTF2_CollectiveOp op) {
   return {};
 }
 
-/// A collective as a record names it, in our terms.
+/// The collective of a record, with our types.
 struct RecordedCollective {
   RecordedCollective(EventLocation& l, uint64_t event, const char* what,
                      OTF2_CollectiveOp recorded_op, OTF2_CommRef recorded_comm,
@@ -71,7 +71,7 @@ struct RecordedCollective {
     } else if (communicator.self_like) {
       root = local;
     } else if (recorded_root < static_cast<uint32_t>(communicator.peers(local))) {
-      // Between groups it counts in the other one.
+      // On an intercommunicator the root is a member of the other group.
       root = static_cast<int32_t>(recorded_root) +
              (local < communicator.first_group ? communicator.first_group : 0);
     } else if (is_rooted(op) && !kept) {
@@ -98,10 +98,10 @@ struct RecordedCollective {
   bool kept;  ///< the rank is no member: its call keeps its time
 };
 
-/// In the detail of a collective's record, beside its operation.
+/// Flag in the detail of a collective's record, beside its operation.
 constexpr uint8_t kInPlace = 0x80;
 
-/// kInPlace where our tracer says that a collective was in place, else 0.
+/// kInPlace if our tracer recorded that a collective was in place, else 0.
 uint8_t in_place(const EventLocation& l, const OTF2_AttributeList* attributes) {
   const uint32_t attribute = l.archive->index.in_place;
   uint8_t is_so = 0;
@@ -110,9 +110,9 @@ uint8_t in_place(const EventLocation& l, const OTF2_AttributeList* attributes) {
   return is_so == 1 ? kInPlace : 0;
 }
 
-/// What attributes say of a receive or probe: whether it named MPI_ANY_SOURCE or MPI_ANY_TAG, and
-/// whether it is in partitions. MessageFlags. (All in one go: libotf2 takes long to say that there
-/// is no such attribute.)
+/// MessageFlags from the attributes of a receive or probe: whether it named MPI_ANY_SOURCE or
+/// MPI_ANY_TAG, and whether it is partitioned. (In one loop, because libotf2 is slow to find that
+/// an attribute is absent.)
 uint8_t flags_of_receive(const EventLocation& l, const OTF2_AttributeList* attributes) {
   const ArchiveIndex& index = l.archive->index;
   uint8_t flags = 0;
@@ -133,12 +133,12 @@ uint8_t flags_of_receive(const EventLocation& l, const OTF2_AttributeList* attri
   return flags;
 }
 
-/// Of one that is not in partitions.
+/// For a record that is not partitioned.
 uint8_t wildcards(const EventLocation& l, const OTF2_AttributeList* attributes) {
   return flags_of_receive(l, attributes) & (kAnySource | kAnyTag);
 }
 
-/// What our tracer says of a probe that named one of them; true when it does.
+/// The attributes of our tracer for a probe with wildcards; true if there are some.
 bool attributes_of_probe(EventLocation& l, uint64_t event, OTF2_TimeStamp time,
                          const OTF2_AttributeList* attributes) {
   const ArchiveIndex& index = l.archive->index;
@@ -157,7 +157,8 @@ bool attributes_of_probe(EventLocation& l, uint64_t event, OTF2_TimeStamp time,
   return true;
 }
 
-/// Ticks in which the thread had no core, as our tracer says at the enter or leave of a call.
+/// Ticks in which the thread had no core, from our tracer's attribute at the enter or leave of a
+/// call.
 double stolen_ticks(const EventLocation& l, const OTF2_AttributeList* attributes) {
   uint64_t nanoseconds = 0;
   const ArchiveIndex& index = l.archive->index;
@@ -166,7 +167,7 @@ double stolen_ticks(const EventLocation& l, const OTF2_AttributeList* attributes
   return std::floor(static_cast<double>(nanoseconds) * index.ticks_per_nanosecond);
 }
 
-/// What was stolen since the call or flush before this record, as our tracer says.
+/// Passes on the time lost since the call or flush before this record, from our tracer's attribute.
 void take_stolen_before(EventLocation& l, uint64_t event, OTF2_TimeStamp time,
                         const OTF2_AttributeList* attributes) {
   const double stolen = stolen_ticks(l, attributes);
@@ -175,7 +176,8 @@ void take_stolen_before(EventLocation& l, uint64_t event, OTF2_TimeStamp time,
   if (l.functions) l.functions->lose(stolen, l.ticks(time));
 }
 
-/// What our tracer says where it enters a collective among neighbours, or prepares one with parts.
+/// Handles our tracer's attributes at the enter of a neighbourhood collective, or of a call that
+/// prepares one with parts.
 void attributes_of_collective(EventLocation& l, uint64_t event, OTF2_TimeStamp time, int32_t call,
                               const OTF2_AttributeList* attributes) {
   const ArchiveIndex& index = l.archive->index;
@@ -195,7 +197,7 @@ void attributes_of_collective(EventLocation& l, uint64_t event, OTF2_TimeStamp t
            request);
 }
 
-// --- What programs are full of ---
+// --- Frequent records ---
 
 /// The kinds of PlainRecords.
 enum class RecordKind : uint8_t {
@@ -208,7 +210,7 @@ enum class RecordKind : uint8_t {
   kRecv,
   kIrecv,
   kCollectiveEnd,
-  kOther,  ///< only somewhere in time
+  kOther,  ///< only a time
 };
 
 /// `reference`: region or communicator; `detail`: flags or operation.
@@ -283,8 +285,8 @@ void give(EventLocation& l, const PlainRecord& record, uint64_t event, OTF2_Time
 
 namespace {
 
-/// EventLocation::unexpected is not what was expected. (It takes no more arguments than there are
-/// registers for, so that take() needs no stack.)
+/// EventLocation::unexpected is not the expected record. (It has no more arguments than registers,
+/// so that take() needs no stack.)
 template <PlainRecord::Request kRole>
 [[gnu::noinline]] OTF2_CallbackCode take_unexpected(void* user, uint64_t event, OTF2_TimeStamp time,
                                                     uint64_t request) {
@@ -309,7 +311,7 @@ template <PlainRecord::Request kRole = PlainRecord::Request::kNone>
   return take_unexpected<kRole>(user, event, time, request);
 }
 
-/// Which line makes the call, as our tracer says; kNoPlace where nobody asks, or knows.
+/// The line that makes the call, from our tracer's attribute; kNoPlace if not needed, or not known.
 uint32_t call_site(const EventLocation& l, const OTF2_AttributeList* attributes) {
   const ArchiveIndex& index = l.archive->index;
   OTF2_SourceCodeLocationRef site = 0;
@@ -320,7 +322,7 @@ uint32_t call_site(const EventLocation& l, const OTF2_AttributeList* attributes)
   return index.number_of_site.get(site).value_or(kNoPlace);
 }
 
-/// The enter of a call of which attributes may say more.
+/// The enter of a call that may have attributes.
 [[gnu::noinline]] OTF2_CallbackCode take_enter(void* user, uint64_t event, OTF2_TimeStamp time,
                                                OTF2_RegionRef region,
                                                const OTF2_AttributeList* attributes) {
@@ -337,7 +339,7 @@ uint32_t call_site(const EventLocation& l, const OTF2_AttributeList* attributes)
   });
 }
 
-// Where kAttributes is false the archive defines none that say anything to us.
+// If kAttributes is false, the archive defines no attributes that are used here.
 
 template <bool kAttributes>
 OTF2_CallbackCode on_enter(RUBATO_RECORD, OTF2_RegionRef region) {
@@ -369,7 +371,7 @@ OTF2_CallbackCode on_send(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, u
   return take(user, event, time, plain(RecordKind::kSend, comm, 0, receiver, tag, bytes));
 }
 
-/// How a send is made; 0 for a standard one.
+/// The mode of a send; 0 for a standard one.
 uint8_t send_mode(void* user, const OTF2_AttributeList* attributes) {
   uint8_t mode = 0;
   const uint32_t attribute = static_cast<EventLocation*>(user)->archive->index.send_mode;
@@ -381,7 +383,7 @@ uint8_t send_mode(void* user, const OTF2_AttributeList* attributes) {
 template <bool kAttributes>
 OTF2_CallbackCode on_isend(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
                            uint64_t bytes, uint64_t request) {
-  // A persistent send shows its mode here only; else the name of the call tells.
+  // The mode of a persistent send is only here; otherwise the name of the call has it.
   const uint8_t mode = kAttributes ? send_mode(user, attributes) : 0;
   const uint8_t flags = mode == 1   ? kBuffered
                         : mode == 2 ? kSynchronous
@@ -428,13 +430,13 @@ OTF2_CallbackCode on_collective_end(RUBATO_RECORD, OTF2_CollectiveOp op, OTF2_Co
                     sent, received));
 }
 
-/// Every record that is only somewhere in time.
+/// Records of which only the time is used.
 template <typename... Rest>
 OTF2_CallbackCode on_other(RUBATO_RECORD, Rest...) {
   return take(user, event, time, plain(RecordKind::kOther));
 }
 
-// --- The others ---
+// --- Other records ---
 
 OTF2_CallbackCode on_cancelled(RUBATO_RECORD, uint64_t request) {
   return guarded(
@@ -508,10 +510,10 @@ OTF2_CallbackCode on_buffer_flush(RUBATO_RECORD, OTF2_TimeStamp stop) {
   });
 }
 
-/// A record of a thread that is created, begins, ends or was waited for.
+/// A record of a thread's creation, begin or end, or of a wait for its end.
 template <auto kMethod>
 OTF2_CallbackCode on_thread(RUBATO_RECORD, OTF2_CommRef contingent, uint64_t number) {
-  // Where all ranks have one timeline it is only somewhere in time.
+  // If all ranks have one timeline, only its time is used.
   if (static_cast<EventLocation*>(user)->archive->definitions.threads.empty())
     return take(user, event, time, plain(RecordKind::kOther));
   return guarded(user, [&](EventLocation& l) {

@@ -6,8 +6,8 @@
 
 namespace rubato {
 
-/// Translates a record that programs are full of and hands it to the builder of its location.
-/// Errors: InputError for a reference that is not defined.
+/// Translates a frequent record and passes it to the builder of its location. Errors: InputError
+/// for a reference that is not defined.
 void give(EventLocation& l, const PlainRecord& record, uint64_t event, OTF2_TimeStamp time,
           uint64_t request);
 

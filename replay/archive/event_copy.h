@@ -1,9 +1,8 @@
 #pragma once
 
-// Records of a location on their way from libotf2's reader to its writer, at new times. libotf2
-// gives a record to the callback of its kind, with the arguments that the function which writes
-// this kind takes. So each callback is an instance of one template, made from the type of that
-// function.
+// Passes the records of a location from libotf2's reader to its writer, at new times. libotf2 calls
+// the callback of a record's kind with the same arguments that the writer's function for this kind
+// takes. So each callback is an instance of one template, derived from the type of that function.
 
 #include <otf2/otf2.h>
 
@@ -18,7 +17,7 @@
 
 namespace rubato {
 
-// Old archives hold records that new ones should not.
+// Old archives contain deprecated records.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
@@ -55,9 +54,9 @@ struct CopiedLocation {
   uint64_t global_offset = 0;
   Ends* ends = nullptr;
   NewTimes* times = nullptr;                   ///< of a timeline
-  std::optional<NewTime> coming;               ///< of these
-  MainThread* way = nullptr;                   ///< that it leaves for others to follow
-  std::optional<MainThread::Follower> follow;  ///< of another location of a rank
+  std::optional<NewTime> coming;               ///< the next one of these
+  MainThread* way = nullptr;                   ///< filled in for the locations that follow this one
+  std::optional<MainThread::Follower> follow;  ///< of a location that follows
   int64_t last = INT64_MIN;
   uint64_t records = 0;
   bool has_none = false;  ///< there are fewer times than records
@@ -89,7 +88,7 @@ struct CopiedLocation {
   }
 };
 
-/// Runs `write`, which gets a location and the new time of its next record.
+/// Calls `write` with a location and the new time of its next record.
 template <typename Write>
 OTF2_CallbackCode copy_record(void* user, OTF2_TimeStamp time, Write write) {
   auto& location = *static_cast<CopiedLocation*>(user);
@@ -104,7 +103,7 @@ OTF2_CallbackCode copy_record(void* user, OTF2_TimeStamp time, Write write) {
   return location.error == OTF2_SUCCESS ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
 }
 
-/// The callback that hands a record on to a function of the writer.
+/// The callback that passes a record to a function of the writer.
 template <auto kWrite>
 struct EventCopy;
 template <typename... Rest,
@@ -122,7 +121,7 @@ inline OTF2_CallbackCode on_flush(OTF2_LocationRef, OTF2_TimeStamp time, uint64_
                                   OTF2_AttributeList* attributes, OTF2_TimeStamp stop) {
   return copy_record(user, time, [&](CopiedLocation& location, int64_t old_time, NewTime moved) {
     if (!moved.stop) {
-      // In a call, or of another location: as long as there is room for it.
+      // In a call, or of another location: it keeps its length as far as possible.
       const int64_t length = location.ticks(stop) - old_time;
       moved.stop = moved.time + length;
       if (moved.time != old_time && location.coming)

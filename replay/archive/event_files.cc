@@ -1,7 +1,7 @@
 // The events of an OTF2 archive, location by location.
 //
-// Each is read once, from its start to its end, before the replay begins: call_store.h says why.
-// What becomes of its records is told in event_callbacks.cc and rma_callbacks.cc.
+// Each is read once, from its start to its end, before the replay begins: call_store.h gives the
+// reason. event_callbacks.cc and rma_callbacks.cc translate its records.
 
 #include "replay/archive/event_files.h"
 
@@ -28,13 +28,13 @@
 namespace rubato {
 namespace {
 
-constexpr uint64_t kBurst = 4096;  ///< records between two looks at the calls they make
+constexpr uint64_t kBurst = 4096;  ///< records between two checks of the calls that they produce
 /// A time before all records.
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-/// libotf2 reports errors by code and by printing; the codes are enough. What prints is one for the
-/// whole process: it is ours while readers are open, then that of before again (which, if it is
-/// none of libotf2's, has to do without its data: libotf2 does not hand it out).
+/// libotf2 reports errors by code and by printing; the codes are enough. There is one printing
+/// callback for the whole process: it is ours while readers are open; then the previous one is
+/// restored (without its user data, which libotf2 does not return).
 class Quiet {
  public:
   static void begin() {
@@ -67,7 +67,7 @@ struct EventFiles::Decoding {
   Decoding(const Archive& a, bool ignore, Reader r)
       : archive(&a), ignore_offsets(ignore), reader(std::move(r)), callbacks(a.index) {}
 
-  /// True for an archive of one file a location, as it was written.
+  /// True for an archive with one file per location, as it was written.
   bool is_plain() const;
   std::string event_file(uint64_t location) const;
   std::optional<EventHeaders> headers_of(uint64_t location) const;
@@ -129,8 +129,8 @@ void EventFiles::load_rank(int rank, bool keep_records, CallStore& store,
   if (decode_rank(rank, keep_records, true, store, counts, watch)) return;
   // The last calls are not in the store: the rank would be replayed without them.
   throw std::logic_error(decoding_->archive->anchor + ": rank " + std::to_string(rank) +
-                         ": sends were held back, and yet one that was handed out is cancelled; " +
-                         "this is a mistake of rubato's");
+                         ": a cancelled send was handed out although sends were held back; " +
+                         "this is a bug in rubato");
 }
 
 bool EventFiles::decode_rank(int rank, bool keep_records, bool hold_sends, CallStore& store,
@@ -140,14 +140,14 @@ bool EventFiles::decode_rank(int rank, bool keep_records, bool hold_sends, CallS
   RankCalls calls(trace, timelines);
   calls.keep_records(keep_records);
   if (hold_sends) calls.hold_sends();
-  calls.let_actions_go();
+  calls.release_open_actions();
   std::vector<EventLocation> locations;
   for (int thread = 0; thread < calls.threads(); ++thread) {
     const uint64_t id = trace.location_of(timelines[thread]);
     locations.emplace_back(*decoding_->archive, id, rank, thread, calls);
     if (watch.any()) locations.back().functions.emplace(watch, timelines[thread]);
   }
-  // Functions are timed where records are handed on one by one.
+  // Timing of functions needs the records one by one.
   if (!keep_records && !watch.any() && trace.threads.empty()) {
     EventLocation& only = locations[0];
     only.loop_cache.emplace(calls.builder(0), store, timelines[0],
@@ -228,7 +228,7 @@ bool EventFiles::Decoding::open(EventLocation& location) {
                      (file.problem.empty() ? "" : ": " + file.problem));
   };
   if (!file.problem.empty()) unreadable();
-  // (For what is not there libotf2 would keep a chunk of memory all the same.)
+  // (libotf2 would keep a chunk of memory even for a missing file.)
   if (!file.is_there && is_empty && is_plain()) return false;
   location.reader = {OTF2_Reader_GetEvtReader(reader.get(), id), CloseEvents{reader.get()}};
   if (!location.reader) {
@@ -239,7 +239,7 @@ bool EventFiles::Decoding::open(EventLocation& location) {
     location.events = headers->events;
     if (headers->damaged) damaged(location, headers->events, OTF2_ERROR_INTEGRITY_FAULT);
   }
-  // What a location does not have is not looked for record by record.
+  // Attributes that a location does not have are not searched for in each record.
   const auto found = local_definitions.find(id);
   const LocalDefinitions local =
       found == local_definitions.end() ? LocalDefinitions() : found->second;
@@ -249,7 +249,7 @@ bool EventFiles::Decoding::open(EventLocation& location) {
   return true;
 }
 
-/// `events` of them can be read.
+/// `events`: the number of readable events.
 void EventFiles::Decoding::damaged(const EventLocation& location, uint64_t events,
                                    OTF2_ErrorCode error) const {
   throw InputError(archive->anchor + ": the events of location " + std::to_string(location.id) +
@@ -267,8 +267,8 @@ void EventFiles::Decoding::burst(EventLocation& location) {
   location.position += read;
   if (location.error) std::rethrow_exception(location.error);
   if (error != OTF2_SUCCESS) damaged(location, location.position, error);
-  // A file that was cut between two records reads well up to there, or on without end. Its headers
-  // show that; the definition of the location does only where they cannot be read.
+  // A file that was cut between two records can be read up to the cut, or without end. Its headers
+  // show this; the definition of the location is used only if they cannot be read.
   const bool ends = read < kBurst;
   const uint64_t claimed = archive->index.events_of(location.id);
   const bool is_short = ends && location.position < location.events.value_or(claimed);
@@ -279,7 +279,7 @@ void EventFiles::Decoding::burst(EventLocation& location) {
   if (ends) {
     if (location.position != claimed)
       location.miscount = {location.id, location.rank, claimed, location.position};
-    // What functions that have ended took stands before the last record.
+    // The time in functions that have ended belongs to the last record.
     if (location.functions) location.functions->stop(location.position, kNever);
     if (location.loop_cache) location.loop_cache->finish();
     location.calls->end(location.thread);

@@ -24,8 +24,8 @@ class EventFiles {
   /// A reader that has read the anchor file. Errors: InputError.
   static Reader open_anchor(const std::string& anchor);
 
-  /// To read `locations` with a reader that has read no more than the anchor, or the definitions.
-  /// Errors: InputError.
+  /// To read `locations` with a reader that has read only the anchor, or the definitions. Errors:
+  /// InputError.
   EventFiles(const Archive& archive, bool ignore_offsets, Reader reader,
              const std::vector<uint64_t>& locations);
   ~EventFiles();
@@ -35,23 +35,23 @@ class EventFiles {
   /// True when some location has clock offsets other than 0.
   bool moves_clocks() const;
 
-  /// Decodes all locations of a rank into `store`; adds to `counts` what it read. Errors:
-  /// InputError with location and event.
-  /// `watch` gets the time in functions, as far as asked for.
+  /// Decodes all locations of a rank into `store`; adds the numbers of records to `counts`. `watch`
+  /// receives the time in functions, as far as requested. Errors: InputError with location and
+  /// event.
   void load_rank(int rank, bool keep_records, CallStore& store, EventSource::Counts& counts,
                  FunctionWatch watch);
 
-  /// Reads a side location on its own, to its end or until `look`, which gets its calls and
-  /// records, returns false. Returns what is wrong with its number of records, once at its end.
-  /// Errors: InputError.
+  /// Reads a side location on its own, to its end or until `look`, which receives its calls and
+  /// records, returns false. At the end returns a mismatch in its number of records. Errors:
+  /// InputError.
   std::optional<Miscount> read_apart(const SideLocation& side,
                                      const std::function<bool(const Block&)>& look);
 
  private:
   struct Decoding;
 
-  /// False when it turned out that sends have to be held back (CallBuilder::hold_sends): what is in
-  /// `store` and `times` is wrong.
+  /// False when sends turned out to need holding back (CallBuilder::hold_sends): then the contents
+  /// of `store` and `times` are wrong.
   bool decode_rank(int rank, bool keep_records, bool hold_sends, CallStore& store,
                    EventSource::Counts& counts, FunctionWatch watch);
 

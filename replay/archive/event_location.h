@@ -36,15 +36,15 @@ struct EventLocation {
   int rank;
   int thread;
   RankCalls* calls;
-  std::optional<LoopCache> loop_cache = {};  ///< where the rank has one timeline
+  std::optional<LoopCache> loop_cache = {};  ///< if the rank has one timeline
   PlainRecord unexpected = {};               ///< of the callback that runs
   std::unique_ptr<OTF2_EvtReader, CloseEvents> reader{nullptr, CloseEvents{nullptr}};
   uint64_t position = 0;                  ///< records read
-  std::optional<uint64_t> events = {};    ///< by the headers of its file, where that says so
-  std::optional<Miscount> miscount = {};  ///< once it was read to its end
+  std::optional<uint64_t> events = {};    ///< from the headers of its file, if they have it
+  std::optional<Miscount> miscount = {};  ///< set after it was read to its end
   std::exception_ptr error;
-  std::optional<FunctionClock> functions;  ///< where some are to be timed
-  int calls_open = 0;                      ///< one in the other; counted for that alone
+  std::optional<FunctionClock> functions;  ///< if some are to be timed
+  int calls_open = 0;                      ///< nesting depth; used only for `functions`
 
   double ticks(OTF2_TimeStamp time) const {
     return static_cast<double>(static_cast<int64_t>(time - archive->index.global_offset));
@@ -54,20 +54,20 @@ struct EventLocation {
            (thread > 0 ? " thread " + std::to_string(thread) : "") + ", event " +
            std::to_string(event) + " (" + what + ")";
   }
-  /// Hands a record to the builder of calls, behind those that wait for it elsewhere.
+  /// Passes a record to the builder of calls, after pending ones of the LoopCache.
   template <typename Method, typename... Arguments>
   [[gnu::always_inline]] void record(uint64_t event, OTF2_TimeStamp time, Method method,
                                      Arguments... arguments) {
     if (loop_cache) loop_cache->interrupt();
     hand_on(event, time, method, arguments...);
   }
-  /// Hands a record to the builder of calls.
+  /// Passes a record to the builder of calls.
   template <typename Method, typename... Arguments>
   [[gnu::always_inline]] void hand_on(uint64_t event, OTF2_TimeStamp time, Method method,
                                       Arguments... arguments) {
     calls->record(thread, event, ticks(time), method, arguments...);
   }
-  /// For the functions that are to be timed: the program enters a region.
+  /// For timed functions: the program enters a region.
   [[gnu::noinline]] void time_enter(uint64_t event, double now, OTF2_RegionRef region, bool mpi,
                                     uint32_t site = kNoPlace) {
     if (!mpi)
@@ -87,18 +87,18 @@ struct EventLocation {
     return {archive->index.chosen_functions.get(region).value_or(0),
             archive->index.number_of_function.get(region).value_or(0)};
   }
-  /// A record of MPI that stands in no call is one.
+  /// A record of MPI outside of calls counts as a call.
   [[gnu::noinline]] void time_bare_record(uint64_t event, double now) {
     if (calls_open > 0) return;
     functions->stop(event, now);
     functions->go(now);
   }
   uint32_t comm(uint32_t ref, uint64_t event, const char* what) {
-    if (ref == last_ref && last_peers) return last_comm;  // as nearly always
+    if (ref == last_ref && last_peers) return last_comm;  // the usual case
     return another_comm(ref, event, what);
   }
-  /// World rank of the `local`-th rank of the communicator that comm() was asked for last, seen
-  /// from this rank.
+  /// World rank of the `local`-th rank of the communicator last returned by comm(), seen from this
+  /// rank.
   int32_t peer(uint32_t local, uint64_t event, const char* what) const {
     if (local < last_peers->size()) return (*last_peers)[local];
     return beyond(archive->definitions.comms[last_comm], local, event, what);
@@ -117,7 +117,7 @@ struct EventLocation {
     if (!found) {
       throw InputError(
           place(event, what) + ": communicator " + std::to_string(ref) +
-          " is not defined, so that nobody can say who took part; the archive cannot be replayed");
+          " is not defined, so its members are unknown; the archive cannot be replayed");
     }
     last_ref = ref;
     last_comm = *found;
@@ -140,7 +140,7 @@ struct EventLocation {
   const MemberList* last_peers = nullptr;
 };
 
-/// Which call a region is.
+/// The call of a region.
 inline int32_t call_of(const EventLocation& location, OTF2_RegionRef region) {
   return location.archive->index.call_of_region.get(region).value_or(ArchiveIndex::kNotMpi);
 }

@@ -24,8 +24,8 @@ constexpr char kNoRecord = 0;
 constexpr char kTime = 5;
 constexpr size_t kTimeBytes = 9;  ///< its type and the time
 
-/// A file of which a few bytes are read here and there. There are two of every location, so each
-/// costs no more calls of the system than it must, and no buffer.
+/// A file of which a few bytes are read at several places. There are two files per location, so
+/// system calls are minimised, and there is no buffer.
 class FewBytes {
  public:
   explicit FewBytes(const std::string& path)
@@ -41,7 +41,7 @@ class FewBytes {
 
   /// Bytes; -1 when it cannot be opened.
   int64_t size() const { return size_; }
-  /// How many of the bytes from `offset` on could be read.
+  /// The number of bytes read from `offset` on.
   size_t read(int64_t offset, std::span<char> to) const {
     return read_at(file_, static_cast<uint64_t>(offset), std::as_writable_bytes(to));
   }
@@ -81,14 +81,14 @@ std::optional<EventHeaders> event_headers(const std::string& path, uint64_t chun
   EventHeaders headers;
   headers.damaged = true;  // until the end is reached
   for (uint64_t at = 0; at < static_cast<uint64_t>(file.size()); at += chunk) {
-    // The first record of a chunk mostly has a time before it.
+    // The first record of a chunk usually has a time before it.
     std::array<char, kHeader + kTimeBytes + 1> start{};
     const size_t read = file.read(static_cast<int64_t>(at), start);
     if (read < kHeader) return headers;
     const bool lowest_first = start[1] == kLowestFirst;
     const bool known = start[0] == kChunkHeader && (lowest_first || start[1] == kLowestLast);
     if (!known && at == 0) return {};
-    // The one chunk of a file without events has 0 for both.
+    // The only chunk of a file without events has 0 for both.
     const uint64_t first = number(&start[2], lowest_first);
     const uint64_t last = number(&start[10], lowest_first);
     if (!known || (first != headers.events + 1 && last != 0) || last < headers.events)
@@ -108,7 +108,7 @@ bool ends_as_written(const std::string& path) {
   std::array<char, 3> end;
   if (file.read(file.size() - 3, end) < end.size()) return true;
   const auto is_end = [](const char* bytes) { return bytes[0] == 2 && bytes[1] == 1; };
-  // An editor or a version control may have added a line end.
+  // An editor or a version control system may have added a line end.
   return is_end(&end[1]) || (end[2] == '\n' && is_end(&end[0]));
 }
 
@@ -128,7 +128,7 @@ bool has_room_for_properties(const std::string& anchor) {
   uint64_t count = 0;
   for (size_t i = 0; i < 4; ++i)
     count = count << 8 | static_cast<unsigned char>(bytes[at + (lowest_first ? 3 - i : i)]);
-  // Each takes two texts of at least a 0. What was not read is left to libotf2.
+  // Each property takes two texts of at least one byte. Unread bytes are left to libotf2.
   return 2 * count <= bytes.size() - at || bytes.size() == size_t{1} << 20;
 }
 

@@ -1,6 +1,6 @@
 // The definitions of an archive as one block of bytes, which the processes of a host share: lists
-// by rank, by location or of members stay in it, the rest is copied. So a process has a few bytes
-// of its own for the ranks of others, and the file system sees one reader a host.
+// by rank, by location or of members stay in the block, the rest is copied. So a process needs
+// little memory for the ranks of others, and the file system serves one reader per host.
 
 #include "replay/archive/host_definitions.h"
 
@@ -27,7 +27,7 @@ static void visit(FixedTexts& x, Visit each) {
   each(ends, text);
   x = {std::move(ends), std::move(text)};
 }
-/// (Lists of members go apart: many communicators may have the same.)
+/// (Lists of members are stored separately: many communicators may have the same.)
 template <typename Visit>
 static void visit(MemberList&, Visit) {}
 template <typename Visit>
@@ -88,7 +88,7 @@ static void visit(Archive& x, Visit each) {
 
 namespace {
 
-/// In the same order whoever calls it.
+/// In the same order in each process.
 template <typename Do>
 void for_each_list(Archive& archive, Do what) {
   for (Communicator& comm : archive.definitions.comms) what(comm.members);
@@ -96,7 +96,7 @@ void for_each_list(Archive& archive, Do what) {
   for (auto& [comm, group] : archive.index.remote_group) what(group);
 }
 
-/// Puts each different list once.
+/// Stores each distinct list once.
 class PutLists {
  public:
   explicit PutLists(ByteWriter& to) : to_(&to) {}
@@ -112,7 +112,7 @@ class PutLists {
 
  private:
   ByteWriter* to_;
-  std::map<std::pair<const int32_t*, size_t>, uint64_t> known_;  ///< and their numbers
+  std::map<std::pair<const int32_t*, size_t>, uint64_t> known_;  ///< numbers of the stored lists
 };
 
 Bytes as_bytes(Archive archive) {
@@ -126,7 +126,7 @@ Bytes as_bytes(Archive archive) {
 }
 
 Archive from_bytes(FixedList<std::byte> bytes) {
-  // (No MPI library promises where a window begins.)
+  // (MPI libraries do not guarantee the alignment of a window.)
   if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(std::max_align_t) != 0)
     bytes = bytes.copy();
   ByteReader reader(bytes.data(), bytes.data() + bytes.size());
@@ -144,7 +144,7 @@ Archive from_bytes(FixedList<std::byte> bytes) {
   return archive;
 }
 
-/// The same number for the same archive.
+/// Equal for equal archives.
 uint64_t fingerprint(const Archive& archive) {
   boost::crc_optimal<64, 0x42F0E1EBA9EA3693, ~uint64_t{0}, ~uint64_t{0}, true, true> crc;
   const auto add = [&](auto list) { crc.process_bytes(list.data(), list.size_bytes()); };
@@ -162,7 +162,7 @@ Archive read_once_per_host(Team& team, const std::function<Archive()>& read) {
     try {
       return as_bytes(read());
     } catch (const std::exception&) {
-      return {};  // process 0, then alone, comes to the same, and says what it is
+      return {};  // process 0, which then runs alone, meets and reports the same error
     }
   });
   if (!team.all(!bytes.empty())) throw NeedsOneProcess{OneProcess::kFailed};

@@ -7,9 +7,9 @@
 
 namespace rubato {
 
-/// What the first process of each host `read`s. The others of its host have what there is by rank
-/// in common with it, and copies of the rest. All of `team` call it. Errors: NeedsOneProcess, in
-/// all of them, where one could not read.
+/// The result of `read` in the first process of each host. The others of its host share the data by
+/// rank with it, and have copies of the rest. Called by all processes of `team`. Errors:
+/// NeedsOneProcess, in all of them, if one could not read.
 Archive read_once_per_host(Team& team, const std::function<Archive()>& read);
 
 }  // namespace rubato

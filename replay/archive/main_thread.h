@@ -9,7 +9,7 @@
 
 namespace rubato {
 
-/// The way of the main thread of a rank, record by record: other locations of the rank follow it.
+/// The times of the main thread of a rank, record by record: other locations of the rank follow it.
 class MainThread {
  public:
   struct Knot {

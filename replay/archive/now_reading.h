@@ -5,13 +5,14 @@
 
 namespace rubato {
 
-/// What this thread has libotf2 decode while it lives: for a program that wants to name it when
-/// libotf2 crashes. Libraries may not answer signals, so this only remembers.
+/// The file that libotf2 decodes in this thread, for the lifetime of this object: for a program
+/// that reports it when libotf2 crashes. A library should not handle signals, so this only stores
+/// it.
 class NowReading {
  public:
   static constexpr uint64_t kDefinitions = UINT64_MAX;
 
-  /// `anchor`: of the archive; has to stay. `location`: or kDefinitions.
+  /// `anchor`: of the archive; must outlive this. `location`: or kDefinitions.
   explicit NowReading(const std::string& anchor, uint64_t location = kDefinitions)
       : before_(current_), anchor_(anchor.c_str()), location_(location) {
     current_ = this;
@@ -22,7 +23,7 @@ class NowReading {
 
   const char* anchor() const { return anchor_; }
   uint64_t location() const { return location_; }
-  /// Of this thread, safe in handlers of signals; nullptr: nothing.
+  /// Of this thread, safe in signal handlers; nullptr: nothing.
   static const NowReading* current() { return current_; }
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 
-// What callbacks for records have in common.
+// Helpers of callbacks for records.
 
 #include "replay/archive/event_location.h"
 
@@ -11,7 +11,7 @@
 
 namespace rubato {
 
-/// Runs `body` on the location behind `user`; keeps what it throws.
+/// Runs `body` on the location behind `user`; stores an exception.
 template <typename Body>
 OTF2_CallbackCode guarded(void* user, Body body) {
   auto& location = *static_cast<EventLocation*>(user);

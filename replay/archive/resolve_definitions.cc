@@ -1,7 +1,7 @@
-// What the definitions of an archive mean, as the tracers of the field write them (and sometimes
-// should not). Nothing may assume that COMM 0 is MPI_COMM_WORLD, that location ids are ranks, or
-// that definitions come in order; what counts is the group of type COMM_LOCATIONS and paradigm MPI,
-// whose n-th member is the location of world rank n.
+// The meaning of an archive's definitions, as the tracers in use write them (not always correctly).
+// COMM 0 need not be MPI_COMM_WORLD, location ids need not be ranks, and definitions may be in any
+// order. The basis is the group of type COMM_LOCATIONS and paradigm MPI, whose n-th member is the
+// location of world rank n.
 
 #include <algorithm>
 #include <charconv>
@@ -72,15 +72,15 @@ void resolve_ranks(const std::string& anchor, const Collected& data, TraceDefini
   for (const CollectedLocation& location : data.locations) {
     if (is_rank.count(location.id)) continue;
     const auto rank = rank_of_group.find(location.group);
-    // Locations of a foreign group (a GPU's own location group) move with rank 0 for want of a
-    // parent.
+    // Locations of a foreign group (a GPU's own location group) move with rank 0, because they have
+    // no parent.
     others.push_back(
         {location.id, rank == rank_of_group.end() ? 0 : rank->second, location.thread});
   }
   trace.side_locations = std::move(others);
 }
 
-/// Where a location group is, as references to the system tree.
+/// The position of a location group, as references to the system tree.
 struct TreePlace {
   uint32_t node = kNoNode;    ///< the nearest ancestor of class "node", else the group's parent
   uint32_t socket = kNoNode;  ///< the ancestor of class "socket" below it
@@ -144,7 +144,7 @@ std::unordered_map<uint64_t, uint32_t> groups_of_locations(const Collected& data
   return group_of_location;
 }
 
-/// The rank of each location group that has one.
+/// The rank of each location group, where it has one.
 std::unordered_map<uint32_t, size_t> ranks_of_groups(const Collected& data,
                                                      const TraceDefinitions& trace) {
   const auto group_of_location = groups_of_locations(data);
@@ -154,7 +154,7 @@ std::unordered_map<uint32_t, size_t> ranks_of_groups(const Collected& data,
   return rank_of_group;
 }
 
-/// Says when ranks had to share cores, where our tracer tells of cores.
+/// Warns when ranks had to share cores, if our tracer recorded cores.
 void warn_of_shared_cores(const Collected& data, TraceDefinitions& trace) {
   if (data.location_properties.empty() && data.group_properties.empty()) return;
   auto group_of_location = groups_of_locations(data);
@@ -191,8 +191,8 @@ std::optional<int32_t> rank_that_is_twice(std::vector<int32_t> ranks) {
   return *found;
 }
 
-/// World ranks of the members of groups. Looked at once for each group, and kept once for each
-/// list, however many communicators name it.
+/// World ranks of the members of groups. Each group is resolved once, and each list is stored once,
+/// however many communicators use it.
 class Members {
  public:
   Members(const Collected& data, const TraceDefinitions& trace) : data_(&data), trace_(&trace) {
@@ -202,8 +202,8 @@ class Members {
 
   struct Group {
     MemberList members;
-    bool in_range = true;          ///< all are ranks
-    std::optional<int32_t> twice;  ///< a rank that is
+    bool in_range = true;          ///< all members are ranks
+    std::optional<int32_t> twice;  ///< a rank that occurs twice
   };
 
   const Group& of(uint32_t ref) {
@@ -214,7 +214,7 @@ class Members {
     if (found != data_->groups.end()) {
       for (const uint64_t member : found->second.members) {
         if (!found->second.global_members) {
-          // What is no rank at all must not look like one.
+          // A number that is no rank must not look like one.
           ranks.push_back(member <= INT32_MAX ? static_cast<int32_t>(member) : -1);
         } else if (const auto at = rank_of_location_.find(member); at != rank_of_location_.end()) {
           ranks.push_back(at->second);
@@ -289,8 +289,8 @@ void resolve_communicators(const Collected& data, Members& groups, Archive& arch
   }
 }
 
-/// Windows whose communicator is one of MPI's, behind the communicators, and the groups that their
-/// epochs may name. Other libraries have windows too; their records are left alone.
+/// Adds the windows whose communicator is one of MPI's after the communicators, and the groups that
+/// their epochs may use. Other libraries have windows too; their records are ignored.
 void resolve_windows(const Collected& data, Members& groups, Archive& archive) {
   TraceDefinitions& trace = archive.definitions;
   for (const CollectedWindow& definition : data.windows) {
@@ -316,8 +316,8 @@ void resolve_windows(const Collected& data, Members& groups, Archive& archive) {
   }
 }
 
-/// World ranks of those that `text`, such as "from 1 - to 2 3" of `rank`, names behind "from" or
-/// "to". None for numbers that are no rank of the communicator.
+/// World ranks that `text`, such as "from 1 - to 2 3" of `rank`, lists after "from" or "to". None
+/// for numbers that are no rank of the communicator.
 Neighbours parse_neighbours(const std::string& text, const Communicator& comm, int rank) {
   Neighbours neighbours;
   std::vector<int32_t>* list = &neighbours.sources;
@@ -331,7 +331,7 @@ Neighbours parse_neighbours(const std::string& text, const Communicator& comm, i
   return neighbours;
 }
 
-/// Who the neighbours of each rank are, where our tracer tells of them.
+/// The neighbours of each rank, if our tracer recorded them.
 void resolve_neighbours(const Collected& data, Archive& archive) {
   const std::string start = std::string(schema::kNeighbours) + ' ';
   const auto rank_of_group = ranks_of_groups(data, archive.definitions);
@@ -377,10 +377,10 @@ void resolve_regions(const Collected& data, Archive& archive) {
   }
 }
 
-/// Our own tracer records every message and its completion, and in newer archives which message has
-/// a partition ready. Where the program made no other requests, a wait without records was for null
-/// requests or messages of MPI_PROC_NULL, and for nobody. So was a one-sided operation, or there
-/// was nothing to complete.
+/// Our own tracer records every message and its completion, and in newer archives the message of a
+/// ready partition. If the program made no other requests, a wait without records was for null
+/// requests or messages of MPI_PROC_NULL, and did not wait. The same holds for a one-sided
+/// operation without records, or there was nothing to complete.
 void settle_empty_waits(TraceDefinitions& trace, bool says_what_is_ready) {
   if (trace.creator.rfind(schema::kCreatorPrefix, 0) != 0) return;
   const bool others = std::any_of(trace.calls.begin(), trace.calls.end(),
@@ -399,7 +399,7 @@ void settle_empty_waits(TraceDefinitions& trace, bool says_what_is_ready) {
   }
 }
 
-/// The number that a property of ours says, from 0 to `most`.
+/// The number in a property of ours, from 0 to `most`.
 double number(const TraceDefinitions& trace, const char* property, double otherwise, double most) {
   const auto found = trace.properties.find(property);
   if (found == trace.properties.end()) return otherwise;
@@ -412,7 +412,7 @@ double number(const TraceDefinitions& trace, const char* property, double otherw
                    "', and not a number from 0 to " + (most == 1 ? "1" : "2^60"));
 }
 
-/// Recording adds no second to anything.
+/// No overhead is longer than a second.
 double overhead(const TraceDefinitions& trace, const char* property, double otherwise) {
   return number(trace, property, otherwise, 1);
 }
@@ -421,8 +421,8 @@ double eager_limit(const TraceDefinitions& trace, const char* property) {
   return number(trace, property, 0, 1152921504606846976.0);
 }
 
-/// What our own tracer says in properties (tracer/archive/schema.h), and what the creator's habits
-/// are.
+/// Applies our own tracer's properties (tracer/archive/schema.h), and the conventions of the
+/// creator.
 void apply_properties(TraceDefinitions& trace) {
   trace.overhead.outside = overhead(trace, schema::kOverheadOutside, 0);
   trace.overhead.inside_before = overhead(trace, schema::kOverheadInsideBefore, 0);
@@ -458,7 +458,7 @@ void apply_properties(TraceDefinitions& trace) {
   }
 }
 
-/// The lines that make calls, where our tracer was to note them.
+/// The lines that make calls, if our tracer recorded them.
 void resolve_call_sites(const Collected& data, ArchiveIndex& index) {
   if (index.call_site == UINT32_MAX) return;
   for (const auto& [ref, file, line] : data.source_locations) {
@@ -467,7 +467,7 @@ void resolve_call_sites(const Collected& data, ArchiveIndex& index) {
   }
 }
 
-/// Keeps the reference of an attribute of ours (tracer/archive/schema.h).
+/// Stores the reference of an attribute of ours (tracer/archive/schema.h).
 void note_attribute(uint32_t ref, const std::string& name, Archive& archive) {
   static constexpr std::pair<const char*, uint32_t ArchiveIndex::*> kAttributes[] = {
       {schema::kPostedSource, &ArchiveIndex::posted_source},

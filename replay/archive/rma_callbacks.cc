@@ -1,11 +1,12 @@
-// What becomes of the records of one-sided communication; those that are not MPI's keep their time.
+// Translation of the records of one-sided communication; calls of other libraries than MPI keep
+// their time.
 
 #include "replay/archive/record_callback.h"
 
 namespace rubato {
 namespace {
 
-/// Runs `body` with the window that a record names, as an index into the communicators.
+/// Runs `body` with the window of a record, as an index into the communicators.
 template <typename Body>
 OTF2_CallbackCode on_window(void* user, uint64_t event, OTF2_TimeStamp time, OTF2_RmaWinRef ref,
                             Body body) {
@@ -22,7 +23,7 @@ OTF2_CallbackCode on_window(void* user, uint64_t event, OTF2_TimeStamp time, OTF
 OTF2_CallbackCode on_rma_collective_end(RUBATO_RECORD, OTF2_CollectiveOp op, OTF2_RmaSyncLevel,
                                         OTF2_RmaWinRef win, uint32_t, uint64_t, uint64_t) {
   return on_window(user, event, time, win, [&](EventLocation& l, uint32_t window) {
-    // MPI_Win_free lets nobody go before all have come, as a fence does.
+    // MPI_Win_free releases no member before all have entered, like a fence.
     const bool creates = op == OTF2_COLLECTIVE_OP_CREATE_HANDLE ||
                          op == OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE;
     l.record(event, time, &CallBuilder::collective_end,
@@ -69,7 +70,7 @@ OTF2_CallbackCode on_rma_group_sync(RUBATO_RECORD, OTF2_RmaSyncLevel level, OTF2
                                     OTF2_GroupRef ref) {
   return on_window(user, event, time, win, [&](EventLocation& l, uint32_t window) {
     const auto group = l.archive->index.group_of_ref.get(ref);
-    // An MPI_Win_test that found nothing keeps its time, as MPI_Test does.
+    // An unsuccessful MPI_Win_test keeps its time, as MPI_Test does.
     if (!group || level == OTF2_RMA_SYNC_LEVEL_NONE) {
       l.record(event, time, &CallBuilder::other);
     } else {

@@ -10,7 +10,8 @@
 namespace rubato {
 namespace {
 
-/// Moves the first `count` entries to `out`, which is empty. The rest, mostly a few, stays.
+/// Moves the first `count` entries to `out`, which is empty. The remaining entries, mostly few,
+/// stay.
 template <typename Entry>
 void hand_out(std::vector<Entry>& pending, std::vector<Entry>& out, size_t count) {
   std::swap(pending, out);
@@ -18,7 +19,7 @@ void hand_out(std::vector<Entry>& pending, std::vector<Entry>& out, size_t count
   out.resize(count);
 }
 
-/// Goes on in the larger one of the two buffers, so that a rank holds only one large one.
+/// Continues in the larger one of the two buffers, so that a rank holds only one large buffer.
 template <typename Entry>
 void use_larger(std::vector<Entry>& pending, std::vector<Entry>& empty) {
   if (empty.capacity() <= pending.capacity()) return;
@@ -45,7 +46,7 @@ void CallBuilder::note_backwards(uint64_t event) {
 }
 
 void CallBuilder::close_finalize() {
-  // Where the archive does not say so: MPI_Finalize is collective over the world.
+  // Without a record of its own, MPI_Finalize is collective over the world.
   const bool silent = pending_.calls.back().first_action == pending_.actions.size();
   if (!silent || trace_->world < 0) return;
   Action& action = add_action(ActionKind::kCollective);
@@ -57,7 +58,7 @@ void CallBuilder::close_finalize() {
 void CallBuilder::follow_polls() {
   const Call& call = pending_.calls.back();
   if (polls_ > 0 && call.role == CallRole::kFlush) {
-    // A loop of polls, and a probe, go on behind it: the program did nothing.
+    // A loop of polls, or a run begun by a probe, continues after it: the program did nothing.
     ++polls_;
     ++local_calls_;
     return;
@@ -71,7 +72,7 @@ void CallBuilder::follow_polls() {
   const bool is_poll = call.is_kept() && (info.tests || info.probes);
   const bool is_probe = call.is_kept() && awaits_message(info.name);
   if (polls_ > 0) {
-    // Nobody looks, does so much else, and goes on looking.
+    // More local calls than this: not polling.
     constexpr size_t kMostLocalCalls = 16;
     const bool is_local =
         call.is_kept() && !is_poll && !is_probe && info.without_records == CallClass::kLocal;
@@ -114,8 +115,7 @@ bool CallBuilder::end_polls(std::span<Call> run) {
     return each.kind == ActionKind::kPost || each.kind == ActionKind::kLost;
   });
   if (awaits_message(trace_->calls[run[0].name].name)) {
-    // What the program does behind its probe is no part of the wait, which has to be the receive's
-    // own.
+    // The program's work after its probe is no part of the wait, which has to be the receive's own.
     const bool waits =
         receives && std::all_of(action, pending_.actions.end(), [](const Action& each) {
           return each.kind == ActionKind::kLost || each.flags & kBlocking;
@@ -148,8 +148,8 @@ bool CallBuilder::end_polls(std::span<Call> run) {
 
 namespace {
 
-/// Collectives in which MPI libraries do not even look at the others when there is no data, which
-/// every member then knows from its own arguments.
+/// Collectives in which MPI libraries do not contact other members when there is no data, as every
+/// member knows from its own arguments.
 bool returns_at_once_when_empty(CollectiveOp op) {
   switch (op) {
     case CollectiveOp::kBcast:
@@ -172,7 +172,7 @@ bool returns_at_once_when_empty(CollectiveOp op) {
 
 bool CallBuilder::waits_for_nobody(CollectiveOp op, uint32_t comm, uint64_t sent,
                                    uint64_t received) const {
-  // Between groups some move no data while others do.
+  // On an intercommunicator some members move no data while others do.
   return sent == 0 && received == 0 && returns_at_once_when_empty(op) &&
          trace_->sizes == SizeConvention::kLogical && trace_->comms[comm].first_group == 0;
 }
@@ -181,7 +181,7 @@ uint8_t CallBuilder::part_flag(CollectiveOp op, uint32_t comm, int32_t root, uin
                                uint64_t received) const {
   if (sent > 0 && received > 0) return 0;
   const Communicator& members = trace_->comms[comm];
-  // Between groups only sums are known of the root's side, and a member of it has none.
+  // On an intercommunicator only sums are known of the root's group, and a member of it has none.
   if (trace_->sizes != SizeConvention::kLogical || members.first_group > 0 || members.size() <= 1)
     return 0;
   switch (op) {
@@ -210,7 +210,7 @@ void CallBuilder::begins_world(uint64_t /*event*/, double /*time*/, uint32_t com
 
 namespace {
 
-/// What an operation may say of its parts: CollectiveFlags.
+/// The CollectiveFlags that the parts of an operation may set.
 uint8_t flags_of_parts(CollectiveOp op) {
   if (op == CollectiveOp::kScatterv) return kHasParts;
   const bool to_each = op == CollectiveOp::kAlltoallv || op == CollectiveOp::kAlltoallw;
@@ -225,9 +225,9 @@ void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, u
   note_inside(event, time, true);
   const CallRole role = pending_.calls.back().role;
   if (role == CallRole::kInit) {
-    begins_world(event, time, comm);  // as our tracer and Score-P 8 make MPI_COMM_WORLD here
+    begins_world(event, time, comm);  // this is how our tracer and Score-P 8 record MPI_COMM_WORLD
   } else if (op == CollectiveOp::kDestroyHandle && role != CallRole::kFinalize) {
-    // MPI_Comm_free is collective by name; MPI libraries only drop a reference, and nobody waits.
+    // MPI_Comm_free is nominally collective; MPI libraries only drop a reference, and do not wait.
   } else if (waits_for_nobody(op, comm, sent, received)) {
     add_action(ActionKind::kNone);
   } else {
@@ -243,7 +243,7 @@ void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, u
 
 void CallBuilder::part(uint64_t event, double time, uint64_t bytes, uint32_t peers) {
   note_inside(event, time, false);
-  if (!open_) return;  // of no call
+  if (!open_) return;  // outside of calls
   const uint64_t most = (uint64_t{1} << Part::kBytesBits) - 1;
   if (!parts_.empty() && parts_.back().bytes == bytes) {
     parts_.back().members += peers;
@@ -293,7 +293,7 @@ void CallBuilder::icollective_complete(uint64_t event, double time, CollectiveOp
                                        uint64_t request) {
   const auto found = book_->collectives.take(request);
   if (!found) {
-    // Its start was not recorded: as good as a collective here.
+    // Its start was not recorded: treated as a blocking collective.
     collective_end(event, time, op, comm, root, sent, received);
     return;
   }
@@ -307,7 +307,7 @@ void CallBuilder::icollective_complete(uint64_t event, double time, CollectiveOp
     Action& started = poster.action_of(found->number);
     started.flags &= flags_of_parts(op);
     const uint8_t flags = part_flag(op, comm, root, sent, received);
-    // Whom it gives nothing to is on record already.
+    // The members to which it gives nothing are recorded already.
     started.flags |=
         started.flags & kSendsToSome ? flags & static_cast<uint8_t>(~kGivesNothing) : flags;
     started.op = op;
@@ -362,7 +362,7 @@ void CallBuilder::neighbours_end(uint64_t event, double time, uint64_t request) 
   const auto found = book_->among_neighbours.find(request);
   if (found != book_->among_neighbours.end()) {
     NeighbourRequest& ended = found->second;
-    add_action(ActionKind::kNone);  // there may be none to wait for
+    add_action(ActionKind::kNone);  // there may be nothing to wait for
     for (const uint32_t slot : ended.slots) {
       add_action(ActionKind::kWaitReceive).request = {
           .slot = slot, .bytes = ended.exchange.received / ended.slots.size()};
@@ -392,7 +392,7 @@ void CallBuilder::exchange_with_neighbours(const NeighbourExchange& exchange,
     follows = last_send_.follows ? kFollows : kFollows | kFollowsFirst;
   for (const int32_t to : destinations) {
     Action& send = message(ActionKind::kSend, to, exchange.sent / destinations.size());
-    send.flags = kBuffered;  // the call waits for what it receives alone
+    send.flags = kBuffered;  // the call waits only for what it receives
     if (to == trace_->rank_of(timeline_)) continue;
     send.flags |= follows;
     follows = follows ? kFollows : kFollows | kFollowsFirst;
@@ -442,8 +442,8 @@ void CallBuilder::stolen_before(uint64_t, double time, double ticks) {
   const double gap = std::max(0.0, time - last_leave_);
   if (ticks > gap && ends_with_join()) lose_in_join(ticks - gap);
   if (gap == 0) return;
-  // Where in the gap it was is not known: as if at its start, so that what lies before the next
-  // call is compute, with the functions and the overhead that are its.
+  // Its position in the gap is unknown. It is placed at the start, so that the rest of the gap is
+  // the compute before the next call, with its functions and overhead.
   Call stolen;
   stolen.enter = last_leave_;
   stolen.leave = last_leave_ = std::min(time, last_leave_ + ticks);
@@ -454,7 +454,7 @@ void CallBuilder::stolen_before(uint64_t, double time, double ticks) {
   stolen.first_record = static_cast<uint32_t>(gap_start_);
   pending_.calls.push_back(stolen);
   if (polls_ == 0) return;
-  // A loop of polls goes on behind it.
+  // A loop of polls continues after it.
   ++polls_;
   ++local_calls_;
 }
@@ -467,7 +467,7 @@ bool CallBuilder::ends_with_join() const {
   if (open_ || pending_.calls.empty() || pending_.calls.back().role != CallRole::kThread)
     return false;
   const Call& last = pending_.calls.back();
-  // Of a thread that is no timeline it has no action.
+  // If the thread is no timeline, the join has no action.
   if (last.actions == 0) return trace_->calls[last.name].joins;
   const Action& action = pending_.actions[last.first_action];
   return action.kind == ActionKind::kAwaitThread && !(action.flags & kBegins);
@@ -487,7 +487,7 @@ void CallBuilder::add_lost(Call& call) {
     return;
   call.spinning |= kLoses;
   if (call.first_action == pending_.actions.size()) call.spinning |= kOnlyLoses;
-  // Never more than the call took.
+  // At most the time of the call.
   double left = std::max(0.0, call.leave - call.enter);
   const auto add = [&](double ticks, uint8_t flags) {
     ticks = std::min(ticks, left);
@@ -505,12 +505,12 @@ void CallBuilder::finish() {
   end();
   while (!book_->partitioned.empty()) settle_partitioned(book_->partitioned.begin()->first);
   std::vector<size_t> open;
-  for (const auto& [number, action] : let_go_) open.push_back(number);
+  for (const auto& [number, action] : released_) open.push_back(number);
   for (size_t i = 0; i < posted_.size(); ++i) {
     if (!posted_[i].resolved) open.push_back(posted_base_ + i);
   }
   for (const size_t number : open) {
-    // A send is one whatever became of it.
+    // A send remains a send in any case.
     if (action_of(number).kind == ActionKind::kSend) {
       resolve(number);
     } else if (action_of(number).kind == ActionKind::kAwaitThread) {
@@ -548,19 +548,19 @@ size_t CallBuilder::ready() {
     posted_.erase(posted_.begin(), posted_.begin() + static_cast<std::ptrdiff_t>(first_posted_));
     first_posted_ = 0;
   }
-  // What a join lost may be told by the call behind it.
+  // The losses of a join may be recorded by the next call.
   const size_t joins = !finished_ && ends_with_join() ? 1 : 0;
   const size_t closed = pending_.calls.size() - (open_ ? 1 : 0) - std::max(polls_, joins);
   return posted_.empty() ? closed : std::min(closed, posted_[first_posted_].call - call_base_);
 }
 
-void CallBuilder::let_go() {
+void CallBuilder::release_open() {
   if (unresolved_ == 0 || most_held_ == SIZE_MAX) return;
   const size_t closed = pending_.calls.size() - (open_ ? 1 : 0) - polls_;
   const size_t held = closed * sizeof(Call) + pending_.actions.size() * sizeof(Action) +
                       pending_.records.size() * sizeof(Record);
   if (held <= most_held_ + kHeldForOpen * unresolved_) return;
-  // The latest eighth may go on waiting: what stays is copied (take()).
+  // The last eighth may stay: what stays is copied (take()).
   const size_t until = call_base_ + closed - closed / 8;
   for (size_t i = first_posted_; i < posted_.size() && posted_[i].call < until; ++i) {
     Posted& post = posted_[i];
@@ -569,7 +569,7 @@ void CallBuilder::let_go() {
     const auto action = static_cast<uint32_t>(post.action - action_base_);
     const size_t number = posted_base_ + i;
     late_.open.push_back({action, number});
-    let_go_[number] = {pending_.actions[action], call.event, call.name};
+    released_[number] = {pending_.actions[action], call.event, call.name};
     post.resolved = true;
     --unresolved_;
   }
@@ -579,7 +579,7 @@ bool CallBuilder::take(Block& block, size_t at_most) {
   block.clear();
   late_.clear();
   std::swap(late_.settled, settled_);
-  let_go();
+  release_open();
   const size_t count = std::min(at_most, ready());
   if (count == 0) {
     use_larger(pending_.calls, block.calls);
@@ -591,8 +591,7 @@ bool CallBuilder::take(Block& block, size_t at_most) {
   // Hand out the front, keep the rest.
   const bool all = count == pending_.calls.size();
   const size_t actions = all ? pending_.actions.size() : pending_.calls[count].first_action;
-  // Records after the last call wait for the call they lie before; only the kEnd takes what is
-  // left.
+  // Records after the last call belong to the next call; only the kEnd takes the remaining ones.
   const size_t records = finished_ && all ? pending_.records.size()
                          : all            ? gap_start_
                                           : pending_.calls[count].first_record;

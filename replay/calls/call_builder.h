@@ -18,38 +18,41 @@ namespace rubato {
 
 /// Turns the records of one location, in order, into calls with actions.
 ///
-/// The hard part is the nonblocking receive: matching is in post order, but the record that says
-/// whom it received from stands where it completed, often much later. So a posted receive stays
-/// unresolved until its completion (or our attribute on the post) names the peer, and take() hands
-/// out only the calls before the first unresolved one. A receive that is cancelled, or whose
-/// request is used again before it completed, or that never completes, becomes void; the last two
-/// are counted. With the start of a nonblocking collective it is the same: what was started stands
-/// where it completed. And a partitioned message leaves when the last of its partitions is ready,
-/// which is the last one only when the message is complete. A builder that lets actions go holds
-/// back kMostHeld bytes and kHeldForOpen for each open action (late_actions.h).
+/// The hard part is the nonblocking receive: matching is in post order, but the record that names
+/// the sender is at the completion, often much later. So a posted receive stays unresolved until
+/// its completion (or our attribute on the post) names the peer, and take() hands out only the
+/// calls before the first unresolved one. A receive that is cancelled, or whose request is reused
+/// before it completed, or that never completes, becomes void; the last two are counted. The start
+/// of a nonblocking collective is handled in the same way: the record of the operation is at its
+/// completion. A partitioned message leaves when the last of its partitions is ready, and which
+/// partition is the last one is known only when the message is complete. A builder that hands out
+/// open actions holds back at most kMostHeld bytes and kHeldForOpen for each open action
+/// (late_actions.h).
 ///
-/// A send that was cancelled is no message, and that, too, stands where it completed. Hardly any
-/// program does so, so sends are held back only in ranks that are known to: whoever finds
-/// has_cancelled_sends() at the end gives all records to new builders that hold_sends().
+/// A cancelled send is no message, and the cancellation is also recorded at its completion. Hardly
+/// any program cancels sends, so sends are held back only in ranks that are known to do so: if
+/// has_cancelled_sends() is true at the end, the caller passes all records to new builders with
+/// hold_sends().
 ///
-/// A send follows an open one (kFollows) when the send of the same timeline before it has a request
-/// that no record before this one completed; which is the same in every scenario, whatever its
-/// clocks say. Of MPI_Startall all messages but the first do, of a collective among neighbours
-/// likewise. A message to the own rank makes no burst, and one in partitions leaves nobody knows
-/// yet where: they neither follow nor are followed. Nor are sends without a request on record (some
-/// tracers write none), those of collectives among neighbours, and those whose request was used
-/// again, as it was freed before. What follows one that is cancelled later follows it all the same.
+/// A send follows an open one (kFollows) when the previous send of the same timeline has a request
+/// that no record before this one completed. This is the same in every scenario, independent of its
+/// clocks. All messages of MPI_Startall but the first follow, and likewise those of a neighbourhood
+/// collective. A message to the own rank is not part of a burst, and the time at which a
+/// partitioned message leaves is not known yet: these neither follow nor are followed. The same
+/// holds for sends without a recorded request (some tracers write none), sends of neighbourhood
+/// collectives, and sends whose request was reused, because it was freed before. A send that
+/// follows one that is cancelled later still follows.
 ///
-/// Builders of one rank's threads share a book of requests, and then have to get their records in
-/// the order of time (rank_calls.h). Their addresses must not change once they got one.
+/// Builders of one rank's threads share a book of requests, and must receive their records in the
+/// order of time (rank_calls.h). Their addresses must not change after the first record.
 class CallBuilder {
  public:
   static constexpr size_t kMostProbed = 64;
-  /// Nobody spins as long and then gives up.
+  /// Longer loops than this end with success.
   static constexpr size_t kMostPolls = 1 << 16;
   static constexpr uint32_t kReceivesAfterProbe = 1000;
-  /// Bytes of calls, actions and records that are held back, and how many more for each open
-  /// action: where thousands of receives are open at once, hardly any of them is let go.
+  /// Bytes of calls, actions and records that are held back, and the additional bytes for each open
+  /// action: where thousands of receives are open at once, hardly any are handed out open.
   static constexpr size_t kMostHeld = 256 << 10;
   static constexpr size_t kHeldForOpen = 1 << 10;
 
@@ -57,11 +60,11 @@ class CallBuilder {
       : trace_(&trace), timeline_(timeline), book_(std::move(book)) {}
 
   void keep_records(bool keep) { keep_records_ = keep; }
-  /// A nonblocking send is not handed out before its completion says that it was one.
+  /// Holds back each nonblocking send until its completion shows that it was not cancelled.
   void hold_sends() { hold_sends_ = true; }
-  /// Calls behind an open action are handed out once `most_held` bytes are held back, and late()
-  /// says what is missing. For take() without a limit.
-  void let_actions_go(size_t most_held = kMostHeld) { most_held_ = most_held; }
+  /// Once `most_held` bytes are held back, calls with open actions are handed out, and late() lists
+  /// what is missing. For take() without a limit.
+  void release_open_actions(size_t most_held = kMostHeld) { most_held_ = most_held; }
   /// True when a send was handed out that was cancelled later.
   bool has_cancelled_sends() const { return has_cancelled_sends_; }
 
@@ -73,43 +76,43 @@ class CallBuilder {
   void isend(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag, uint64_t bytes,
              uint64_t request, uint8_t flags = 0);
   void isend_complete(uint64_t event, double time, uint64_t request);
-  /// In MPI_Pready and its kin: a partition of this message is ready.
+  /// In MPI_Pready and similar calls: a partition of this message is ready.
   void partition_ready(uint64_t event, double time, uint64_t request);
-  /// `flags`: kAnySource, kAnyTag where the archive says so, kPartitioned.
+  /// `flags`: kAnySource and kAnyTag if the archive has them, kPartitioned.
   void irecv_request(uint64_t event, double time, uint64_t request, uint8_t flags);
   void recv(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag, uint64_t bytes,
             uint8_t wildcards);
   void irecv(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag, uint64_t bytes,
              uint64_t request);
-  /// The call that was entered just now is a probe for anything (`wildcards`), which found this
-  /// message. The receive that names it then stands for one that asks for as much.
+  /// The call that was entered just now is a probe with `wildcards`, which found this message. The
+  /// receive of the message is then treated as if it had the same wildcards.
   void probed(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag,
               uint8_t wildcards);
   void cancelled(uint64_t event, double time, uint64_t request);
-  void request_test(uint64_t event, double time, uint64_t request);  ///< that was not complete
+  void request_test(uint64_t event, double time, uint64_t request);  ///< which was not complete
   void collective_end(uint64_t event, double time, CollectiveOp op, uint32_t comm, int32_t root,
                       uint64_t sent, uint64_t received);
-  /// The open call is MPI_Init, which is collective on `comm`. It keeps its time, whatever it did;
-  /// its one action does nothing (common_start.h).
+  /// The open call is MPI_Init, which is collective on `comm`. It keeps its time; its one action
+  /// has no effect (common_start.h).
   void begins_world(uint64_t event, double time, uint32_t comm);
-  /// In a vector collective that the open call makes, or prepares, the next `peers` members get so
-  /// many bytes each.
+  /// In a vector collective that the open call makes, or prepares, each of the next `peers` members
+  /// gets `bytes` bytes.
   void part(uint64_t event, double time, uint64_t bytes, uint32_t peers);
   /// The open call prepares a collective, whose parts follow.
   void prepares_parts(uint64_t event, double time, uint64_t request);
-  /// `init_order`: which of its communicator's persistent collectives it is, from 1; 0: of none, or
-  /// not known.
+  /// `init_order`: its number among the persistent collectives of its communicator, from 1; 0: not
+  /// persistent, or not known.
   void icollective_request(uint64_t event, double time, uint64_t request, uint32_t init_order);
   void icollective_complete(uint64_t event, double time, CollectiveOp op, uint32_t comm,
                             int32_t root, uint64_t sent, uint64_t received, uint64_t request);
-  /// A collective among neighbours in the call that was entered just now: a message to each of them
-  /// and one from each, if the archive says who they are. `request` 0: the call completes it.
+  /// A neighbourhood collective in the call that was entered just now: a message to each neighbour
+  /// and one from each, if the archive contains the neighbours. `request` 0: the call completes it.
   void neighbours(uint64_t event, double time, NeighbourExchange exchange, uint64_t request);
   /// The call only prepares it.
   void neighbours_init(uint64_t event, double time, NeighbourExchange exchange, uint64_t request);
   void neighbours_start(uint64_t event, double time, uint64_t request);
   void neighbours_end(uint64_t event, double time, uint64_t request);
-  /// The completion of one that cannot be replayed: keeps the time of the call that saw it.
+  /// The completion of an operation that cannot be replayed: the call keeps its time.
   void icollective_kept(uint64_t event, double time, uint64_t request);
   // One-sided communication. `window` is an index into TraceDefinitions::comms; a collective on it
   // goes to collective_end().
@@ -120,60 +123,60 @@ class CallBuilder {
   void epoch(uint64_t event, double time, uint32_t window, uint32_t group);
   void lock(uint64_t event, double time, uint32_t window, int32_t target, bool exclusive);
   void unlock(uint64_t event, double time, uint32_t window, int32_t target);
-  // Threads of the rank (thread_steps.cc): one is created by this one, this one begins as it or
-  // ends, and its end was waited for, if there is an open call in that.
+  // Threads of the rank (thread_steps.cc): this thread creates another one; it begins; it ends; it
+  // has waited for the end of another one, in the open call if there is one.
   void thread_create(uint64_t event, double time, ThreadName thread);
   void thread_begin(uint64_t event, double time, ThreadName thread);
   void thread_end(uint64_t event, double time, ThreadName thread);
   void thread_wait(uint64_t event, double time, ThreadName thread);
   void measurement(uint64_t event, double time, bool on);
-  /// In a call it is a part of it that models do without (kLost), else a call of role kFlush.
+  /// In a call: a part of it that models drop (kLost). Elsewhere: a call of role kFlush.
   void buffer_flush(uint64_t event, double time, double stop);
-  /// Between the call before and the one that is entered next, at `time`, the thread had no core
-  /// for so many ticks; no more of them count than there are.
+  /// Between the previous call and the one that is entered next, at `time`, the thread had no core
+  /// for `ticks`; at most the length of the gap counts.
   void stolen_before(uint64_t event, double time, double ticks);
   /// Likewise inside the open call.
   void stolen_inside(uint64_t event, double time, double ticks);
   void other(uint64_t event, double time);
 
-  /// No more records here. Closes what is open, appends the kEnd.
+  /// No more records of this location. Closes what is open, appends the kEnd.
   void end();
-  /// Nor in any other builder that shares the requests: also voids what never completed.
+  /// No more records of any builder that shares the requests. Also voids what never completed.
   void finish();
 
-  /// How many calls are ready: closed, and before the first one whose peers are not known.
+  /// The number of calls that are ready: closed, and before the first one with unknown peers.
   size_t ready();
-  /// Moves up to `at_most` of the calls that are ready to `block` (which is cleared first); false
-  /// when there is none, and nothing in late() either.
+  /// Moves up to `at_most` of the ready calls to `block` (which is cleared first); false when there
+  /// is none, and nothing in late() either.
   bool take(Block& block, size_t at_most = SIZE_MAX);
-  /// Which actions of the block that was taken last are not known, and what such of earlier ones
-  /// are. (A block of no calls may bring some.)
+  /// The unresolved actions of the block that was taken last, and the resolved ones of earlier
+  /// blocks. (A block without calls may have some.)
   const LateActions& late() const { return late_; }
   /// The calls that were not handed out yet, the open one last.
   Block& pending() { return pending_; }
   size_t actions_taken() const { return action_base_; }
 
   // For loop_cache.h:
-  /// True between two calls, where what follows is all that its calls depend on. (Of a rank with
-  /// one timeline.)
+  /// True between two calls if later calls depend only on later records. (Of a rank with one
+  /// timeline.)
   bool is_quiet() const {
     return begun_ && !open_ && polls_ == 0 && function_records_ == 0 && parts_.empty() &&
            !prepared_ && probed_.empty() && book_->slots.in_use() == 0;
   }
-  /// How many of the last calls may turn out to have been spinning.
+  /// The number of last calls that may turn out to have been spinning.
   size_t polls() const { return polls_; }
-  /// True when the last record ended a poll in a run of them, whose Enter, at `event`, was the
-  /// record before, and when `count` more like that would only make the run longer.
+  /// True when the last record ended a poll in a run of polls, its Enter, at `event`, was the
+  /// previous record, and `count` more such polls would only make the run longer.
   bool may_poll_again(uint64_t event, size_t count) const {
     if (open_ || polls_ < 2 || polls_ + count > kMostPolls || keep_records_) return false;
     const Call& last = pending_.calls.back();
     return last.event == event && last_event_ == event + 1 && is_a_poll(last);
   }
-  /// So many polls like the last call follow: their Enters and Leaves are the records from `event`
-  /// on, at `ticks(0)`, `ticks(1)`, ..., none earlier than the one before.
+  /// `count` polls like the last call follow: their Enters and Leaves are the records from `event`
+  /// on, at `ticks(0)`, `ticks(1)`, ..., in ascending order.
   template <typename Ticks>
   void poll_again(size_t count, uint64_t event, Ticks ticks);
-  /// How many calls are pending, less the open one.
+  /// The number of pending calls without the open one.
   size_t closed_calls() const { return pending_.calls.size() - (open_ ? 1 : 0); }
   /// Records up to `event` became calls without this builder, which was quiet and still is.
   void skip(uint64_t event, double time) {
@@ -195,11 +198,11 @@ class CallBuilder {
  private:
   struct Posted {
     size_t call;    ///< index into calls_, counted from the first call of the location
-    size_t action;  ///< likewise
+    size_t action;  ///< counted likewise
     bool resolved = false;
   };
   /// An action that was handed out before it was resolved.
-  struct LetGo {
+  struct Released {
     Action action;
     uint64_t event;  ///< of its call
     uint16_t name;   ///< likewise
@@ -213,76 +216,76 @@ class CallBuilder {
   void close_call(double time);
   /// The open call is MPI_Finalize.
   void close_finalize();
-  /// The open call gets what it lost (kLost).
+  /// Adds the losses of the open call (kLost).
   void add_lost(Call& call);
   /// True where the last call, which is closed, is a join.
   bool ends_with_join() const;
-  /// That call lost so much more.
+  /// Adds to the losses of that call.
   void lose_in_join(double ticks);
-  /// A call that named what it tested in vain was closed.
+  /// A call was closed whose record contains its unsuccessful tests.
   void settle_tests(Call& call);
   /// The last call was closed: counts it as a poll, or ends the run of polls before it.
   void follow_polls();
   bool is_a_poll(const Call& call) const;
   bool is_a_vain_test(const Call& call) const;
-  /// Marks a run of polls, or a blocking probe and what follows, if its last call got what they
-  /// looked for; false when it did not.
+  /// Marks a run of polls, or a blocking probe and the calls after it, if its last call obtained
+  /// what they looked for; false otherwise.
   bool end_polls(std::span<Call> run);
-  /// The call that was closed last makes a partition ready, and nobody says of which message.
+  /// The call that was closed last makes a partition ready, of an unknown message.
   void some_partition_ready();
   /// The last action, the send of a partitioned message, waits for its partitions.
   void start_partitioned(uint64_t request);
-  /// For now the message leaves in the open call.
+  /// Until further notice the message leaves in the open call.
   void leave_here(RequestBook::PartitionedSend& message);
-  /// It left where it is known to.
+  /// Sets where the message left.
   void settle_partitioned(uint64_t request);
-  /// It left nowhere; false when there is none.
+  /// The message was not sent; false when there is none.
   bool cancel_partitioned(uint64_t request);
-  /// True when the send before is open; it was nonblocking then.
+  /// True when the previous send is open, and hence nonblocking.
   bool follows_open_send() const;
-  /// The call that a communication record belongs to; one of no length when it stands outside any.
+  /// Makes sure that a communication record belongs to a call: outside of calls opens one of zero
+  /// length.
   void ensure_call(uint64_t event, double time);
   Action& add_action(ActionKind kind);
-  /// Does an action of this kind that is resolved later, by whom `book` finds.
+  /// Adds an action of this kind that is resolved later, through `book`.
   void post(ActionKind kind, uint64_t request, RequestTable<RequestBook::OpenPost>& book);
-  /// The last action, a send, is known to be one once it completes.
+  /// Holds back the last action, a send, until it completes.
   void hold_send(uint64_t request);
-  /// It has completed, or nothing is known of that.
+  /// The send has completed, or its completion cannot be known.
   void settle_send(uint64_t request);
-  /// A send of either kind whose completion was not seen, as its request is used again or freed.
+  /// A send whose completion was not seen, because its request was reused or freed.
   void settle_unseen(uint64_t request);
-  /// A receive that a probe may have looked for gets what that asked for.
+  /// Gives a receive the wildcards of the probe that found its message.
   void ask_as_probed(Action& receive);
-  /// `request`: of one that the call does not complete.
+  /// `request`: null if the call completes the exchange.
   void exchange_with_neighbours(const NeighbourExchange& exchange, NeighbourRequest* request);
-  // Of one that was posted, by its number.
+  // These take the number of a posted action.
   void make_void(size_t number);
   void give_up(size_t number);  ///< voids it and counts it as never completed
   Action& action_of(size_t number);
   void resolve(size_t number);  ///< its action is known now
-  /// Of one that was not let go.
+  /// REQUIRES: not handed out.
   Posted& posted(size_t number) { return posted_[number - posted_base_]; }
-  /// Notes that an action of the open call, the last one, is resolved later; its number.
+  /// Notes that the last action, in the open call, is resolved later; returns its number.
   size_t note_posted();
-  /// Where too much is held back, nobody waits any longer for the older ones.
-  void let_go();
-  /// A call of no length that does one thing to other threads.
+  /// If too much is held back, hands out the older open actions.
+  void release_open();
+  /// Adds a call of zero length with one action on other threads.
   void add_thread_call(uint64_t event, double time, ActionKind kind, uint8_t flags, uint32_t slot);
-  /// The thread that this timeline is ends.
-  /// `is_on_record`: by a record of its own; else the thread has no more records, or another one
-  /// begins on its location.
+  /// The thread of this timeline ends. `is_on_record`: by its own record; else the thread has no
+  /// more records, or another one begins on its location.
   void end_thread(uint64_t event, double time, bool is_on_record);
   size_t calls_so_far() const { return call_base_ + pending_.calls.size(); }
   /// CollectiveFlags of a member whose part is empty.
   uint8_t part_flag(CollectiveOp op, uint32_t comm, int32_t root, uint64_t sent,
                     uint64_t received) const;
-  /// Behind the last action, a collective: what it sends to each. Unless `op` is known, its flags
-  /// say more than it may have.
+  /// Appends to the last action, a collective, what it sends to each member. If `op` is unknown,
+  /// all flags that may apply are set.
   void add_parts(const std::vector<Part>& parts, std::optional<CollectiveOp> op);
-  /// The open call is over: what was said of its parts goes to the request it prepared, or is
-  /// forgotten.
+  /// The open call is over: the parts recorded in it go to the request that it prepared, or are
+  /// dropped.
   void end_parts();
-  /// True of a collective that moves no data and from which MPI libraries return at once.
+  /// True for a collective that moves no data and from which MPI libraries return at once.
   bool waits_for_nobody(CollectiveOp op, uint32_t comm, uint64_t sent, uint64_t received) const;
 
   const TraceDefinitions* trace_;
@@ -297,51 +300,51 @@ class CallBuilder {
   bool tail_ = false;      ///< inside a call, after its blocking point
   int nested_ = 0;         ///< MPI regions inside the open call
   double last_time_ = 0;
-  double last_leave_ = 0;  ///< of the call before
+  double last_leave_ = 0;  ///< of the previous call
   Lost lost_;              ///< of the open call
   uint64_t last_event_ = 0;
   Oddity open_receives_;
   Oddity open_collectives_;
   Oddity backwards_;
-  std::optional<ThreadName> thread_;  ///< that began here and did not end
+  std::optional<ThreadName> thread_;  ///< the thread that began here and has not ended
   bool is_joined_ = false;
 
-  // Calls that were not handed out yet, with the number of calls, actions before them.
+  // Calls that were not handed out yet, and the number of calls and actions before them.
   Block pending_;
   std::vector<Part> parts_;           ///< of the open call
-  std::optional<uint64_t> prepared_;  ///< request that it prepares
-  /// The last message that left for another rank, if its call does not complete it; else no slot.
+  std::optional<uint64_t> prepared_;  ///< request that the open call prepares
+  /// The last message to another rank, if its call does not complete it; else no slot.
   struct {
     uint64_t request = 0;
     uint32_t slot = kNoSlot;
     bool follows = false;
   } last_send_;
-  /// Receives that probes found and that were not made yet, the latest last. Of programs that leave
-  /// what they found the latest kMostProbed count, and none after kReceivesAfterProbe receives of
-  /// something else.
+  /// Receives of probed messages that were not posted yet, the latest last. For programs that do
+  /// not receive what they find: at most the latest kMostProbed, and none after kReceivesAfterProbe
+  /// other receives.
   std::vector<Action> probed_;
   uint32_t receives_after_probe_ = 0;
   uint32_t function_records_ = 0;  ///< after the last closed call
-  size_t polls_ = 0;               ///< the last closed calls, if they may have been spinning
+  size_t polls_ = 0;               ///< number of last closed calls that may have been spinning
   GivenUp given_up_;
-  size_t local_calls_ = 0;  ///< the last ones of these, which talk to nobody
+  size_t local_calls_ = 0;  ///< number of the last of these that do not communicate
   size_t gap_start_ = 0;  ///< index into pending_.records: the first one after the last closed call
   size_t call_base_ = 0;
   size_t action_base_ = 0;
 
-  /// In post order; resolved ones leave at the front: those before first_posted_ have.
+  /// In post order; those before first_posted_ are resolved.
   std::vector<Posted> posted_;
   size_t first_posted_ = 0;
   size_t unresolved_ = 0;  ///< of posted_
   size_t most_held_ = SIZE_MAX;
   size_t posted_base_ = 0;                     ///< number of posted_[0]
-  std::map<size_t, LetGo> let_go_;             ///< by number, all below those that are not resolved
+  std::map<size_t, Released> released_;        ///< by number, all below the unresolved ones
   LateActions late_;                           ///< of the block that was taken last
   std::vector<LateActions::Settled> settled_;  ///< since then
   std::shared_ptr<RequestBook> book_;
 };
 
-// --- What is called for every record, to be inlined into the reader of the archive ---
+// --- Called for every record, inlined into the reader of the archive ---
 
 [[gnu::always_inline]] inline void CallBuilder::note(uint64_t event, double time,
                                                      RecordPhase phase) {
@@ -380,7 +383,7 @@ class CallBuilder {
 
 [[gnu::always_inline]] inline void CallBuilder::ensure_call(uint64_t event, double time) {
   if (open_) return;
-  // The last entry of the table stands for records outside of any MPI region.
+  // The last entry of the table is for records outside of any MPI region.
   open_call(event, time, static_cast<uint16_t>(trace_->calls.size() - 1), CallRole::kMpi);
   implicit_ = true;
 }
@@ -460,15 +463,15 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
   send(event, time, comm, peer, tag, bytes);
   Action& action = pending_.actions.back();
   action.flags = (action.flags & ~kBlocking) | flags;
-  // A request used again before its completion was seen (freed, or its wait filtered out): nobody
-  // will wait for the message before, so its slot is free.
+  // A request that is reused before its completion was seen (freed, or its wait filtered out): the
+  // previous message will not be waited for, so its slot is free.
   const auto [slot, is_new] = book_->send_slots.open(request);
   if (is_new) {
     *slot = book_->allocate_slot();
   } else {
     settle_unseen(request);
   }
-  if (*slot == before.slot) {  // it was complete, or freed, and is not the one that is open now
+  if (*slot == before.slot) {  // the previous send was complete, or freed, and is not open now
     action.flags &= static_cast<uint8_t>(~(kFollows | kFollowsFirst));
     before.slot = last_send_.slot = kNoSlot;
   }
@@ -491,7 +494,7 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
   if (hold_sends_) [[unlikely]]
     settle_send(request);
   if (const auto slot = book_->send_slots.take(request)) {
-    // MPI_Request_free lets go of a send that goes on by itself: it waits for nobody.
+    // MPI_Request_free: the send completes by itself, and no call waits for it.
     const bool freed = trace_->calls[pending_.calls.back().name].frees_request;
     Action& action = add_action(freed ? ActionKind::kNone : ActionKind::kWaitSend);
     if (!freed) action.request.slot = *slot;
@@ -525,19 +528,19 @@ inline size_t CallBuilder::note_posted() {
 }
 
 [[gnu::always_inline]] inline Action& CallBuilder::action_of(size_t number) {
-  if (!let_go_.empty()) [[unlikely]] {
-    const auto found = let_go_.find(number);
-    if (found != let_go_.end()) return found->second.action;
+  if (!released_.empty()) [[unlikely]] {
+    const auto found = released_.find(number);
+    if (found != released_.end()) return found->second.action;
   }
   return pending_.actions[posted(number).action - action_base_];
 }
 
 [[gnu::always_inline]] inline void CallBuilder::resolve(size_t number) {
-  if (!let_go_.empty()) [[unlikely]] {
-    const auto found = let_go_.find(number);
-    if (found != let_go_.end()) {
+  if (!released_.empty()) [[unlikely]] {
+    const auto found = released_.find(number);
+    if (found != released_.end()) {
       settled_.push_back({number, found->second.action});
-      let_go_.erase(found);
+      released_.erase(found);
       return;
     }
   }
@@ -563,7 +566,7 @@ inline size_t CallBuilder::note_posted() {
                                                       uint64_t request) {
   const auto found = book_->receives.take(request);
   if (!found) {
-    // Its post was not recorded: as good as a receive here.
+    // Its post was not recorded: treated as a blocking receive.
     recv(event, time, comm, peer, tag, bytes, 0);
     return;
   }

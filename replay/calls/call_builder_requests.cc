@@ -1,5 +1,5 @@
-// What becomes of requests: messages in partitions, tests in vain, sends that are held back,
-// cancelled or followed by others, receives that were looked for before.
+// Requests: partitioned messages, unsuccessful tests, sends that are held back, cancelled or
+// followed by others, receives whose message was probed.
 
 #include <algorithm>
 
@@ -64,7 +64,7 @@ void CallBuilder::settle_tests(Call& call) {
   const auto first = pending_.actions.begin() + call.first_action;
   const auto is_test = [](const Action& action) { return action.kind == ActionKind::kTested; };
   if (std::all_of(first, pending_.actions.end(), is_test)) return;
-  // It completed something: what it found not complete besides counts for nothing.
+  // It completed something: the requests that it found incomplete do not count.
   call.spinning &= ~kNamesTests;
   for (auto action = first; action != pending_.actions.end(); ++action) {
     if (is_test(*action)) *action = {};
@@ -80,13 +80,13 @@ bool CallBuilder::cancel_partitioned(uint64_t request) {
   const auto message = book_->partitioned.find(request);
   if (message == book_->partitioned.end()) return false;
   const auto [builder, number] = message->second.leaves;
-  builder->resolve(number);  // to leave nothing there
+  builder->resolve(number);  // resolved, so that no unresolved post stays
   book_->partitioned.erase(message);
   return true;
 }
 
 bool CallBuilder::follows_open_send() const {
-  // Another thread may have completed it, and used its request for something else.
+  // Another thread may have completed it, and reused its request.
   const uint32_t* slot = book_->send_slots.find(last_send_.request);
   return slot && *slot == last_send_.slot;
 }
@@ -105,18 +105,18 @@ void CallBuilder::cancelled(uint64_t event, double time, uint64_t request) {
     receive->poster->make_void(receive->number);
   } else if (const auto slot = book_->send_slots.take(request)) {
     const bool freed = open_ && trace_->calls[pending_.calls.back().name].frees_request;
-    if (freed) settle_unseen(request);  // nobody knows whether it was cancelled in time
+    if (freed) settle_unseen(request);  // it is unknown whether the cancellation was in time
     if (const auto held = book_->held_sends.take(request)) {
       held->poster->make_void(held->number);
     } else {
-      // One in partitions is held back anyway.
+      // A partitioned message is held back anyway.
       if (!freed && !cancel_partitioned(request)) has_cancelled_sends_ = true;
       book_->free_slot(*slot);
     }
   } else {
     return;
   }
-  if (open_) add_action(ActionKind::kNone);  // this call saw it end, and waited for nobody
+  if (open_) add_action(ActionKind::kNone);  // this call completed it without waiting
 }
 
 namespace {
@@ -133,7 +133,7 @@ void CallBuilder::probed(uint64_t, double, uint32_t comm, int32_t peer, uint32_t
   found.comm = comm;
   found.message = {.peer = peer, .tag = tag};
   found.flags = wildcards;
-  // Whoever looks twice finds the same message again.
+  // A repeated probe finds the same message again.
   std::erase_if(probed_, [&](const Action& each) { return same_message(each, found); });
   if (probed_.size() == kMostProbed) probed_.erase(probed_.begin());
   probed_.push_back(found);
@@ -162,11 +162,11 @@ void CallBuilder::make_void(size_t number) {
 void CallBuilder::give_up(size_t number) {
   Oddity& open = action_of(number).kind == ActionKind::kPost ? open_receives_ : open_collectives_;
   if (open.count++ == 0) {
-    const auto gone = let_go_.find(number);
-    const bool is_gone = gone != let_go_.end();
-    const Call* call = is_gone ? nullptr : &pending_.calls[posted(number).call - call_base_];
-    const uint64_t event = is_gone ? gone->second.event : call->event;
-    const uint16_t name = is_gone ? gone->second.name : call->name;
+    const auto released = released_.find(number);
+    const bool is_released = released != released_.end();
+    const Call* call = is_released ? nullptr : &pending_.calls[posted(number).call - call_base_];
+    const uint64_t event = is_released ? released->second.event : call->event;
+    const uint16_t name = is_released ? released->second.name : call->name;
     open.first = trace_->name_of(timeline_) + ", event " + std::to_string(event) + " (" +
                  trace_->calls[name].name + ")";
   }

@@ -37,12 +37,12 @@ void LoopCache::record(const PlainRecord& record, Request role, uint64_t event, 
   if (pause_ > 0) --pause_;
   if (builder_->polls() >= kFewPolls) return expect_polls(record, event, time);
   if (pause_ > 0 || !builder_->is_quiet()) return;
-  // From here on the builder's calls are taken here.
+  // From here on the calls of the builder are taken here.
   if (builder_->take(block_)) store_->append(timeline_, block_, builder_->late());
   begin();
 }
 
-/// Expects what followed the last time, if it is known.
+/// Expects the stretch that followed the last time, if it is known.
 void LoopCache::begin() {
   if (credit_ < 0) return rest();
   if (packer_->empty()) {  // shapes are known within a piece
@@ -56,7 +56,7 @@ void LoopCache::begin() {
   mode_ = Mode::kFollowing;
   next_ = stretch.records.data();
   end_ = next_ + stretch.records.size();
-  // The first call must be as far behind the one before, in records, as that of its shape.
+  // The first call must have the same distance in records from the previous call as its shape.
   const KnownCall& first = stretch.calls.front();
   expected_event_ = packer_->event_of_next(first.shape) - first.enter;
   last_opened_ = -1;
@@ -87,7 +87,7 @@ void LoopCache::rest() {
 void LoopCache::end_as_expected() {
   const uint64_t last_event = expected_event_ - 1;
   if (backwards_) {
-    // All but the last go to the builder, and then the last.
+    // All but the last record go to the builder, and then the last one.
     const Known last = *--next_;
     --expected_event_;
     give_up_expectation();
@@ -105,7 +105,7 @@ void LoopCache::end_as_expected() {
 }
 
 void LoopCache::give_up_expectation() {
-  // Copied, as what is learned may put other stretches in the place of this one.
+  // Copied, because learning may replace this stretch by others.
   const std::vector<Known> came(stretches_[current_].records.data(), next_);
   uint64_t event = expected_event_ - came.size();
   credit_ -= 4;
@@ -191,10 +191,10 @@ void LoopCache::learn(const PlainRecord& record, Request role, uint64_t event, u
 
 void LoopCache::end_of_learning() {
   builder_->take(block_);
-  assert(builder_->late().empty());  // it was quiet not long ago
+  assert(builder_->late().empty());  // the builder was quiet just before
   for (size_t i = 0; i < block_.calls.size(); ++i) {
     const uint16_t shape = packer_->add(block_, i);
-    // One that brings its slots along cannot be told by its number.
+    // A shape with its own slots is not identified by its number.
     can_be_known_ = can_be_known_ && !packer_->is_open(shape);
     if (i < learned_.calls.size()) learned_.calls[i].shape = shape;
   }

@@ -9,15 +9,15 @@
 // earlier record. So the cache keeps the records of each stretch and, as shapes, its calls. After a
 // stretch it expects the one that followed the last time. While records are as expected, only their
 // times are noted; at the end of the stretch its calls are packed, shape by shape. At the first
-// unexpected record, the noted records go to the CallBuilder, as if nothing had been expected, and
-// the result is a new stretch to know.
+// unexpected record, the noted records go to the CallBuilder, as without the cache, and the result
+// is a new stretch.
 //
 // If stretches do not repeat, or never end (a request that never completes), the cache pauses and
 // tries again later. The calls are the same in any case.
 //
-// A run of polls needs no quiet moment: one more poll (polling.h) of no records but its Enter and
-// its Leave depends on nothing before it. So behind a few of them the cache expects more of the
-// same, and hands them to the builder by the dozen.
+// A run of polls needs no quiet moment: one more poll (polling.h) with no records but its Enter and
+// its Leave does not depend on earlier records. So after a few polls the cache expects more of
+// them, and passes them to the builder in batches.
 
 #include <cstdint>
 #include <functional>
@@ -32,7 +32,7 @@ namespace rubato {
 
 /// A record of the archive without its time and its request.
 struct PlainRecord {
-  uint64_t what = 0;   ///< its kind, and whatever fits
+  uint64_t what = 0;   ///< its kind, and further fields that fit
   uint64_t where = 0;  ///< communicator, peer, tag, ...
   uint64_t sent = 0;
   uint64_t received = 0;
@@ -58,7 +58,7 @@ struct PlainRecord {
 class LoopCache {
  public:
   using Request = PlainRecord::Request;
-  /// Hands a record to the builder.
+  /// Passes a record to the builder.
   using Give =
       std::function<void(const PlainRecord&, uint64_t event, uint64_t time, uint64_t request)>;
 
@@ -81,7 +81,7 @@ class LoopCache {
     backwards_ |= now < before_this_;
     before_this_ = now;
     if (role == Request::kOpens) {
-      // One with a higher number than those before is none that is open.
+      // A request with a higher number than all before cannot be open.
       if (static_cast<int64_t>(request) <= last_opened_) return false;
       last_opened_ = static_cast<int64_t>(request);
     }
@@ -105,7 +105,7 @@ class LoopCache {
  private:
   enum class Mode : uint8_t { kIdle, kLearning, kFollowing, kPolling };
 
-  /// When a record came the last time, and with which request.
+  /// Time and request of a record in its last occurrence.
   struct Seen {
     int64_t ticks = 0;
     uint64_t request = 0;
@@ -113,7 +113,7 @@ class LoopCache {
   struct Known {
     PlainRecord record;
     Seen seen = {};
-    uint32_t opened_before = 0;  ///< how far before it that was which it completes; else 0
+    uint32_t opened_before = 0;  ///< distance to the record that opened its request; else 0
     Request role = Request::kNone;
     bool operator==(const Known& o) const {
       return record == o.record && opened_before == o.opened_before && role == o.role;
@@ -129,22 +129,22 @@ class LoopCache {
   static constexpr uint64_t kNoEvent = UINT64_MAX;
   static constexpr size_t kMostRecords = 1024;  ///< of a stretch
   static constexpr int kMostCredit = 256;
-  static constexpr int kPause = 4096;     ///< records in which nothing is expected
-  static constexpr size_t kFewPolls = 4;  ///< more may follow
+  static constexpr int kPause = 4096;     ///< records during which nothing is expected
+  static constexpr size_t kFewPolls = 4;  ///< after so many polls more are expected
   static constexpr size_t kPollsAtOnce = 64;
 
   void end_as_expected();
   void give_up_expectation();
-  /// The builder got `last` just now: expects more polls like the last call, if that ended one.
+  /// The builder received `last` just now: if that ended a poll, expects more polls like it.
   void expect_polls(const PlainRecord& last, uint64_t event, uint64_t time);
-  /// Expects polls_ behind this record.
+  /// Expects polls_ after this record.
   void expect_polls_behind(uint64_t event, uint64_t time);
-  /// Gives the polls that came as expected to the builder, which has them then.
+  /// Passes the polls that arrived as expected to the builder.
   void give_polls();
   void learn(const PlainRecord& record, Request role, uint64_t event, uint64_t time,
              uint64_t request);
   void end_of_learning();
-  /// Among those known; it becomes one of them where it is new.
+  /// The number of the learned stretch among the known ones; a new one is added.
   size_t number_of_learned();
   void begin();
   void begin_to_learn();
@@ -160,17 +160,17 @@ class LoopCache {
   uint64_t origin_;
   Give give_;
 
-  // While following: which of the records of a stretch come next. While polling: of polls_.
+  // While following: the next record of the stretch. While polling: of polls_.
   Known* next_ = nullptr;
   Known* end_ = nullptr;
-  uint64_t expected_event_ = kNoEvent;  ///< number of the next one; kNoEvent while not following
+  uint64_t expected_event_ = kNoEvent;  ///< number of the next record; kNoEvent while not following
   int64_t last_opened_ = -1;
-  int64_t before_this_ = 0;  ///< ticks of the record before
-  bool backwards_ = false;   ///< the clock ran backwards: the builder counts that
+  int64_t before_this_ = 0;  ///< ticks of the previous record
+  bool backwards_ = false;   ///< the clock ran backwards: the builder counts this
 
   Mode mode_ = Mode::kIdle;
-  std::vector<Known> polls_;   ///< Enter and Leave by turns
-  PlainRecord record_before_;  ///< the last one that came while nothing was expected
+  std::vector<Known> polls_;   ///< alternating Enter and Leave
+  PlainRecord record_before_;  ///< the last record received while nothing was expected
   uint64_t event_before_ = kNoEvent;
   std::vector<Stretch> stretches_;  ///< of the current piece
   std::unordered_multimap<uint64_t, size_t> by_hash_;
@@ -179,7 +179,7 @@ class LoopCache {
   Stretch learned_;
   std::unordered_map<uint64_t, uint32_t> open_;  ///< while learning: by request
   uint64_t first_event_ = 0;                     ///< likewise
-  bool can_be_known_ = true;                     ///< what is being learned
+  bool can_be_known_ = true;                     ///< for the stretch that is being learned
   Block block_;
   int credit_ = kMostCredit;
   int pause_ = 0;

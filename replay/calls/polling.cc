@@ -7,11 +7,11 @@
 namespace rubato {
 namespace {
 
-constexpr double kWork = 10;              ///< times the median poll
+constexpr double kWork = 10;              ///< in units of the median poll
 constexpr double kInterruption = 1000;    ///< likewise, the longest
-constexpr double kMostInterrupted = 0.1;  ///< of what was polled
-constexpr size_t kFewPolls = 16;          ///< a loop that waits may be as short, whatever ends it
-constexpr uint64_t kGoodPart = 4;         ///< one in so many
+constexpr double kMostInterrupted = 0.1;  ///< as a share of the polled time
+constexpr size_t kFewPolls = 16;          ///< a loop that waits may be this short, however it ends
+constexpr uint64_t kGoodPart = 4;         ///< one part in this many
 
 double median_poll(std::span<const Call> run, const IsPoll& is_poll) {
   std::vector<double> lengths;
@@ -24,23 +24,24 @@ double median_poll(std::span<const Call> run, const IsPoll& is_poll) {
   return *middle;
 }
 
-/// True of what no program does: the tracer wrote its buffer, or others had the core.
+/// True for time that is not the program's: the tracer wrote its buffer, or others had the core.
 bool is_lost_time(const Call& call) {
   return call.role == CallRole::kFlush || call.role == CallRole::kStolen;
 }
 
-/// What may have interrupted a loop and is no work, looking at it from its end.
+/// Gaps that interrupt a loop and are no work, examined from its end.
 ///
-/// An interrupt takes as long as a hundred polls, but is rare: what went into them takes little
-/// time beside what was polled. What can be saved up for one is limited, so that a program that
-/// works, polls now and then, and waits in the end, does not lose its work.
+/// An interrupt takes as long as a hundred polls, but is rare: the interrupted time is small
+/// compared with the polled time. The time that can be accumulated for one interrupt is limited, so
+/// that the work of a program that works, polls now and then, and waits at the end, still counts as
+/// work.
 class Interruptions {
  public:
-  /// So long was polled in all; none is longer than `most`.
+  /// `in_all`: the polled time; `most`: the longest interrupt.
   Interruptions(double in_all, double most) : most_(most) { polled(in_all); }
-  /// So long was polled since the last one.
+  /// Adds the polled time since the last interrupt.
   void polled(double ticks) { left_ = std::min(most_, left_ + kMostInterrupted * ticks); }
-  /// True where so long a stretch may be one, which it then is.
+  /// True if a gap of this length can be an interrupt; then it counts as one.
   bool take(double ticks) {
     if (ticks > left_) return false;
     left_ -= ticks;
@@ -69,7 +70,7 @@ void GivenUp::count(std::span<const Call> polls, uint16_t ended_by, const IsPoll
   if (polls.size() <= kFewPolls) return;
   bool waits = false;
   for (auto first = polls.begin(); first != polls.end();) {
-    // Most are like the one before.
+    // Most are like the previous one.
     const auto end = std::find_if(first, polls.end(), [&](const Call& call) {
       return call.name != first->name || call.role != first->role ||
              call.actions != first->actions || call.spinning != first->spinning;
@@ -97,13 +98,14 @@ void mark_spinning(std::span<Call> run, const IsPoll& is_poll, bool ends_with_po
   const double median = median_poll(run.first(run.size() - 1), is_poll);
   const double longest = kWork * median;
   const auto gap = [&](size_t i) { return run[i].enter - run[i - 1].leave; };
-  /// From the poll before the i-th call to that call, where nothing stands between them.
+  /// The time from the enter of call i - 1, a poll, to that of call i, if there is no work in
+  /// between; else 0.
   const auto polled = [&](size_t i) {
     const Call& poll = run[i - 1];
     if (!is_poll(poll) || gap(i) > longest) return 0.0;
     return run[i].enter - poll.enter;
   };
-  // The rest of a gap in which the thread lost its core goes with that.
+  // The rest of a gap in which the thread lost its core is part of the loss.
   const auto went_with = [&](size_t i) {
     const Call& lost = run[i - 1];
     return is_lost_time(lost) && gap(i) <= kMostInterrupted * (lost.leave - lost.enter);

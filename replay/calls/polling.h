@@ -2,38 +2,40 @@
 
 // Recognises calls that only spin.
 //
-// A program that calls MPI_Test until it succeeds is waiting: its time goes into calls that find
-// nothing and into the gaps between them. The number of polls depends on the machine. Replayed call
+// A program that calls MPI_Test until it succeeds is waiting: its time is spent in calls that find
+// nothing and in the gaps between them. The number of polls depends on the machine. Replayed call
 // by call, such a loop would take the same time on any network. So a run of polls that ends with
-// what it looked for counts as one wait that begins with the first poll (`--polling keep`: call by
-// call). Measured scenarios keep every call.
+// success counts as one wait that begins with the first poll (`--polling keep`: call by call).
+// Measured scenarios keep every call.
 //
 // A poll is an MPI_Test (MPI_Testany, ...) or MPI_Request_get_status that completes nothing, or an
-// MPI_Iprobe or MPI_Improbe. Archives do not say whether a probe found something: the last one
+// MPI_Iprobe or MPI_Improbe. Archives do not contain whether a probe found something: the last one
 // before a receive did. Polls for different requests are one run, as in a loop over neighbours.
-// Calls that talk to nobody are part of the loop between two polls; behind the last poll
-// (MPI_Get_count) they keep their time. Any other MPI call ends the run. So does work between two
-// of its calls, or in a call that is no poll: more than ten times the median poll of this run, or a
-// function of the program. Polls before the work were occasional looks, not a wait.
+// Local calls between two polls are part of the loop; after the last poll (MPI_Get_count) they keep
+// their time. Any other MPI call ends the run. So does work between two of its calls, or in a call
+// that is no poll: more than ten times the median poll of this run, or a function of the program.
+// Polls before the work were occasional, and no wait.
 //
-// Interrupts are no work: a gap of up to a thousand median polls is one, while such gaps take no
-// more than a tenth of the polled time. Nor are lost cores and flushes of the tracer, which the
-// program does not see. Where the wait takes another time, all of these are part of it.
+// Interrupts are no work: a gap of up to a thousand median polls is an interrupt, as long as such
+// gaps take no more than a tenth of the polled time. Lost cores and flushes of the tracer are no
+// work either, because they are not the program's. Where the wait takes another time, all of these
+// are part of it.
 //
 // A loop that waits ends with what it looked for. So a run of tests that ends with another kind of
 // test at its first try was given up: HPCC's RandomAccess calls MPI_Testany after each update of
-// its table, a thousand times, until MPI_Test says that its buffer may be filled again. The length
-// of such a run is work and says nothing about the network, even if the next run of its kind
-// happens to end with a message. If a location gives up a quarter of its vain tests by one call
-// name, in runs of more than a few calls, that call is an occasional look: from then on it keeps
-// its time (GivenUp).
+// its table, a thousand times, until MPI_Test reports that its buffer may be refilled. The length
+// of such a run is work and independent of the network, even if the next run of its kind happens to
+// end with a message. If a location gives up a quarter of its unsuccessful tests by one call name,
+// in runs of more than a few calls, that call is an occasional poll: from then on it keeps its time
+// (GivenUp).
 //
 // MPI_Probe and MPI_Mprobe wait themselves. If a receive follows, with only local calls between,
-// the receive takes over the wait: it ends as late, and the work between the two keeps its time.
+// the wait is attributed to the receive: it ends at the same time, and the work between the two
+// calls keeps its time.
 //
-// Wait or not, the polls looked in vain for the result of the call behind the run, if they are of
-// its kind: tests before a test, probes before a receive. On another machine the result may have
-// been there (outcomes.h).
+// In both cases the polls failed to find the result of the call after the run, if they are of its
+// kind: tests before a test, probes before a receive. On another machine the result may have been
+// available (outcomes.h).
 
 #include <functional>
 #include <span>
@@ -44,19 +46,20 @@
 
 namespace rubato {
 
-/// True of MPI_Probe and MPI_Mprobe (`call` as mpi_call_name() has it).
+/// True for MPI_Probe and MPI_Mprobe (`call` as given by mpi_call_name()).
 bool awaits_message(std::string_view call);
 
 using IsPoll = std::function<bool(const Call&)>;
 
-/// Vain tests of one location by call name: how many of them in runs that were given up.
+/// Unsuccessful tests of one location by call name, and how many of them were in runs that were
+/// given up.
 class GivenUp {
  public:
   /// A run of polls ended with a successful test of name `ended_by`, or with another call
   /// (kNoName). Polls before the first one of that name were given up. Runs of a few calls do not
   /// count.
   void count(std::span<const Call> polls, uint16_t ended_by, const IsPoll& is_test);
-  /// True when a quarter of the vain tests by this name were given up.
+  /// True when a quarter of the unsuccessful tests by this name were given up.
   bool is_look_now_and_then(uint16_t name) const;
 
   static constexpr uint16_t kNoName = 0xffff;
@@ -67,21 +70,21 @@ class GivenUp {
     uint64_t all;
     uint64_t given_up;
   };
-  std::vector<Tests> tests_;  ///< programs test by few names
+  std::vector<Tests> tests_;  ///< programs use few names of tests
 };
 
 /// The part of a run in which a test of this name may have waited: from the first poll of the same
 /// name on. Empty if there is none.
 std::span<Call> tested_before(std::span<Call> polls, uint16_t name);
 
-/// Marks (Call::spinning) what was spinning in `run`: polls, calls that talk to nobody, and the
-/// call behind them that got what they looked for. `ends_with_poll`: that is one of them, which
-/// found it; what was lost before it was part of the wait.
+/// Marks (Call::spinning) the calls of `run` that were spinning: polls, local calls, and the call
+/// after them that obtained what they looked for. `ends_with_poll`: that call is a poll too, a
+/// successful one; losses before it were part of the wait.
 void mark_spinning(std::span<Call> run, const IsPoll& is_poll, bool ends_with_poll);
 
 /// Marks the polls of a run that looked for the same; `is_same_kind` takes an index into
 /// TraceDefinitions::calls. `probed`: the last poll of this kind is a probe that found the message
-/// received behind the run.
+/// received after the run.
 template <typename IsSameKind>
 void mark_looks(std::span<Call> run, bool probed, IsSameKind is_same_kind) {
   for (Call& poll : run.first(run.size() - 1)) {

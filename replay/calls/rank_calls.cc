@@ -12,7 +12,7 @@ RankCalls::RankCalls(const TraceDefinitions& trace, const std::vector<int>& time
   }
   if (threads_.size() > 1) return;
   only_ = &threads_[0]->builder;
-  merged_until_ = std::numeric_limits<double>::infinity();  // there is nothing to merge
+  merged_until_ = std::numeric_limits<double>::infinity();  // no records to merge
 }
 
 void RankCalls::keep_records(bool keep) {
@@ -23,8 +23,8 @@ void RankCalls::hold_sends() {
   for (auto& thread : threads_) thread->builder.hold_sends();
 }
 
-void RankCalls::let_actions_go() {
-  if (!numbers_) only_->let_actions_go();
+void RankCalls::release_open_actions() {
+  if (!numbers_) only_->release_open_actions();
 }
 
 bool RankCalls::has_cancelled_sends() {
@@ -71,9 +71,9 @@ void RankCalls::merge() {
 
 bool RankCalls::give_first() {
   Timeline* first = nullptr;
-  // At the same time the thread with the lower number is first.
-  double before = std::numeric_limits<double>::infinity();  // the others with lower numbers
-  double behind = std::numeric_limits<double>::infinity();  // with higher ones
+  // At equal times the thread with the lower number is first.
+  double before = std::numeric_limits<double>::infinity();  // of threads with lower numbers
+  double behind = std::numeric_limits<double>::infinity();  // of threads with higher numbers
   for (auto& thread : threads_) {
     if (thread->queue.empty()) continue;
     const double time = thread->queue.time();
@@ -97,8 +97,8 @@ bool RankCalls::give_first() {
 
 void RankCalls::number() {
   for (;;) {
-    // The thread whose next call was entered first; nobody knows what a call does that is not
-    // ready.
+    // The thread whose next call was entered first. The actions of a call that is not ready are
+    // unknown.
     double earliest = std::numeric_limits<double>::infinity();
     Timeline* next = nullptr;
     for (auto& thread : threads_) {
@@ -146,7 +146,7 @@ void RankCalls::number(Timeline& timeline) {
 void RankCalls::order_by_end(Count& count, const OpenReceive& receive, double enter) {
   std::erase_if(count.open, [&](const OpenReceive& other) {
     const bool taken = other.action < other.timeline->builder.actions_taken();
-    return other.leave <= enter || taken;  // the latter where a clock ran backwards
+    return other.leave <= enter || taken;  // `taken` where a clock ran backwards
   });
   count.open.push_back(receive);
   if (count.open.size() == 1) return;

@@ -30,13 +30,13 @@ class RankCalls {
   RankCalls(const TraceDefinitions& trace, const std::vector<int>& timelines);
 
   void keep_records(bool keep);
-  void hold_sends();           ///< as CallBuilder's
-  bool has_cancelled_sends();  ///< likewise, in any thread, so far
-  /// As CallBuilder's, where nobody has to number actions; else nothing.
-  void let_actions_go();
+  void hold_sends();           ///< as CallBuilder::hold_sends()
+  bool has_cancelled_sends();  ///< true for some thread, so far
+  /// As for CallBuilder; no effect where actions must be numbered.
+  void release_open_actions();
 
   /// A record of a thread, in the order of its location: calls `method` of the thread's builder, at
-  /// once or when the other threads have come as far.
+  /// once or when the records of the other threads up to this time are known.
   template <typename Method, typename... Arguments>
   [[gnu::always_inline]] void record(int thread, uint64_t event, double time, Method method,
                                      Arguments... arguments) {
@@ -52,7 +52,7 @@ class RankCalls {
 
   /// The thread whose records are needed next; -1 when there are no more records.
   int missing() const;
-  /// True when all calls of a thread were taken, whatever is missing of others.
+  /// True when all calls of a thread were taken, even if those of others were not.
   bool taken(int thread) {
     return builder(thread).finished() && builder(thread).pending().calls.empty();
   }
@@ -60,7 +60,7 @@ class RankCalls {
   /// Moves the next calls of a thread to `block` (which is cleared first); false when none is
   /// ready.
   bool take(int thread, Block& block);
-  /// As CallBuilder's.
+  /// As CallBuilder::late().
   const LateActions& late(int thread) const { return threads_[thread]->builder.late(); }
 
   CallBuilder& builder(int thread) { return threads_[thread]->builder; }
@@ -77,11 +77,11 @@ class RankCalls {
     Timeline(const TraceDefinitions& trace, int timeline, std::shared_ptr<RequestBook> book)
         : builder(trace, timeline, std::move(book)) {}
     CallBuilder builder;
-    RecordQueue queue;    ///< records that the builder did not get yet
-    bool ended = false;   ///< the last record is in the queue, or was
-    size_t numbered = 0;  ///< calls of the builder that have their numbers
+    RecordQueue queue;    ///< records that the builder has not received yet
+    bool ended = false;   ///< the last record has been queued
+    size_t numbered = 0;  ///< calls of the builder that are numbered
   };
-  /// Where things are counted: sends to, posts from a rank with a tag; collectives.
+  /// What is counted: sends to a rank with a tag; posts from it; collectives.
   struct Channel {
     ActionKind kind;
     int32_t peer;
@@ -96,19 +96,19 @@ class RankCalls {
   struct OpenReceive {
     double leave;
     Timeline* timeline;
-    size_t action;  ///< counted from the first one of the timeline
+    size_t action;  ///< counted from the first action of the timeline
   };
   struct Count {
     uint32_t last = 0;
     std::vector<OpenReceive> open;
   };
 
-  /// Gives the builders their records in the order of time, as far as it is known.
+  /// Passes the records to the builders in the order of time, as far as it is known.
   void merge();
-  /// Gives the thread whose next record is first all that are before those of the others. (None may
-  /// be missing.) False when there are no more.
+  /// Passes to the builder of the thread with the earliest record all its records before those of
+  /// the others. (The queues of all threads must be filled or ended.) False when there are no more.
   bool give_first();
-  /// Numbers the actions of all calls before the first one that is not known yet.
+  /// Numbers the actions of all calls before the first one with an unknown action.
   void number();
   void number(Timeline& timeline);
   void order_by_end(Count& count, const OpenReceive& receive, double enter);
@@ -116,7 +116,7 @@ class RankCalls {
   bool numbers_;  ///< some rank of the archive has several timelines
   std::vector<std::unique_ptr<Timeline>> threads_;
   CallBuilder* only_ = nullptr;  ///< of a rank with one timeline
-  /// The builders got all records before this.
+  /// The builders have received all records before this time.
   double merged_until_ = -std::numeric_limits<double>::infinity();
   /// Calls that left before this can be handed out: no other call will change their numbers.
   double settled_until_ = -std::numeric_limits<double>::infinity();

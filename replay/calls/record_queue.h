@@ -13,8 +13,8 @@
 
 namespace rubato {
 
-/// Records on their way to a CallBuilder, one behind the other in one piece of memory, which is
-/// used again once all were given.
+/// Records that wait for a CallBuilder, stored one after the other in one block of memory, which is
+/// reused once all were passed on.
 class RecordQueue {
  public:
   /// A record that calls `method` of the builder.
@@ -36,12 +36,12 @@ class RecordQueue {
   bool empty() const { return first_ == end_; }
   /// Of the first record.
   double time() const { return head().time; }
-  /// Gives the first record to `builder`.
+  /// Passes the first record to `builder`.
   void give_next(CallBuilder& builder) { first_ += head().give(builder, head()); }
 
  private:
   static constexpr size_t kAlign = alignof(uint64_t);
-  /// What lies before the rest of a record.
+  /// Header of a stored record.
   struct Head {
     double time;
     uint64_t event;

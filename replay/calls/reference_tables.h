@@ -9,7 +9,7 @@
 namespace rubato {
 
 /// The values of an archive's references. Tracers count references from 0, so the lookup, one per
-/// record, is an access to a vector; a few odd references lie in a map.
+/// record, is an access to a vector; unusually large references are in a map.
 template <typename Value>
 class ReferenceTable {
  public:
@@ -56,8 +56,8 @@ class RequestTable {
     return slot.used ? &slot.value : nullptr;
   }
 
-  /// Opens a request; its value, and whether it is new, else it was open before. Valid as find()
-  /// says.
+  /// Opens a request; returns its value, and whether it is new (false: it was open before). Valid
+  /// as the result of find().
   std::pair<Value*, bool> open(uint64_t request) {
     if (2 * (count_ + 1) > slots_.size()) grow();
     Slot& slot = slots_[position(request)];
@@ -76,7 +76,7 @@ class RequestTable {
     size_t hole = position(request);
     if (!slots_[hole].used) return {};
     const Value value = slots_[hole].value;
-    // Those behind it that would no longer be found move up.
+    // Moves up the entries behind it that would no longer be found.
     const size_t mask = slots_.size() - 1;
     for (size_t i = (hole + 1) & mask; slots_[i].used; i = (i + 1) & mask) {
       const size_t home = hash(slots_[i].request) & mask;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the timelines of one rank share while their records become calls.
+// State shared by the timelines of one rank while their records become calls.
 
 #include <algorithm>
 #include <bit>
@@ -17,22 +17,22 @@ namespace rubato {
 
 class CallBuilder;
 
-/// What a rank moves in a collective among neighbours.
+/// The data that a rank exchanges in a neighbourhood collective.
 struct NeighbourExchange {
   uint32_t comm;
-  uint64_t sent;  ///< bytes to all of them
+  uint64_t sent;  ///< bytes to all neighbours
   uint64_t received;
 };
 
-/// One that is nonblocking or persistent.
+/// A nonblocking or persistent exchange.
 struct NeighbourRequest {
   NeighbourExchange exchange;
-  uint32_t order;               ///< of a persistent one among those of its communicator, from 1
-  std::vector<uint32_t> slots;  ///< of its receives, where it was started
+  uint32_t order;  ///< of a persistent one: its number among those of its communicator, from 1
+  std::vector<uint32_t> slots;  ///< of its receives, once it is started
 };
 
-/// Numbers for requests, small and used again: the lowest one that is free. So a program that does
-/// the same again gets the same ones again, and its calls look alike (packed_calls.h).
+/// Small reusable numbers for requests: the lowest free one. So a program that repeats itself gets
+/// the same numbers again, and its calls have equal shapes (packed_calls.h).
 class SlotNumbers {
  public:
   uint32_t allocate() {
@@ -52,19 +52,20 @@ class SlotNumbers {
   size_t in_use() const { return in_use_; }
 
  private:
-  std::vector<uint64_t> free_;  ///< a bit each
-  size_t first_ = 0;            ///< none is free in the words before
+  std::vector<uint64_t> free_;  ///< a bit per number
+  size_t first_ = 0;            ///< the words before have no free number
   size_t in_use_ = 0;
 };
 
-/// A thread as records name it: its contingent (a reference of the archive) and its number in that.
+/// A thread as identified by records: its contingent (a reference of the archive) and its number in
+/// it.
 using ThreadName = std::pair<uint32_t, uint64_t>;
 
-/// What the timelines of one rank share: its open requests, and its threads.
+/// State shared by the timelines of one rank: its open requests, and its threads.
 struct RequestBook {
   explicit RequestBook(bool may_reuse_slots = true) : reuse_slots(may_reuse_slots) {}
 
-  /// Of a posted receive or a started collective.
+  /// A posted receive or a started collective.
   struct OpenPost {
     CallBuilder* poster;
     size_t number;  ///< among the posts of the poster
@@ -78,21 +79,22 @@ struct RequestBook {
   /// A partitioned message from its start to its completion.
   struct PartitionedSend {
     Action send;  ///< what it is
-    /// Where it leaves, as far as is known: in the last call that made a partition of it ready.
+    /// Where it leaves, as far as known: the last call that made one of its partitions ready.
     OpenPost leaves = {nullptr, 0};
   };
 
-  /// A thread of which a creation or a begin was seen.
+  /// A thread whose creation or begin was seen.
   struct Thread {
     uint32_t created = UINT32_MAX;   ///< slot of its creation
     uint32_t ended = UINT32_MAX;     ///< of its end, once it has begun
-    CallBuilder* builder = nullptr;  ///< likewise: of its timeline, until it was waited for
+    CallBuilder* builder = nullptr;  ///< likewise; builder of its timeline, until it was waited for
     bool is_over = false;
-    /// A join that was recorded to leave before the thread ended, and how many calls there were.
+    /// A join that was recorded to leave before the thread ended. `calls_then`: the thread's calls
+    /// so far.
     std::optional<OpenPost> early_join = {};
     size_t calls_then = 0;
   };
-  /// What threads of a rank with one timeline do to each other is nobody's business.
+  /// False for a rank with one timeline: actions of its threads on each other are ignored.
   bool has_threads() const { return !reuse_slots; }
 
   std::map<ThreadName, Thread> threads;
@@ -100,16 +102,16 @@ struct RequestBook {
   RequestTable<OpenPost> collectives;
   RequestTable<OpenPost> held_sends;  ///< where sends are held back
   std::map<uint64_t, NeighbourRequest> among_neighbours;
-  std::map<uint32_t, uint32_t> neighbour_inits;     ///< by communicator: how many persistent ones
+  std::map<uint32_t, uint32_t> neighbour_inits;     ///< number of persistent ones, by communicator
   std::map<uint64_t, PartitionedSend> partitioned;  ///< by request
   std::map<uint64_t, std::vector<Part>> parts;      ///< by persistent request
   RequestTable<uint32_t> send_slots;
   RequestTable<uint32_t> one_sided_slots;  ///< by the number that operations share
-  /// Threads are not replayed in the order in which they came here, so that a slot which was freed
-  /// and used again would be mistaken for what it was before.
+  /// Threads are not replayed in the order in which their records were read here, so a slot that
+  /// was freed and reused could be mistaken for the earlier one.
   bool reuse_slots;
   SlotNumbers slots;
-  uint32_t used_slots = 0;  ///< where they are not used again
+  uint32_t used_slots = 0;  ///< if they are not reused
 };
 
 }  // namespace rubato

@@ -1,11 +1,11 @@
-// What threads of a rank do to each other outside of MPI: creations, begins, ends and joins become
-// calls of role kThread, whose actions name each other by slots. The records of all timelines of a
-// rank come here in the order of time (rank_calls.h), so that who waits knows whom it waits for.
+// Threads of a rank outside of MPI: creations, begins, ends and joins become calls of role kThread,
+// whose actions refer to each other by slots. The records of all timelines of a rank are read here
+// in the order of time (rank_calls.h), so that both sides of a dependency can be found.
 //
-// A join waits for a thread that is a timeline. Of any other it is computation, as it is known to
-// end when it was recorded to and no sooner. One that was recorded to leave before the thread ended
-// is held back until the end is seen: where the thread did nothing in between, the records are a
-// little out of order; else the end is not what was waited for.
+// A join waits for a thread that is a timeline. A join of another thread is computation, because
+// that thread is known to end at its recorded time and no sooner. A join that was recorded to leave
+// before the thread ended is held back until the end is seen: where the thread did nothing in
+// between, the records are slightly out of order; otherwise the join did not wait for this end.
 
 #include <utility>
 
@@ -99,7 +99,7 @@ void CallBuilder::thread_wait(uint64_t event, double time, ThreadName thread) {
     joined.early_join = RequestBook::OpenPost{this, note_posted()};
     joined.calls_then = joined.builder->calls_so_far();
   }
-  joined.builder = nullptr;  // nobody waits for it once more
+  joined.builder = nullptr;  // it is waited for only once
   note_inside(event, time, true);
   if (implicit_) close_call(time);
 }

@@ -20,7 +20,7 @@ class ByteWriter {
  public:
   /// A whole number; small ones take a byte.
   void number(uint64_t value) {
-    std::byte* at = room(10);
+    std::byte* at = extend(10);
     while (value >= 128) {
       *at++ = static_cast<std::byte>(value | 128);
       value >>= 7;
@@ -28,19 +28,20 @@ class ByteWriter {
     *at++ = static_cast<std::byte>(value);
     size_ = static_cast<size_t>(at - bytes_.data());
   }
-  /// A whole number around 0.
+  /// A signed number close to 0.
   void near_zero(int64_t value) {
     number(static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63));
   }
   void raw(const void* from, size_t size) {
     if (size == 0) return;
-    std::memcpy(room(size), from, size);
+    std::memcpy(extend(size), from, size);
     size_ += size;
   }
   template <typename T>
   requires std::is_trivially_copyable_v<T>
   void value(const T& value) { raw(&value, sizeof value); }
-  /// Ticks: whole ones take few bytes, next to `base`, which becomes this one.
+  /// Ticks: whole ones are stored as the difference from `base`, in few bytes; `base` is set to
+  /// `value`.
   void ticks(double value, int64_t& base) {
     const bool is_whole = value > -kMostWhole && value < kMostWhole &&
                           value == static_cast<double>(static_cast<int64_t>(value)) &&
@@ -58,7 +59,7 @@ class ByteWriter {
     number(text.size());
     raw(text.data(), text.size());
   }
-  /// Elements that a reader can leave where they are: ByteReader::list().
+  /// Elements that a reader can leave in place: ByteReader::list().
   template <typename T>
   requires std::is_trivially_copyable_v<T>
   void list(std::span<const T> elements) {
@@ -79,7 +80,7 @@ class ByteWriter {
  private:
   static constexpr double kMostWhole = 1e18;
 
-  std::byte* room(size_t more) {
+  std::byte* extend(size_t more) {
     if (size_ + more > bytes_.size()) bytes_.resize(2 * (size_ + more) + 256);
     return bytes_.data() + size_;
   }
@@ -129,8 +130,8 @@ class ByteReader {
     raw(text.data(), text.size());
     return text;
   }
-  /// A list that stays in the bytes, whose `owner` keeps them. They have to begin at an address
-  /// that any type may have.
+  /// A list that stays in the bytes, which `owner` keeps alive. The bytes must be aligned for any
+  /// type.
   template <typename T>
   requires std::is_trivially_copyable_v<T> FixedList<T> list(std::shared_ptr<const void> owner) {
     const uint64_t count = number();

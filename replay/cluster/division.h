@@ -5,11 +5,11 @@
 
 namespace rubato {
 
-/// Which process has which ranks: each a block of them.
+/// Assigns a contiguous block of ranks to each process.
 class Division {
  public:
-  /// `sizes` by rank, of whatever takes time: blocks are about as large as each other. Processes
-  /// beyond the ranks have none.
+  /// `sizes`: the cost of each rank; blocks have about equal sums. Processes beyond the number of
+  /// ranks have none.
   Division(const std::vector<uint64_t>& sizes, int processes);
 
   int processes() const { return static_cast<int>(first_.size()) - 1; }
@@ -24,7 +24,7 @@ class Division {
  private:
   static constexpr int kRanksOfEntry = 64;
 
-  std::vector<int> first_;        ///< by process, and the number of ranks
+  std::vector<int> first_;        ///< by process; last: the number of ranks
   std::vector<int> first_owner_;  ///< of the first of each kRanksOfEntry ranks
 };
 

@@ -8,7 +8,7 @@
 //   }
 //
 // that lists its members once; both directions visit them in that order. The assertion fails when
-// the struct gets a member that nobody lists.
+// the struct gets a member that is not listed.
 
 #include <array>
 #include <cstdint>
@@ -26,7 +26,7 @@
 
 namespace rubato {
 
-/// Anything that a value of any type can be made of.
+/// Converts to a value of any type.
 struct AnyValue {
   template <typename T>
   operator T() const;
@@ -35,7 +35,7 @@ template <typename T, typename... Members>
 concept MadeOf = requires {
   T{Members{}...};
 };
-/// How many members an aggregate has, a base among them.
+/// The number of members of an aggregate, counting a base as one.
 template <typename T, typename... Members>
 constexpr size_t members() {
   if constexpr (MadeOf<T, Members..., AnyValue>)
@@ -44,11 +44,11 @@ constexpr size_t members() {
     return sizeof...(Members);
 }
 
-/// True for types that go as they are.
+/// True for types that are copied bytewise.
 template <typename T>
 inline constexpr bool kGoesAsItIs = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
-/// Puts values of any of these types.
+/// Writes values of any of these types.
 struct PutMembers {
   ByteWriter& to;
 
@@ -106,7 +106,7 @@ struct PutMembers {
   }
 };
 
-/// Takes them again. Lists stay in the bytes, whose owner is named.
+/// Reads them. Lists stay in the bytes, which `owner` keeps alive.
 struct TakeMembers {
   ByteReader& from;
   std::shared_ptr<const void> owner{};
@@ -126,7 +126,7 @@ struct TakeMembers {
   template <typename T>
   void take(std::vector<T>& values) const {
     values.clear();
-    // One by one: a file may claim more than it has.
+    // One by one: a file may claim more elements than it has.
     for (uint64_t left = from.number(); left > 0; --left) take(values.emplace_back());
   }
   template <typename T, size_t n>

@@ -8,8 +8,9 @@
 namespace rubato {
 namespace {
 
-/// Who waits looks so long before he sleeps: what he waits for mostly comes within microseconds,
-/// and to be woken takes tens of them. Not where there are fewer processors than threads.
+/// A waiting thread polls for this long before it sleeps: messages mostly arrive within
+/// microseconds, and waking up takes tens of them. It does not poll if there are fewer processors
+/// than threads.
 constexpr std::chrono::microseconds kAwake(50);
 
 }  // namespace
@@ -75,7 +76,7 @@ class MemoryNetwork::End : public Transport {
  private:
   MemoryNetwork* network_;
   int self_;
-  size_t asked_ = 0;  ///< for what is made once
+  size_t asked_ = 0;  ///< number of once_per_host() calls
 };
 
 MemoryNetwork::MemoryNetwork(int processes)
@@ -88,7 +89,7 @@ std::unique_ptr<Transport> MemoryNetwork::transport(int self) {
 void MemoryNetwork::abandon() {
   abandoned_ = true;
   {
-    const std::lock_guard lock(mutex_);  // nobody is between his look and his wait
+    const std::lock_guard lock(mutex_);  // no thread is between its check and its wait
   }
   made_more_.notify_all();
   for (Mailbox& mailbox : mailboxes_) {

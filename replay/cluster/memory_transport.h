@@ -12,14 +12,14 @@
 
 namespace rubato {
 
-/// Threads of one process that take the part of processes.
+/// Threads of one process in the role of processes.
 class MemoryNetwork {
  public:
   explicit MemoryNetwork(int processes);
 
-  /// The transport of one of them; it must not outlive the network.
+  /// The transport of one thread; it must not outlive the network.
   std::unique_ptr<Transport> transport(int self);
-  /// One of them has ended early, by an error: whoever waits gets NeedsOneProcess.
+  /// A thread has ended early, by an error: waiting threads throw NeedsOneProcess.
   void abandon();
 
  private:
@@ -28,13 +28,13 @@ class MemoryNetwork {
     std::mutex mutex;
     std::condition_variable filled;
     std::deque<std::pair<int, Bytes>> messages;
-    std::atomic<bool> has_any = false;  ///< messages, or news that one of them has ended early
+    std::atomic<bool> has_any = false;  ///< messages, or a thread has ended early
   };
 
   std::vector<Mailbox> mailboxes_;
   std::mutex mutex_;
   std::condition_variable made_more_;
-  std::vector<FixedList<std::byte>> made_;  ///< once for all of them, one after the other
+  std::vector<FixedList<std::byte>> made_;  ///< results of once_per_host(), in call order
   std::atomic<bool> abandoned_ = false;
   bool looks_awake_;
 };

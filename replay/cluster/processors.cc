@@ -10,8 +10,8 @@
 namespace rubato {
 namespace {
 
-/// How many processors' time a container may use, by the quota of its control group (cpu.max:
-/// microseconds of each period); no limit where there is none.
+/// The number of processors that a container may use, by the quota of its control group (cpu.max:
+/// microseconds of each period); no limit if there is none.
 int quota() {
   std::ifstream file("/sys/fs/cgroup/cpu.max");
   double time = 0, period = 0;
@@ -24,7 +24,7 @@ int quota() {
 int available_processors(int processes) {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  // One that is bound to some of them has those for itself; the quota is of all.
+  // A process bound to some processors has those for itself; the quota is shared by all.
   const bool is_bound = CPU_COUNT(&set) < sysconf(_SC_NPROCESSORS_ONLN);
   const int own = is_bound ? CPU_COUNT(&set) : CPU_COUNT(&set) / processes;
   return std::max(1, std::min(own, quota() / processes));

@@ -2,7 +2,7 @@
 
 namespace rubato {
 
-/// How many processors this process may use, one of so many `processes` on this host.
+/// The number of processors available to this process, one of `processes` on this host.
 int available_processors(int processes = 1);
 
 }  // namespace rubato

@@ -57,7 +57,7 @@ void Team::send_last_batches() {
 }
 
 bool Team::next(Message& message) {
-  // What was put back came first.
+  // Messages that were put back came first.
   if (put_back_.empty()) return transport_->receive(message.from, message.bytes);
   message = std::move(put_back_.front());
   put_back_.pop_front();
@@ -74,7 +74,7 @@ Team::Step Team::step(const Take& take) {
       ++mine_.received[message.from];
       changed_ = true;
       others_[message.from].idle = message.kind() == Kind::kLastBatch;
-      // (What is empty wakes nobody, and is not answered.)
+      // (An empty batch makes no timeline ready, and is not answered.)
       if (reader.empty()) return Step::kOther;
       others_[message.from].has_spoken = true;
       if (take && !stopped_) take(message.from, reader);
@@ -132,7 +132,7 @@ void Team::report(bool finished, bool failed) {
   send(0, Kind::kReport, writer.take());
 }
 
-void Team::tell_others(Kind kind, const Bytes& bytes) {
+void Team::notify_others(Kind kind, const Bytes& bytes) {
   for (int to = 1; to < processes(); ++to) send(to, kind, bytes);
 }
 
@@ -141,7 +141,7 @@ bool Team::judge() {
                                   [](const Report& report) { return report.failed; });
   if (failed && !stopped_) {
     stopped_ = true;
-    tell_others(Kind::kStop, {});
+    notify_others(Kind::kStop, {});
   }
   for (int one = 0; one < processes(); ++one) {
     if (!reports_[one].known) return false;
@@ -150,14 +150,14 @@ bool Team::judge() {
         return false;
     }
   }
-  // (This one may still run.)
+  // (Process 0 itself may still run.)
   if (stopped_ && !reports_[0].failed) return false;
   const bool finished = std::all_of(reports_.begin(), reports_.end(),
                                     [](const Report& report) { return report.finished; });
   verdict_ = stopped_ ? Verdict::kStopped : finished ? Verdict::kFinished : Verdict::kStalled;
   ByteWriter writer;
   writer.number(static_cast<uint64_t>(verdict_));
-  tell_others(Kind::kVerdict, writer.take());
+  notify_others(Kind::kVerdict, writer.take());
   return true;
 }
 
@@ -184,7 +184,7 @@ Team::Verdict Team::rest(bool finished, const Take& take) {
 }
 
 void Team::fail() {
-  if (leads() && !stopped_) tell_others(Kind::kStop, {});
+  if (leads() && !stopped_) notify_others(Kind::kStop, {});
   stopped_ = true;
   for (ByteWriter& batch : batches_) batch.take();
   while (true) {
@@ -228,15 +228,15 @@ Bytes Team::await(Kind kind, int from) {
 
 double Team::progress_of_all(double own) {
   if (leads()) {
-    // Who has not told yet is as far as this one.
+    // A process without a report counts as having the progress of this one.
     progress_[0] = own;
     double sum = 0;
     for (const double share : progress_) sum += share < 0 ? own : share;
     return sum / processes();
   }
   const auto now = std::chrono::steady_clock::now();
-  if (now - progress_told_ < kBetweenProgress) return own;
-  progress_told_ = now;
+  if (now - progress_reported_ < kBetweenProgress) return own;
+  progress_reported_ = now;
   ByteWriter writer;
   writer.value(own);
   send(0, Kind::kProgress, writer.take());
@@ -256,7 +256,7 @@ std::vector<Bytes> Team::gather(Bytes mine) {
 
 Bytes Team::share(Bytes of_first) {
   if (!leads()) return await(Kind::kShare, 0);
-  tell_others(Kind::kShare, of_first);
+  notify_others(Kind::kShare, of_first);
   return of_first;
 }
 

@@ -7,8 +7,9 @@
 
 namespace rubato {
 
-/// Does what may fail in some processes; all of them call it. Errors: NeedsOneProcess in all of
-/// them where it failed in one. Process 0, then alone, comes to the same and says what it is.
+/// Runs `work`, which may fail in some processes; called by all of them. Errors: NeedsOneProcess in
+/// all of them if it failed in one. Process 0, which then runs alone, meets and reports the same
+/// error.
 template <typename Work>
 void try_all(Team& team, Work work) {
   bool fine = true;

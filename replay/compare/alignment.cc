@@ -15,7 +15,7 @@ class Window {
  public:
   explicit Window(OperationReader& reader) : reader_(&reader) {}
 
-  /// Reads on until there are `count`, or all.
+  /// Reads operations until there are `count`, or all.
   void fill(size_t count) {
     Operation operation;
     while (operations_.size() < count && reader_->next(operation)) operations_.push_back(operation);
@@ -78,7 +78,8 @@ class Aligner {
   void resynchronise() {
     predicted_.fill(kWindow);
     measured_.fill(kWindow);
-    // Where looking for the same failed, it is not tried again before that window is passed.
+    // If no place with equal operations was found, the search is not repeated before that window is
+    // passed.
     std::optional<Place> place;
     if (passed_ >= names_until_) place = nearest(same);
     if (!place && passed_ >= names_until_) names_until_ = passed_ + kWindow;
@@ -95,7 +96,7 @@ class Aligner {
   std::optional<Place> nearest(Equal equal) const {
     const size_t p = predicted_.size(), m = measured_.size();
     for (size_t distance = 1; distance <= p + m; ++distance) {
-      // Of several that are as near, one that passes over as many here as there.
+      // Of several at the same distance, one that skips the same number in both runs.
       std::optional<Place> best;
       size_t least = p + m;
       for (size_t i = distance < m ? 0 : distance - m + 1; i <= distance && i < p; ++i) {
@@ -111,7 +112,7 @@ class Aligner {
     return {};
   }
 
-  /// True for kSure operations; at the end of both runs as many as are left.
+  /// True for kSure equal operations; near the end of both runs for all remaining ones.
   template <typename Equal>
   bool equal_from(size_t i, size_t j, Equal equal) const {
     for (size_t k = 0; k < kSure; ++k) {

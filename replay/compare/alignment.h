@@ -17,15 +17,15 @@
 
 namespace rubato {
 
-/// One step of an alignment; one of the two may be null. `same`: both do the same, else only the
-/// names of their calls are equal.
+/// One step of an alignment; one of the two may be null. `same`: the operations are equal, else
+/// only the names of their calls.
 struct AlignedStep {
   const Operation* predicted = nullptr;
   const Operation* measured = nullptr;
   bool same = false;
 };
 
-/// Gives all steps to `visit`, in order.
+/// Passes all steps to `visit`, in order.
 void align(OperationReader& predicted, OperationReader& measured,
            const std::function<void(const AlignedStep&)>& visit);
 

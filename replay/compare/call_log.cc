@@ -68,7 +68,7 @@ void CallLog::call(int timeline, const Call& call, const Block& block, const Lan
   if (call.role == CallRole::kInit) log.window_begin = log.chunks.size() * kChunk + log.open.size();
   const bool may_lose = call.role == CallRole::kMpi || call.role == CallRole::kThread;
   if (may_lose && call.spinning & kLoses) {
-    // What it lost is no part of it, and stands before it, wherever it was.
+    // Losses are not part of the call; they are logged before it, as their position is unknown.
     const Lost lost = lost_in(block.actions_of(call));
     LoggedCall before;
     before.event = call.event;

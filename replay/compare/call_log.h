@@ -17,17 +17,17 @@
 
 namespace rubato {
 
-/// How a call names its peer in words.
+/// How the peer of a call is described.
 enum class PeerKind : uint8_t { kNone, kTo, kFrom, kRoot };
 
-/// LoggedCall::level of a call that talks to nobody.
+/// LoggedCall::level of a call without communication.
 inline constexpr uint8_t kNoLevel = kLevels;
 
 /// One replayed call. Times are seconds.
 struct LoggedCall {
   double enter = 0;
   double leave = 0;
-  double recorded_gap = 0;  ///< from the call before it to this one, in the recording
+  double recorded_gap = 0;  ///< recorded, from the previous call to this one
   uint64_t event = 0;       ///< as Call::event
   /// Hash of name, peers, tags, sizes and members of communicators: equal in two archives when the
   /// calls do the same. It excludes the results of completions and wildcards.
@@ -37,7 +37,7 @@ struct LoggedCall {
   uint32_t tag = 0;
   uint16_t name = 0;  ///< index into TraceDefinitions::calls
   CallRole role = CallRole::kMpi;
-  uint8_t level = kNoLevel;  ///< the farthest distance that it goes
+  uint8_t level = kNoLevel;  ///< the largest distance to a peer
   PeerKind peer_kind = PeerKind::kNone;
 };
 static_assert(sizeof(LoggedCall) == 64);
@@ -45,7 +45,7 @@ static_assert(sizeof(LoggedCall) == 64);
 /// Logs every call of one scenario.
 class CallLog : public Observer<1> {
  public:
-  /// The ranks of the scenario are at `placement`, and its calls keep those losses. Errors, here
+  /// `placement`: of the ranks in the scenario; `kept`: losses that its calls keep. Errors, here
   /// and below: as CallFile's.
   CallLog(const TraceDefinitions& trace, Placement placement, KeptLosses kept = {});
 
@@ -55,7 +55,7 @@ class CallLog : public Observer<1> {
 
   const TraceDefinitions& trace() const { return *trace_; }
 
-  /// Reads the calls of a timeline in order, from MPI_Init on where there is one, else from its
+  /// Reads the calls of a timeline in order, from MPI_Init on if there is one, else from its
   /// kBegin. Timeline -1 has none.
   class Reader {
    public:
@@ -79,7 +79,7 @@ class CallLog : public Observer<1> {
 
   struct Timeline {
     std::vector<LoggedCall> open;  ///< not written yet, less than a chunk
-    std::vector<uint64_t> chunks;  ///< where each is in the file
+    std::vector<uint64_t> chunks;  ///< offset of each in the file
     uint64_t window_begin = 0;     ///< number of its MPI_Init
   };
   /// The peer of a request.
@@ -89,12 +89,12 @@ class CallLog : public Observer<1> {
     PeerKind kind;
   };
 
-  /// A call, or what is left of it; times in ticks.
+  /// A call, or the rest of it; times in ticks.
   LoggedCall logged(int timeline, const Call& call, const Block& block, double recorded_gap,
                     double enter, double leave);
   void note(Timeline& log, const LoggedCall& call);
   void describe(LoggedCall& logged, int rank, const Call& call, std::span<const Action> actions);
-  /// `message`: what `action` sends or receives.
+  /// `message`: the send or receive of `action`.
   void describe_message(LoggedCall& logged, int rank, const Action& action,
                         const MessageAction& message);
   uint8_t level_of(const Communicator& comm) const;

@@ -62,9 +62,9 @@ void IdentityCheck::call(int timeline, const Call& call, const Block& block,
 }
 
 IdentityResult IdentityCheck::finish(EventSource& source,
-                                     const std::function<bool(int rank)>& here) {
+                                     const std::function<bool(int rank)>& is_local) {
   for (const SideLocation& side : trace_->side_locations) {
-    if (!here(side.rank)) continue;
+    if (!is_local(side.rank)) continue;
     for (const double time : source.side_records(side)) {
       if (!differs(time, warps_[side.rank](time))) continue;
       result_.first = "location " + std::to_string(side.id);

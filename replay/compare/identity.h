@@ -11,8 +11,8 @@
 
 namespace rubato {
 
-/// The clock of one rank before and after a replay, as straight pieces between the ends of its
-/// calls. Records of other locations of the process (threads, GPU streams) move with it.
+/// The clock of one rank before and after a replay, as a piecewise linear function between the ends
+/// of its calls. Records of other locations of the process (threads, GPU streams) move with it.
 class Warp {
  public:
   /// The recorded time `from` became `to`; in order.
@@ -30,8 +30,8 @@ class Warp {
 };
 
 /// The new time of a record. Inside a call, a record before the blocking point keeps its distance
-/// to the enter, a record behind it to the leave, both within the new call; compute between calls
-/// is stretched evenly.
+/// to the enter, a record after it to the leave, both within the new call; compute between calls is
+/// stretched evenly.
 double retimed(const Record& record, const Call& call, double recorded_before, double clock_before,
                double enter, double leave);
 
@@ -44,10 +44,11 @@ class IdentityCheck : public Observer<1> {
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
             double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
 
-  /// Compares the records of the side locations of ranks that are `here`, too, and returns what
-  /// was found.
+  /// Also compares the records of side locations of ranks for which `is_local` is true, and returns
+  /// the result.
   IdentityResult finish(
-      EventSource& source, const std::function<bool(int rank)>& here = [](int) { return true; });
+      EventSource& source,
+      const std::function<bool(int rank)>& is_local = [](int) { return true; });
 
  private:
   /// Counts a difference and returns true if there is one.

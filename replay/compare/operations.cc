@@ -8,7 +8,7 @@ OperationReader::OperationReader(const CallLog& log, int timeline, const Functio
                                  FunctionSums* sums)
     : log_(&log), timeline_(timeline), reader_(log, timeline), functions_(functions), sums_(sums) {
   LoggedCall first;
-  ended_ = !reader_.next(first);  // its MPI_Init or its begin
+  ended_ = !reader_.next(first);  // its MPI_Init or its kBegin
   begin_ = clock_ = first.leave;
   read_ahead();
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// The operations of a logged timeline, as two runs of a program share them: a run of polls is one
-// operation, whatever its length, and activities of the tracer are none.
+// The operations of a logged timeline, comparable between two runs of a program: a run of polls is
+// one operation, whatever its length, and activities of the tracer are no operations.
 
 #include <array>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace rubato {
 
-/// Time of a timeline that is in no MPI call.
+/// Time of a timeline outside of MPI calls.
 enum class OutsidePart : uint8_t {
   kCompute,
   kOff,     ///< measurement was switched off
@@ -26,7 +26,7 @@ inline constexpr std::array<const char*, kOutsideParts> kOutsideNames = {
 /// An MPI call, or a run of polls, with the time before it. Seconds.
 struct Operation {
   LoggedCall call;                              ///< the first one, of polls
-  std::array<double, kOutsideParts> outside{};  ///< since the operation before, and between polls
+  std::array<double, kOutsideParts> outside{};  ///< since the previous operation, and between polls
   double inside = 0;                            ///< in the call, or the polls
   double leave = 0;                             ///< of the last one
   uint32_t calls = 1;
@@ -34,7 +34,7 @@ struct Operation {
   bool is_end = false;  ///< no call, but the end of the window
 };
 
-/// What a timeline spent in chosen functions between calls, as replayed; by bit. Seconds.
+/// Replayed time of a timeline in chosen functions between calls; by bit. Seconds.
 using FunctionSums = std::array<double, kMostFunctions>;
 
 class OperationReader {
@@ -44,11 +44,11 @@ class OperationReader {
   OperationReader(const CallLog& log, int timeline, const FunctionTimes* functions = nullptr,
                   FunctionSums* sums = nullptr);
 
-  /// The next operation of the timeline's window; false behind its end, which is one.
+  /// The next operation of the timeline's window; the last one is its end. False after it.
   bool next(Operation& operation);
 
   const CallLog& log() const { return *log_; }
-  /// Where the window begins: the leave of MPI_Init, else the first record.
+  /// The begin of the window: the leave of MPI_Init, else the first record.
   double begin() const { return begin_; }
 
  private:
@@ -63,7 +63,7 @@ class OperationReader {
   const FunctionTimes* functions_;
   FunctionSums* sums_;
   double begin_ = 0;
-  double clock_ = 0;  ///< leave of the call before
+  double clock_ = 0;  ///< leave of the previous call
   Operation ahead_;
   bool has_ahead_ = false;
   bool ended_ = false;

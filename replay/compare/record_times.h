@@ -1,11 +1,11 @@
 #pragma once
 
-// When each record of an archive happens in one scenario. A record moves with its call, or with the
-// compute around it, as retimed() says (identity.h). In a scenario that moves calls this may put
-// the record of a receive, some time before the end of its call, before its cause; so records
-// behind a wait are not before it. Where calls are shorter than recorded, the record of a send,
-// some time behind the beginning of its call, may still be later than that of its receive; so there
-// it is at the enter of its call.
+// The time of each record of an archive in one scenario. A record moves with its call, or with the
+// compute around it, as computed by retimed() (identity.h). In a scenario that moves calls this may
+// put the record of a receive, some time before the end of its call, before its cause; so records
+// after a wait are not placed before it. If calls are shorter than recorded, the record of a send,
+// some time after the begin of its call, may still be later than that of its receive; so then it is
+// placed at the enter of its call.
 
 #include <cstdint>
 #include <limits>
@@ -20,12 +20,12 @@
 namespace rubato {
 
 /// Notes the times of the records of all timelines, from a source that keeps records
-/// (EventSource::keep_records()). Times never go back, other than in the archive: who goes back
-/// there stays at the time before. 8 bytes of temporary file a record, 4 KiB of memory a timeline.
-/// A replay that begins anew begins its notes anew. Errors: as CallFile's.
+/// (EventSource::keep_records()). Times go back only where the archive's do; elsewhere a record
+/// that would go back stays at the previous time. 8 bytes of temporary file a record, 4 KiB of
+/// memory a timeline. When a replay begins again, the notes are discarded. Errors: as CallFile's.
 class RecordTimes : public Observer<1> {
  public:
-  /// `as_recorded`: as retimed() says and no more, for the scenario that is the recording.
+  /// `as_recorded`: exactly as retimed(), for the scenario that is the recording.
   RecordTimes(const TraceDefinitions& trace, bool as_recorded);
 
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
@@ -34,7 +34,7 @@ class RecordTimes : public Observer<1> {
   void message(const Delivery& delivery) override;
   bool wants_messages() const override { return !as_recorded_; }
 
-  /// Of a timeline, once the replay is over. Must not outlive this.
+  /// The times of a timeline, after the replay. Must not outlive this.
   std::unique_ptr<NewTimes> times_of(int timeline) const;
 
  private:
@@ -48,10 +48,10 @@ class RecordTimes : public Observer<1> {
   };
   struct Timeline {
     std::vector<int64_t> open;     ///< not written yet
-    std::vector<uint64_t> chunks;  ///< where each is in the file
+    std::vector<uint64_t> chunks;  ///< offset of each in the file
     std::vector<Flush> flushes;
     int64_t last = INT64_MIN;
-    double cause = kNone;  ///< the latest of the call that call() hears of next
+    double cause = kNone;  ///< the latest cause of the call that call() will report next
 
     uint64_t records() const { return chunks.size() * kChunk + open.size(); }
   };

@@ -12,7 +12,7 @@
 namespace rubato {
 namespace {
 
-/// In words: "MPI_Send of 8 KiB to 0".
+/// The description of an operation: "MPI_Send of 8 KiB to 0".
 OperationPlace place_of(const Operation& operation, const TraceDefinitions& trace) {
   const LoggedCall& call = operation.call;
   if (operation.is_end) return {call.event, "the end of the run"};
@@ -48,7 +48,7 @@ class Comparer {
   RunDifference run() {
     const TraceDefinitions& predicted = predicted_.log->trace();
     const TraceDefinitions& measured = measured_.log->trace();
-    // Threads meet by their rank and number; one that only one run has is compared with nothing.
+    // Threads are paired by rank and number; a thread of only one run is compared with nothing.
     std::map<std::pair<int, int>, std::pair<int, int>> timelines;
     for (int timeline = 0; timeline < predicted.timelines(); ++timeline) {
       timelines.emplace(std::pair(predicted.rank_of(timeline), predicted.thread_of(timeline)),
@@ -90,7 +90,7 @@ class Comparer {
 
   void visit(const AlignedStep& step) {
     const bool both = step.predicted && step.measured;
-    // Levels are those of the measured run, whose machine is the one in question.
+    // Levels are those of the measured run, because its machine is examined.
     const Operation& shape = step.measured ? *step.measured : *step.predicted;
     if (step.predicted) {
       book<&TimePair::predicted, &TimePair::predicted_calls>(*step.predicted, shape,
@@ -165,7 +165,7 @@ class Comparer {
     result_.first_drift = found;
   }
 
-  /// result_.largest is a heap with the least gap on top.
+  /// result_.largest is a heap with the smallest gap on top.
   void keep_if_large(const AlignedStep& step) {
     const double gap = step.predicted->inside - step.measured->inside;
     const auto larger = [](const OperationGap& a, const OperationGap& b) {
@@ -191,7 +191,7 @@ class Comparer {
   double threshold_;
   size_t largest_;
   RunDifference result_;
-  // Of the timelines that are compared now.
+  // The timelines that are compared now.
   int rank_ = 0;
   int thread_ = 0;
   double predicted_begin_ = 0;
@@ -208,7 +208,8 @@ RunDifference difference_of(const LoggedRun& predicted, const LoggedRun& measure
   const TraceDefinitions& b = measured.log->trace();
   if (a.ranks() != b.ranks()) {
     throw InputError(a.path + " has " + std::to_string(a.ranks()) + " ranks, " + b.path + " has " +
-                     std::to_string(b.ranks()) + ": only runs of as many ranks can be aligned");
+                     std::to_string(b.ranks()) +
+                     ": only runs with equal numbers of ranks can be aligned");
   }
   return Comparer(predicted, measured, threshold, largest).run();
 }

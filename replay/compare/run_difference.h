@@ -1,7 +1,7 @@
 #pragma once
 
 // Differences between a prediction and a measurement of the same program: all operations of all
-// ranks, aligned (alignment.h), and the gap between their times added up by call, level, rank and
+// ranks, aligned (alignment.h), and the gap between their times summed up by call, level, rank and
 // function. The rows of a table add up to the mean window of a rank in each run.
 
 #include <array>
@@ -27,13 +27,13 @@ struct TimePair {
   double gap() const { return predicted - measured; }
 };
 
-/// One of two aligned operations, in words.
+/// The description of one of two aligned operations.
 struct OperationPlace {
   uint64_t event = 0;  ///< 0: there is none
   std::string what;    ///< "MPI_Send of 8 KiB to 0", "the end of the run"
 };
 
-/// Where two aligned runs part.
+/// A place where two aligned runs diverge.
 struct Divergence {
   int rank = 0;
   int thread = 0;
@@ -50,12 +50,12 @@ struct OperationGap : Divergence {
   double gap() const { return predicted_seconds - measured_seconds; }
 };
 
-/// Where a rank of the prediction is ahead of, or behind, the measured one for the first time by
-/// more than a threshold.
+/// The first place where the difference between a predicted and a measured rank exceeds a
+/// threshold.
 struct Drift : Divergence {
-  double drift = 0;   ///< predicted less measured time since the window began, behind the operation
-  double inside = 0;  ///< of it in this operation
-  double outside = 0;  ///< between the operation before and this one
+  double drift = 0;    ///< predicted less measured time up to the end of the operation
+  double inside = 0;   ///< the part in this operation
+  double outside = 0;  ///< the part between the previous operation and this one
 };
 
 struct RunDifference {
@@ -78,7 +78,7 @@ struct RunDifference {
 /// One of the two runs.
 struct LoggedRun {
   const CallLog* log = nullptr;
-  /// Where they were measured: the functions, by bit, and the time in them.
+  /// If measured, the functions, by bit, and the time in them.
   std::vector<std::string> functions;
   const FunctionTimes* function_times = nullptr;
 };

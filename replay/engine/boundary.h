@@ -1,7 +1,7 @@
 #pragma once
 
-// What one process of a divided replay tells the others, and how it stands in a batch. The idea is
-// told in cluster/transport.h, what becomes of it in engine/divided.h.
+// What one process of a divided replay sends to the others, and the format of a batch.
+// cluster/transport.h explains the idea; engine/divided.h handles what is received.
 
 #include <algorithm>
 #include <cstdint>
@@ -32,7 +32,7 @@ inline constexpr bool kDivided = requires {
   typename Rules::Undivided;
 };
 
-/// At most eight: they share a byte with flags.
+/// At most eight kinds: the kind shares a byte with the flags.
 enum class Crossing : uint8_t {
   kSend,
   kAnswer,
@@ -44,9 +44,9 @@ enum class Crossing : uint8_t {
   kRelay
 };
 
-/// A send as its receiver's process learns of it.
+/// A send, as reported to the process of its receiver.
 template <int K>
-struct SendAway {
+struct RemoteSend {
   enum Flags : uint8_t {
     kSynchronousMode = 1,
     kWaits = 2,
@@ -60,24 +60,24 @@ struct SendAway {
   uint8_t flags = 0;
   double recorded = 0;                ///< Transfer::recorded_send
   Lanes<K> sent;                      ///< Transfer::sent
-  TransferId id = 0;                  ///< at its sender's; only with kAnswers
-  Lanes<K> enter = Lanes<K>::Zero();  ///< of the sending call; only with kSides
-  int32_t timeline = 0;               ///< likewise
+  TransferId id = 0;                  ///< number in the sender's process; only with kAnswers
+  Lanes<K> enter = Lanes<K>::Zero();  ///< enter of the sending call; only with kSides
+  int32_t timeline = 0;               ///< timeline of the sending call; only with kSides
 
   bool has(Flags flag) const { return (flags & flag) != 0; }
 };
 
-/// What becomes of it there, for a sender that waits.
+/// The receiver's answer to a sender that waits.
 template <int K>
 struct SendAnswer {
   TransferId id = 0;
-  bool skipped = false;  ///< nobody receives it
-  double recorded = 0;   ///< Transfer::recorded_post; as all else only if not skipped
+  bool skipped = false;  ///< no receive matches it
+  double recorded = 0;   ///< Transfer::recorded_post; like the members below, only if not skipped
   Lanes<K> posted = Lanes<K>::Zero();
   int32_t timeline = 0;  ///< of the receiver
 };
 
-/// Numbers of a batch next to those before: times that are whole take few bytes.
+/// Base values of a batch: times are coded as differences, so whole ticks take few bytes.
 struct BatchBase {
   int64_t ticks = 0;
 
@@ -99,7 +99,7 @@ struct BatchBase {
   }
 };
 
-/// One process's view of what is divided.
+/// One process's view of a divided replay.
 template <int K>
 class Boundary {
  public:
@@ -111,33 +111,33 @@ class Boundary {
         bases_(team.processes()) {
     for (const Communicator& comm : trace.comms) {
       std::vector<int>& others = others_.emplace_back();
-      int here = 0;
+      int local = 0;
       if (comm.size() > 1) {
         for (const int32_t rank : comm.members) {
           const int process = division.owner(rank);
-          here += process == team.self() ? 1 : 0;
+          local += process == team.self() ? 1 : 0;
           if (process != team.self() && (others.empty() || others.back() != process))
             others.push_back(process);
         }
         std::sort(others.begin(), others.end());
         others.erase(std::unique(others.begin(), others.end()), others.end());
       }
-      here_.push_back(here);
-      away_.push_back(comm.size() > 1 ? comm.size() - here : 0);
-      if (here == 0) others.clear();
+      local_members_.push_back(local);
+      remote_members_.push_back(comm.size() > 1 ? comm.size() - local : 0);
+      if (local == 0) others.clear();
     }
   }
 
   Team& team() { return *team_; }
-  [[gnu::always_inline]] bool is_here(int rank) const { return rank >= first_ && rank < end_; }
+  [[gnu::always_inline]] bool is_local(int rank) const { return rank >= first_ && rank < end_; }
   int owner(int rank) const { return division_->owner(rank); }
-  const std::vector<int>& members_away() const { return away_; }
-  /// Other processes with members of a communicator that has members here.
+  const std::vector<int>& remote_members() const { return remote_members_; }
+  /// Other processes with members of a communicator that has local members.
   const std::vector<int>& others(uint32_t comm) const { return others_[comm]; }
 
   // --- Messages ---
 
-  void put(int rank, const SendAway<K>& send) {
+  void put(int rank, const RemoteSend<K>& send) {
     const int process = owner(rank);
     ByteWriter& to = begin(process, Crossing::kSend, send.flags);
     BatchBase& base = bases_[process];
@@ -149,15 +149,15 @@ class Boundary {
     to.number(send.order);
     to.ticks(send.recorded, base.ticks);
     base.put(to, send.sent);
-    if (send.has(SendAway<K>::kAnswers)) to.number(send.id);
-    if (send.has(SendAway<K>::kSides)) {
+    if (send.has(RemoteSend<K>::kAnswers)) to.number(send.id);
+    if (send.has(RemoteSend<K>::kSides)) {
       base.put(to, send.enter);
       to.number(static_cast<uint64_t>(send.timeline));
     }
     team_->put(process);
   }
-  static SendAway<K> take_send(ByteReader& from, BatchBase& base, uint8_t flags) {
-    SendAway<K> send;
+  static RemoteSend<K> take_send(ByteReader& from, BatchBase& base, uint8_t flags) {
+    RemoteSend<K> send;
     send.flags = flags;
     send.route.source = static_cast<int32_t>(from.number());
     send.route.destination = static_cast<int32_t>(from.number());
@@ -167,8 +167,8 @@ class Boundary {
     send.order = static_cast<uint32_t>(from.number());
     send.recorded = from.ticks(base.ticks);
     base.take(from, send.sent);
-    if (send.has(SendAway<K>::kAnswers)) send.id = static_cast<TransferId>(from.number());
-    if (send.has(SendAway<K>::kSides)) {
+    if (send.has(RemoteSend<K>::kAnswers)) send.id = static_cast<TransferId>(from.number());
+    if (send.has(RemoteSend<K>::kSides)) {
       base.take(from, send.enter);
       send.timeline = static_cast<int32_t>(from.number());
     }
@@ -197,60 +197,63 @@ class Boundary {
     return answer;
   }
 
-  /// Known of a message that others have something to tell about, or have to be told about.
+  /// Where the other side of a message is, if its process is to be notified or will notify this
+  /// one.
   struct Peer {
-    int32_t process = -1;            ///< of its other side, -1: nobody's
-    TransferId there = kNoTransfer;  ///< as what the other side knows it; kNoTransfer: not known
+    int32_t process = -1;                ///< of the other side; -1: none
+    TransferId remote_id = kNoTransfer;  ///< its number there; kNoTransfer: not known
     bool sent_here = false;
   };
-  Peer& peer(TransferId here) {
-    if (here >= peers_.size()) peers_.resize(2 * static_cast<size_t>(here) + 16);
-    return peers_[here];
+  Peer& peer(TransferId id) {
+    if (id >= peers_.size()) peers_.resize(2 * static_cast<size_t>(id) + 16);
+    return peers_[id];
   }
 
-  /// What the sender's process is asked, or either one told (Presence::Crossing). `here`: as what
-  /// the asking one knows the message.
-  void put(const Peer& peer, TransferId here, bool asks, uint32_t lanes, const Lanes<K>& time) {
+  /// A question to the sender's process, or a notification to either process (Presence::Crossing).
+  /// `id`: the number of the message in this process.
+  void put(const Peer& peer, TransferId id, bool asks, uint32_t lanes, const Lanes<K>& time) {
     ByteWriter& to = begin(peer.process, asks ? Crossing::kQuestion : Crossing::kArrival);
-    to.number(peer.there);
-    if (asks) to.number(here);
+    to.number(peer.remote_id);
+    if (asks) to.number(id);
     if constexpr (K > 1) to.number(lanes);
     bases_[peer.process].put(to, time);
     team_->put(peer.process);
   }
-  struct Told {
-    TransferId id = 0;     ///< here
-    TransferId there = 0;  ///< of a question
+  struct Notification {
+    TransferId id = 0;         ///< number in the receiving process
+    TransferId remote_id = 0;  ///< number in the asking process; only in questions
     uint32_t lanes = 1;
     Lanes<K> time;
   };
-  static Told take_told(ByteReader& from, BatchBase& base, bool asks) {
-    Told told;
-    told.id = static_cast<TransferId>(from.number());
-    if (asks) told.there = static_cast<TransferId>(from.number());
-    if constexpr (K > 1) told.lanes = static_cast<uint32_t>(from.number());
-    base.take(from, told.time);
-    return told;
+  static Notification take_notification(ByteReader& from, BatchBase& base, bool asks) {
+    Notification notification;
+    notification.id = static_cast<TransferId>(from.number());
+    if (asks) notification.remote_id = static_cast<TransferId>(from.number());
+    if constexpr (K > 1) notification.lanes = static_cast<uint32_t>(from.number());
+    base.take(from, notification.time);
+    return notification;
   }
 
   // --- Collectives ---
 
-  /// The members here of one instance, as far as others need not tell them apart.
+  /// The local members of one instance that are reported together.
   struct Members {
     uint32_t comm = 0;
     uint64_t number = 0;
-    int here = 0;  ///< that have come
+    int arrived = 0;  ///< members that have arrived
     Came<K> came;
   };
   Members& members(uint32_t comm, uint64_t number) {
-    // Mostly there are few instances under way.
+    // There are few instances under way, so a linear search is enough.
     for (size_t i = coming_.size(); i > 0; --i) {
       if (coming_[i - 1].number == number && coming_[i - 1].comm == comm) return coming_[i - 1];
     }
     coming_.push_back({comm, number, 0, {}});
     return coming_.back();
   }
-  bool all_here(const Members& members) const { return members.here == here_[members.comm]; }
+  bool all_arrived(const Members& members) const {
+    return members.arrived == local_members_[members.comm];
+  }
   void forget(const Members& members) {
     coming_.erase(coming_.begin() + (&members - coming_.data()));
   }
@@ -281,14 +284,14 @@ class Boundary {
     return came;
   }
 
-  /// True where processes tell each other of such members by a Relay.
+  /// True where processes report such members by a Relay.
   bool relays(uint32_t comm) const {
-    return static_cast<int>(others(comm).size()) >= team_->most_told_directly();
+    return static_cast<int>(others(comm).size()) >= team_->most_notified_directly();
   }
   using MemberRelay = Relay<Came<K>>;
   MemberRelay& relay(uint32_t comm, uint64_t number) { return relays_[{comm, number}]; }
   void forget_relay(uint32_t comm, uint64_t number) { relays_.erase({comm, number}); }
-  /// Sends what a relay can send now. True when all is known.
+  /// Sends what a relay can send now. True when the arrivals of all members are known.
   bool pass_on(uint32_t comm, uint64_t number, MemberRelay& relay, CollectiveOp op, int32_t root,
                bool awaited) {
     return relay.go_on(ring_size(comm), [&](int round, int distance, const Came<K>& members) {
@@ -300,8 +303,9 @@ class Boundary {
     });
   }
 
-  /// The root has come, which is in `process`; to be called there, and wherever it is learned of.
-  /// Few processes learn it from that of the root, more of them by a binomial tree below it.
+  /// Reports the arrival of the root, which is in `process`. Called in that process and in each
+  /// process that is notified: few processes are notified by the root's process directly, more of
+  /// them by a binomial tree below it.
   void put_root(uint32_t comm, uint64_t number, const CollectiveInstance<K>& instance,
                 int process) {
     const int size = ring_size(comm);
@@ -315,7 +319,7 @@ class Boundary {
       if (distance > from_root) put_root_to(in_ring(comm, distance), comm, number, instance);
     }
   }
-  /// `actions`: that of the collective and the kParts behind it.
+  /// `actions`: the action of the collective and the kParts actions behind it.
   void put_member(uint64_t number, const Action* actions, size_t count, int local, int rank,
                   int timeline, const Call& call, const Lanes<K>& enter) {
     for (const int process : others(actions->comm)) {
@@ -334,7 +338,7 @@ class Boundary {
     }
   }
 
-  /// The kind of a record, and flags that come with it.
+  /// The kind of a record and its flags.
   static std::pair<Crossing, uint8_t> take_kind(ByteReader& from) {
     uint8_t byte = 0;
     from.value(byte);
@@ -342,14 +346,14 @@ class Boundary {
   }
 
  private:
-  // The processes with members of a communicator are a ring, in the order of their numbers.
+  // The processes with members of a communicator form a ring, ordered by number.
   int ring_size(uint32_t comm) const { return static_cast<int>(others(comm).size()) + 1; }
   int place(uint32_t comm, int process) const {
     const std::vector<int>& others = this->others(comm);
     const auto before = std::lower_bound(others.begin(), others.end(), process) - others.begin();
     return static_cast<int>(before) + (team_->self() < process ? 1 : 0);
   }
-  /// The process so far behind this one, which is not this one.
+  /// The process `distance` places behind this one in the ring; never this one.
   int in_ring(uint32_t comm, int distance) const {
     const int self = place(comm, team_->self());
     const int place = (self + distance) % ring_size(comm);
@@ -399,16 +403,16 @@ class Boundary {
 
   Team* team_;
   const Division* division_;
-  int first_, end_;                       ///< ranks here
-  std::vector<BatchBase> bases_;          ///< by process, of the batch that is being made
-  std::vector<int> here_, away_;          ///< members, by communicator
-  std::vector<std::vector<int>> others_;  ///< by communicator
+  int first_, end_;               ///< local ranks
+  std::vector<BatchBase> bases_;  ///< by process, of the batch under construction
+  std::vector<int> local_members_, remote_members_;  ///< number of members, by communicator
+  std::vector<std::vector<int>> others_;             ///< by communicator
   std::vector<Peer> peers_;
   std::vector<Members> coming_;
   std::map<std::pair<uint32_t, uint64_t>, MemberRelay> relays_;  ///< by communicator and instance
 };
 
-/// In place of a Boundary where there is none.
+/// Placeholder for a Boundary in an undivided replay.
 struct NoBoundary {};
 
 }  // namespace rubato

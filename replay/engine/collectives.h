@@ -1,7 +1,7 @@
 #pragma once
 
-// The part of the engine that is about collectives, blocking and started; engine.h includes it. Who
-// belongs together is told in collective_instances.h.
+// The part of the engine for collectives, blocking and nonblocking; engine.h includes it.
+// collective_instances.h explains which calls form one collective.
 
 #include <string>
 
@@ -27,7 +27,7 @@ template <class Rules>
     if constexpr (kKnowsLostThere<Rules>) {
       if (call.spinning & kLoses && rules_->drops_losses()) [[unlikely]] {
         if constexpr (kDivided<Rules>) {
-          if (boundary_->members_away()[action.comm] > 0) refuse_losses();
+          if (boundary_->remote_members()[action.comm] > 0) refuse_losses();
         }
         const Lost lost = lost_in(timelines_[timeline].block.actions_of(call));
         instance.losses.push_back({awaited.local, call.enter, call.leave, lost});
@@ -85,8 +85,8 @@ auto Replay<Rules>::arrive(int timeline, const Call& call, const Action& action,
                      std::to_string(instance.first_rank) + "; records are missing or damaged");
   }
   if (instance.window) end_streams(action.comm, state.rank, instance);
-  if constexpr (kDivided<Rules>) tell_members(timeline, call, action, local, arrived);
-  if (collectives_.may_let_go(instance, trace_->comms[action.comm], local)) {
+  if constexpr (kDivided<Rules>) notify_members(timeline, call, action, local, arrived);
+  if (collectives_.may_release(instance, trace_->comms[action.comm], local)) {
     for (const int32_t waiting : instance.waiting) wake(waiting);
     instance.waiting.clear();
   }
@@ -99,7 +99,7 @@ void Replay<Rules>::play(CollectiveInstance<K>& instance, const Action& action, 
                          int timeline, const Lanes<K>& enter) {
   if constexpr (!Rules::kFollowsRecording) {
     rules_->enter_collective(instance, action, local, timeline, enter,
-                             collectives_.members_here(action.comm), *trace_);
+                             collectives_.local_members(action.comm), *trace_);
     if constexpr (kTimeOrdered<Rules>) start_flows(instance.play);
     rules_->plays().wake([this](int waiting) { wake(waiting); });
   }
@@ -136,7 +136,7 @@ template <class Rules>
     awaited.slot = action.collective.slot;
   } else {
     awaited.transfer = take_slot(state, action.collective.slot);
-    if (awaited.transfer == kNoTransfer) return;  // it has one member
+    if (awaited.transfer == kNoTransfer) return;  // a collective of one member
     find_instance(awaited);
   }
   state.awaited.push_back(awaited);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The part of the engine that is about timelines in other processes; engine.h includes it. The idea
-// is told in cluster/transport.h.
+// The part of the engine for timelines in other processes; engine.h includes it.
+// cluster/transport.h explains the idea.
 
 #include <algorithm>
 #include <exception>
@@ -15,7 +15,7 @@
 
 namespace rubato {
 
-/// Turns of timelines between two looks at what others sent.
+/// Turns of timelines between two polls of the transport.
 inline constexpr int kTurnsBetweenLooks = 16;
 
 template <class Rules>
@@ -24,10 +24,11 @@ ReplayOutcome Replay<Rules>::run_divided() requires kDivided<Rules> {
   Team& team = boundary_->team();
   auto verdict = Team::Verdict::kGoOn;
   try {
-    for (auto timeline = here_.rbegin(); timeline != here_.rend(); ++timeline) start(*timeline);
+    for (auto timeline = local_timelines_.rbegin(); timeline != local_timelines_.rend(); ++timeline)
+      start(*timeline);
     for (int turns = 1; verdict == Team::Verdict::kGoOn; ++turns) {
       if (ready_.empty()) {
-        verdict = team.rest(finished_ == static_cast<int>(here_.size()), take);
+        verdict = team.rest(finished_ == static_cast<int>(local_timelines_.size()), take);
         if (verdict == Team::Verdict::kStalled) {
           const auto served = serve_earliest_of_all();
           outcome_.lanes_disagree = served == Presence<K>::Served::kLanesDisagree;
@@ -40,7 +41,7 @@ ReplayOutcome Replay<Rules>::run_divided() requires kDivided<Rules> {
     }
     if (verdict == Team::Verdict::kStopped) team.fail();
   } catch (const std::exception&) {
-    // One process alone will come to the same, and say what it is.
+    // A replay by one process will meet the same error and report it.
     team.fail();
     verdict = Team::Verdict::kStopped;
   }
@@ -52,7 +53,7 @@ ReplayOutcome Replay<Rules>::run_divided() requires kDivided<Rules> {
   return outcome_;
 }
 
-/// All processes are at rest: what serve_earliest() does in one.
+/// serve_earliest() for several processes; all of them are idle.
 template <class Rules>
 typename Presence<Replay<Rules>::K>::Served Replay<Rules>::serve_earliest_of_all() requires
     kDivided<Rules> {
@@ -60,7 +61,7 @@ typename Presence<Replay<Rules>::K>::Served Replay<Rules>::serve_earliest_of_all
   if constexpr (!kMayNeedPresence<Rules>) return Served::kNone;
   if (presence_from_ == std::numeric_limits<double>::infinity()) return Served::kNone;
   Team& team = boundary_->team();
-  // Whether calls that could leave in some lanes are of interest, all of them decide.
+  // All processes decide together whether calls that could leave in some lanes matter.
   const Lanes<K> never = Lanes<K>::Constant(Presence<K>::kNever);
   Lanes<K> bound = presence_.earliest(never);
   Lanes<K> bound_of_lanes = bound.min(first_leave_by_lane());
@@ -94,23 +95,23 @@ void Replay<Rules>::refuse_losses() requires kDivided<Rules> {
   if constexpr (kKnowsLostThere<Rules>) {
     if (!rules_->drops_losses()) return;
     outcome_.needs_one_process = OneProcess::kLosses;
-    throw InputError("what a message's other side lost is known in another process");
+    throw InputError("the losses of a message's other side are known to another process only");
   }
 }
 
 // --- Messages ---
 
 template <class Rules>
-void Replay<Rules>::send_away(TimelineState<K>& state, const Call& call,
-                              const Action& action) requires kDivided<Rules> {
-  // Of the channel, which is elsewhere, nothing is kept but between whom it is.
+void Replay<Rules>::send_remote(TimelineState<K>& state, const Call& call,
+                                const Action& action) requires kDivided<Rules> {
+  // The channel is in another process; this one keeps only its pair class.
   KnownChannel& channel = state.channel_of(action);
   if (channel.generation == 0) {
     channel.pair = static_cast<uint32_t>(pair_of(state.rank, action.message.peer).number());
     channel.generation = 1;
   }
   const PairClass pair = PairClass::from_number(channel.pair);
-  const TransferId id = matcher_.send_away(action);
+  const TransferId id = matcher_.send_remote(action);
   Transfer<K>& transfer = matcher_[id];
   transfer.has_send = true;
   transfer.synchronous = action.flags & kSynchronous;
@@ -127,34 +128,34 @@ void Replay<Rules>::send_away(TimelineState<K>& state, const Call& call,
   const bool is_kept = waits || is_watched(transfer, action);
   bool answers = is_kept;
   if constexpr (kMayNeedPresence<Rules>) {
-    if (may_agree(transfer.bytes)) [[unlikely]] {
+    if (may_need_presence(transfer.bytes)) [[unlikely]] {
       const Protocol protocol = rules_->protocol(pair, transfer.bytes);
       if (protocol == Protocol::kPush || (protocol == Protocol::kPull && waits)) {
         presence_.send(id, state.number, action.message.peer, state.enter, protocol);
         presence_.receive_elsewhere(id, protocol);
-        transfer.agrees = answers = true;
+        transfer.handshake_pending = answers = true;
       }
     }
   }
 
-  using Away = SendAway<K>;
-  Away away;
-  away.route = {state.rank, action.message.peer, action.comm, action.message.tag};
-  away.bytes = action.message.bytes;
-  away.order = action.message.order;
-  away.recorded = call.enter;
-  away.sent = transfer.sent;
-  away.id = id;
-  away.flags = static_cast<uint8_t>((transfer.synchronous ? Away::kSynchronousMode : 0) |
-                                    (transfer.sender_waits ? Away::kWaits : 0) |
-                                    (transfer.handshake ? Away::kHandshake : 0) |
-                                    (answers ? Away::kAnswers : 0));
+  using Remote = RemoteSend<K>;
+  Remote remote;
+  remote.route = {state.rank, action.message.peer, action.comm, action.message.tag};
+  remote.bytes = action.message.bytes;
+  remote.order = action.message.order;
+  remote.recorded = call.enter;
+  remote.sent = transfer.sent;
+  remote.id = id;
+  remote.flags = static_cast<uint8_t>((transfer.synchronous ? Remote::kSynchronousMode : 0) |
+                                      (transfer.sender_waits ? Remote::kWaits : 0) |
+                                      (transfer.handshake ? Remote::kHandshake : 0) |
+                                      (answers ? Remote::kAnswers : 0));
   if (waits_) {
-    away.flags |= Away::kSides;
-    away.enter = state.enter;
-    away.timeline = state.number;
+    remote.flags |= Remote::kSides;
+    remote.enter = state.enter;
+    remote.timeline = state.number;
   }
-  boundary_->put(action.message.peer, away);
+  boundary_->put(action.message.peer, remote);
 
   if (answers) boundary_->peer(id) = {boundary_->owner(action.message.peer), kNoTransfer, true};
   if (!answers) transfer.receiver_done = true;
@@ -172,25 +173,26 @@ void Replay<Rules>::answer_sender(TransferId id) requires kDivided<Rules> {
   if (peer.process < 0) return;
   const Transfer<K>& transfer = matcher_[id];
   SendAnswer<K> answer;
-  answer.id = peer.there;
+  answer.id = peer.remote_id;
   answer.skipped = transfer.abandoned;
   answer.recorded = transfer.recorded_post;
   answer.posted = transfer.posted;
   if (waits_ && !answer.skipped) answer.timeline = waits_->sides_of(id).receiver;
   boundary_->put(peer.process, answer);
-  if (transfer.abandoned || !will_agree(transfer)) peer = {};
+  if (transfer.abandoned || !needs_handshake(transfer)) peer = {};
 }
 
 template <class Rules>
-bool Replay<Rules>::will_agree(const Transfer<K>& transfer) requires kDivided<Rules> {
+bool Replay<Rules>::needs_handshake(const Transfer<K>& transfer) requires kDivided<Rules> {
   if constexpr (kMayNeedPresence<Rules>)
-    return transfer.agrees && rules_->protocol(transfer.pair, transfer.bytes) >= Protocol::kPull;
+    return transfer.handshake_pending &&
+           rules_->protocol(transfer.pair, transfer.bytes) >= Protocol::kPull;
   return false;
 }
 
 template <class Rules>
-void Replay<Rules>::take_send(const SendAway<K>& sent) requires kDivided<Rules> {
-  using Away = SendAway<K>;
+void Replay<Rules>::take_send(const RemoteSend<K>& sent) requires kDivided<Rules> {
+  using Remote = RemoteSend<K>;
   const int destination = sent.route.destination;
   Action action;
   action.kind = ActionKind::kSend;
@@ -201,21 +203,21 @@ void Replay<Rules>::take_send(const SendAway<K>& sent) requires kDivided<Rules> 
   const TransferId id = matcher_.send(action, channel.id, sent.recorded);
   Transfer<K>& transfer = matcher_[id];
   transfer.has_send = true;
-  transfer.synchronous = sent.has(Away::kSynchronousMode);
-  transfer.sender_waits = sent.has(Away::kWaits);
-  transfer.handshake = sent.has(Away::kHandshake);
+  transfer.synchronous = sent.has(Remote::kSynchronousMode);
+  transfer.sender_waits = sent.has(Remote::kWaits);
+  transfer.handshake = sent.has(Remote::kHandshake);
   transfer.recorded_send = sent.recorded;
   transfer.pair = pair_of(sent.route.source, destination);
   transfer.sent = sent.sent;
-  if (sent.has(Away::kSides)) waits_->send(id, sent.enter, sent.timeline, sent.route.comm);
-  if (sent.has(Away::kAnswers))
+  if (sent.has(Remote::kSides)) waits_->send(id, sent.enter, sent.timeline, sent.route.comm);
+  if (sent.has(Remote::kAnswers))
     boundary_->peer(id) = {boundary_->owner(sent.route.source), sent.id, false};
   if constexpr (kMayNeedPresence<Rules>) {
-    if (may_agree(transfer.bytes) && !transfer.abandoned) [[unlikely]] {
+    if (may_need_presence(transfer.bytes) && !transfer.abandoned) [[unlikely]] {
       const Protocol protocol = rules_->protocol(transfer.pair, transfer.bytes);
       if (protocol >= Protocol::kPull) {
         presence_.send_elsewhere(id, protocol);
-        transfer.agrees = presence_.has(id);
+        transfer.handshake_pending = presence_.has(id);
       }
     }
   }
@@ -231,14 +233,14 @@ template <class Rules>
 void Replay<Rules>::take_answer(const SendAnswer<K>& answer) requires kDivided<Rules> {
   Transfer<K>& transfer = matcher_[answer.id];
   if (answer.skipped) {
-    drop_agreement(answer.id);
+    drop_handshake(answer.id);
     transfer.abandoned = true;
   } else {
     transfer.has_post = true;
     transfer.recorded_post = answer.recorded;
     if constexpr (!kWatchesSends<Rules>) transfer.posted = answer.posted;
     if (waits_) waits_->post(answer.id, answer.timeline, 0);
-    if (transfer.agrees) return;  // its receiver's process tells when it arrives
+    if (transfer.handshake_pending) return;  // a notification follows
     match(answer.id, transfer);
   }
   boundary_->peer(answer.id) = {};
@@ -246,14 +248,14 @@ void Replay<Rules>::take_answer(const SendAnswer<K>& answer) requires kDivided<R
   matcher_.receiver_done(answer.id, transfer);
 }
 
-// --- Messages that need somebody inside MPI ---
+// --- Messages that need a process inside MPI ---
 
 template <class Rules>
-void Replay<Rules>::tell_crossings() requires kDivided<Rules> {
+void Replay<Rules>::notify_crossings() requires kDivided<Rules> {
   for (const auto& crossing : presence_.crossings()) {
     const auto& peer = boundary_->peer(crossing.message);
-    // A sender that goes on without need not know when its message arrives.
-    if (peer.process < 0 || peer.there == kNoTransfer) continue;
+    // A sender that does not wait need not know when its message arrives.
+    if (peer.process < 0 || peer.remote_id == kNoTransfer) continue;
     boundary_->put(peer, crossing.message, crossing.asks, crossing.lanes, crossing.time);
   }
   presence_.crossings().clear();
@@ -267,15 +269,16 @@ void Replay<Rules>::arrived_elsewhere(TransferId id) requires kDivided<Rules> {
 }
 
 template <class Rules>
-void Replay<Rules>::take_told(const typename Boundary<K>::Told& told,
-                              bool asks) requires kDivided<Rules> {
+void Replay<Rules>::take_notification(const typename Boundary<K>::Notification& notification,
+                                      bool asks) requires kDivided<Rules> {
   if constexpr (kMayNeedPresence<Rules>) {
     if (asks) {
-      boundary_->peer(told.id).there = told.there;
-      Transfer<K>& transfer = matcher_[told.id];
-      presence_.ask_sender(told.id, told.lanes, told.time, rules_->handshake_times(transfer));
+      boundary_->peer(notification.id).remote_id = notification.remote_id;
+      Transfer<K>& transfer = matcher_[notification.id];
+      presence_.ask_sender(notification.id, notification.lanes, notification.time,
+                           rules_->handshake_times(transfer));
     } else {
-      presence_.arrive(told.id, told.lanes, told.time);
+      presence_.arrive(notification.id, notification.lanes, notification.time);
     }
     take_arrivals();
   }
@@ -284,7 +287,7 @@ void Replay<Rules>::take_told(const typename Boundary<K>::Told& told,
 // --- Collectives ---
 
 template <class Rules>
-void Replay<Rules>::tell_members(
+void Replay<Rules>::notify_members(
     int timeline, const Call& call, const Action& action, int local,
     const typename CollectiveInstances<K>::Arrived& arrived) requires kDivided<Rules> {
   if (boundary_->others(action.comm).empty()) return;
@@ -293,7 +296,7 @@ void Replay<Rules>::tell_members(
   auto& members = boundary_->members(action.comm, arrived.number);
   const Communicator& comm = trace_->comms[action.comm];
   bool all_apart = instance.how == Synchronisation::kPrefix || comm.first_group > 0;
-  bool listed = false;  // where all wait for all, and parts are equal
+  bool listed = false;  // all members wait for all, and parts are equal
   if constexpr (!Rules::kFollowsRecording) {
     listed = rules_->plays(comm) && rules_->has_equal_parts(action.op);
     all_apart = all_apart || (rules_->plays(comm) && !listed);
@@ -319,8 +322,8 @@ void Replay<Rules>::tell_members(
     if (instance.how == Synchronisation::kOneToAll && local == instance.root)
       boundary_->put_root(action.comm, arrived.number, instance, boundary_->team().self());
   }
-  ++members.here;
-  if (!boundary_->all_here(members)) return;
+  ++members.arrived;
+  if (!boundary_->all_arrived(members)) return;
   if (!all_apart && boundary_->relays(action.comm)) {
     boundary_->relay(action.comm, arrived.number).come(members.came);
     arrived.instance.passed_on = true;
@@ -350,7 +353,7 @@ void Replay<Rules>::take_members(CollectiveInstance<K>& instance, uint32_t comm,
   collectives_.arrive_members(instance, comm, op, root, 0, came.arrivals);
   if constexpr (!Rules::kFollowsRecording) {
     for (const Entered<K>& member : came.each)
-      rules_->enter_elsewhere(instance, comm, member, collectives_.members_here(comm), *trace_);
+      rules_->enter_elsewhere(instance, comm, member, collectives_.local_members(comm), *trace_);
     rules_->plays().wake([this](int waiting) { wake(waiting); });
   }
 }
@@ -364,7 +367,7 @@ void Replay<Rules>::take_collective(Crossing kind, ByteReader& from,
   const auto root = static_cast<int32_t>(from.near_zero());
   CollectiveInstance<K>& instance = collectives_.reach(comm, number);
   int local = root;
-  bool is_told = true;
+  bool is_complete = true;
   if (kind == Crossing::kMembers) {
     local = -1;
     take_members(instance, comm, op, root, Boundary<K>::take_members(from, base));
@@ -372,8 +375,8 @@ void Replay<Rules>::take_collective(Crossing kind, ByteReader& from,
     const auto round = static_cast<int>(from.number());
     boundary_->relay(comm, number).take(round, Boundary<K>::take_members(from, base));
     local = -1;
-    collectives_.arrive_members(instance, comm, op, root, 0, {});  // nobody, but of what it is
-    is_told = pass_on(comm, number, instance);
+    collectives_.arrive_members(instance, comm, op, root, 0, {});  // only the kind
+    is_complete = pass_on(comm, number, instance);
   } else if (kind == Crossing::kRoot) {
     const auto timeline = static_cast<int>(from.number());
     const double recorded = from.ticks(base.ticks);
@@ -398,9 +401,9 @@ void Replay<Rules>::take_collective(Crossing kind, ByteReader& from,
   }
   if (collectives_.take_mismatch())
     throw InputError("members in two processes differ about a collective");
-  if (!is_told) return;
-  const bool may_let_go = collectives_.may_let_go(instance, trace_->comms[comm], local);
-  if (may_let_go) {
+  if (!is_complete) return;
+  const bool may_release = collectives_.may_release(instance, trace_->comms[comm], local);
+  if (may_release) {
     for (const int32_t waiting : instance.waiting) wake(waiting);
     instance.waiting.clear();
   }
@@ -418,7 +421,7 @@ void Replay<Rules>::take_batch(ByteReader& from) requires kDivided<Rules> {
       take_answer(Boundary<K>::take_answer(from, base, flags));
     } else if (kind == Crossing::kQuestion || kind == Crossing::kArrival) {
       const bool asks = kind == Crossing::kQuestion;
-      take_told(Boundary<K>::take_told(from, base, asks), asks);
+      take_notification(Boundary<K>::take_notification(from, base, asks), asks);
     } else {
       take_collective(kind, from, base);
     }

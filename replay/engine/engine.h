@@ -27,12 +27,13 @@ ReplayOutcome Replay<Rules>::run() {
   source_->rewind();
   if (progress_) {
     const std::vector<uint64_t> sizes = source_->sizes_of_ranks();
-    if (!sizes.empty()) sizes_.assign(sizes.begin() + first_here_, sizes.begin() + end_here_);
+    if (!sizes.empty()) sizes_.assign(sizes.begin() + first_rank_, sizes.begin() + end_rank_);
   }
   for (Observer<K>* observer : observers_) observer->begin();
   if constexpr (kDivided<Rules>) return run_divided();
   if constexpr (kTimeOrdered<Rules>) matcher_.keep_routes();
-  for (auto timeline = here_.rbegin(); timeline != here_.rend(); ++timeline) start(*timeline);
+  for (auto timeline = local_timelines_.rbegin(); timeline != local_timelines_.rend(); ++timeline)
+    start(*timeline);
   while (finished_ < trace_->timelines()) {
     if constexpr (kTimeOrdered<Rules>) {
       run_in_order();
@@ -47,7 +48,8 @@ ReplayOutcome Replay<Rules>::run() {
     }
     if (served == Presence<K>::Served::kSome || move_completions()) continue;
     if (matches_by_arrival()) {
-      // Who would have received what, nobody knows: holes cannot be told from this.
+      // Which receive would have matched which message is unknown, so missing records cannot be
+      // distinguished from a deadlock.
       outcome_.deadlock = describe_deadlock();
       break;
     }
@@ -93,7 +95,7 @@ void Replay<Rules>::start(int timeline) {
     if constexpr (kTimeOrdered<Rules>) rules_->order().always_inside(timeline);
   }
   state.clock = Lanes<K>::Constant(0);
-  // Nothing went through the ports yet, whenever the timeline starts.
+  // No message has passed the ports yet, whenever the timeline starts.
   state.out_port = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
   state.before_init = begins_later_ && timeline < trace_->ranks() && begins_later(state) >= 0;
   if (timeline < trace_->ranks()) {
@@ -118,7 +120,7 @@ RUBATO_HOT void Replay<Rules>::wake(int timeline) {
 template <class Rules>
 void Replay<Rules>::run_until_blocked(int timeline) {
   if (--turns_to_progress_ == 0) [[unlikely]]
-    tell_progress();
+    report_progress();
   TimelineState<K>& state = timelines_[timeline];
   for (int turn = 0; turn < kCallsInTurn; ++turn) {
     if (state.next_call == state.calls && !read_calls(state)) return finish(timeline);
@@ -153,7 +155,7 @@ RUBATO_HOT bool Replay<Rules>::read_calls(TimelineState<K>& state) {
 template <class Rules>
 RUBATO_RARE bool Replay<Rules>::read_block(TimelineState<K>& state) {
   state.calls = 0;
-  state.unpacker = nullptr;  // the end of the timeline is its end
+  state.unpacker = nullptr;  // the unpacker is invalid after the end of the timeline
   if (!source_->read(state.number, state.block)) return false;
   state.calls = static_cast<uint32_t>(state.block.calls.size());
   state.unpacker = source_->unpacker(state.number);
@@ -168,7 +170,7 @@ void Replay<Rules>::finish(int timeline) {
   state.status = Status::kFinished;
   ++finished_;
   --running_[state.rank];
-  if (has_unborn(state)) {  // a main thread without any record: nothing to go by
+  if (has_unborn(state)) {  // a main thread without records
     Call nothing;
     nothing.role = CallRole::kBegin;
     nothing.leave = std::numeric_limits<double>::infinity();
@@ -180,18 +182,19 @@ void Replay<Rules>::finish(int timeline) {
   }
   if constexpr (kTimeOrdered<Rules>) answer_all(rules_->order().end(timeline));
   if (progress_ && sizes_.empty())
-    progress_(static_cast<double>(finished_) / static_cast<double>(here_.size()));
+    progress_(static_cast<double>(finished_) / static_cast<double>(local_timelines_.size()));
 }
 
-// Of programs that keep in step all timelines finish at once: what counts is how far each is.
+// All timelines of a program in lockstep finish at once, so progress counts events, not timelines.
 template <class Rules>
-RUBATO_RARE void Replay<Rules>::tell_progress() {
-  turns_to_progress_ = std::max(kTurnsToProgress, 16 * static_cast<int64_t>(here_.size()));
+RUBATO_RARE void Replay<Rules>::report_progress() {
+  turns_to_progress_ =
+      std::max(kTurnsToProgress, 16 * static_cast<int64_t>(local_timelines_.size()));
   if (sizes_.empty()) return;
   uint64_t done = 0, all = 0;
-  for (const int timeline : here_) {
+  for (const int timeline : local_timelines_) {
     const int rank = trace_->rank_of(timeline);
-    const uint64_t size = sizes_[rank - first_here_];
+    const uint64_t size = sizes_[rank - first_rank_];
     if (timeline == rank) all += size;
     if (running_[rank] == 0) {
       if (timeline == rank) done += size;
@@ -216,7 +219,7 @@ RUBATO_RARE void Replay<Rules>::begin_threads(int timeline, const Call& call) {
     const double begin = current_call(thread).enter;
     if (begin >= call.leave && call.role != CallRole::kEnd) return false;
     if (call.role == CallRole::kBegin) {
-      // Before the main thread: it begins when it was recorded to.
+      // Before the main thread: it begins at its recorded time.
     } else if (begin >= call.enter) {
       born.enter = main.enter + (begin - call.enter);
     } else {
@@ -328,10 +331,10 @@ RUBATO_HOT void Replay<Rules>::perform(TimelineState<K>& state, const Call& call
   const int timeline = state.number;
   switch (action.kind) {
     case ActionKind::kNone:
-    case ActionKind::kFetch:   // of the action before it
+    case ActionKind::kFetch:   // belongs to the action before it
     case ActionKind::kParts:   // likewise
-    case ActionKind::kTested:  // outcomes.h
-    case ActionKind::kLost:    // the rules' affair
+    case ActionKind::kTested:  // see outcomes.h
+    case ActionKind::kLost:    // handled by the rules
       return;
     case ActionKind::kSend:
       return send(state, call, action);
@@ -368,7 +371,7 @@ template <class Rules>
 RUBATO_HOT void Replay<Rules>::await(TimelineState<K>& state, Awaited::Kind kind, TransferId id) {
   state.awaited.push_message(kind, id);
   if constexpr (kMayNeedPresence<Rules>) {
-    if (!matcher_[id].agrees) return;
+    if (!matcher_[id].handshake_pending) return;
     if (kind == Awaited::Kind::kReceive) presence_.await_receive(id);
     if (kind == Awaited::Kind::kSend) presence_.await_send(id);
     take_arrivals();
@@ -434,7 +437,7 @@ RUBATO_HOT bool Replay<Rules>::others_are_there(int timeline, const Awaited& awa
       CollectiveInstance<K>& instance = collectives_.get(number, awaited.instance);
       if (collectives_.ready(instance, comm, awaited.local, awaited.waits_for)) {
         if (!instance.abandoned && !messages_are_there(timeline, instance, awaited.local)) {
-          instance.waiting.push_back(timeline);  // in case that it is abandoned
+          instance.waiting.push_back(timeline);  // to be woken if the instance is abandoned
           return false;
         }
         if constexpr (kTimeOrdered<Rules>) return has_landed(timeline, instance, awaited.local);
@@ -465,15 +468,15 @@ RUBATO_HOT void Replay<Rules>::leave(TimelineState<K>& state, const Call& call) 
     end_moved(state);
   for (const AwaitedList::Entry& entry : state.awaited.entries()) {
     if (entry.is_plain) {
-      let_go(state, call, entry.kind, entry.number);
+      complete_message(state, call, entry.kind, entry.number);
     } else {
-      let_go_other(state, call, state.awaited.other(entry));
+      complete_other(state, call, state.awaited.other(entry));
     }
   }
   const bool begins = call.role == CallRole::kBegin;
   const double recorded_before = begins ? call.enter : state.recorded_clock;
   if (begins) state.clock = state.enter;
-  tell<false>(state, call, state.block.traffic_of(call), recorded_before, leave);
+  report_call<false>(state, call, state.block.traffic_of(call), recorded_before, leave);
   state.in_call = false;
   if (is_asked_for(state, call)) [[unlikely]] {
     leave_presence(state, leave);
@@ -485,8 +488,9 @@ RUBATO_HOT void Replay<Rules>::leave(TimelineState<K>& state, const Call& call) 
 
 template <class Rules>
 template <bool kOnlyStarts>
-RUBATO_HOT void Replay<Rules>::tell(TimelineState<K>& state, const Call& call, Traffic traffic,
-                                    double recorded_before, const Lanes<K>& leave) {
+RUBATO_HOT void Replay<Rules>::report_call(TimelineState<K>& state, const Call& call,
+                                           Traffic traffic, double recorded_before,
+                                           const Lanes<K>& leave) {
   const int timeline = state.number;
   const bool counted =
       profile_ && profile_->template call<kOnlyStarts>(timeline, call, traffic, state.enter, leave);
@@ -506,8 +510,8 @@ RUBATO_HOT void Replay<Rules>::tell(TimelineState<K>& state, const Call& call, T
 }
 
 template <class Rules>
-RUBATO_HOT void Replay<Rules>::let_go(const TimelineState<K>& state, const Call& call,
-                                      Awaited::Kind kind, TransferId id) {
+RUBATO_HOT void Replay<Rules>::complete_message(const TimelineState<K>& state, const Call& call,
+                                                Awaited::Kind kind, TransferId id) {
   Transfer<K>& transfer = matcher_[id];
   double cause = 0;
   if (recorded_cause(kind, transfer, cause) && call.leave < cause)
@@ -522,10 +526,11 @@ RUBATO_HOT void Replay<Rules>::let_go(const TimelineState<K>& state, const Call&
 }
 
 template <class Rules>
-RUBATO_RARE void Replay<Rules>::let_go_other(const TimelineState<K>& state, const Call& call,
-                                             const Awaited& awaited) {
+RUBATO_RARE void Replay<Rules>::complete_other(const TimelineState<K>& state, const Call& call,
+                                               const Awaited& awaited) {
   if (awaited.kind < Awaited::Kind::kCollective) {
-    if (awaited.transfer != kNoTransfer) let_go(state, call, awaited.kind, awaited.transfer);
+    if (awaited.transfer != kNoTransfer)
+      complete_message(state, call, awaited.kind, awaited.transfer);
     return;
   }
   if (awaited.kind == Awaited::Kind::kThread) {
@@ -533,19 +538,19 @@ RUBATO_RARE void Replay<Rules>::let_go_other(const TimelineState<K>& state, cons
     return;
   }
   if (awaited.kind == Awaited::Kind::kCollective)
-    return let_go_collective(state.number, call, awaited);
+    return complete_collective(state.number, call, awaited);
   if (awaited.kind == Awaited::Kind::kEpoch && !windows_.is_origin(*awaited.action)) {
-    // (An origin need not have waited.)
+    // (An origin may leave before its target.)
     const Epoch<K>& epoch = windows_.epoch(*awaited.action, state.rank, awaited.instance);
     if (!epoch.abandoned && call.leave < epoch.recorded_complete)
       count_violation(state.number, call, awaited.kind);
   }
-  let_go_one_sided(state.number, awaited);
+  complete_one_sided(state.number, awaited);
 }
 
 template <class Rules>
-RUBATO_RARE void Replay<Rules>::let_go_collective(int timeline, const Call& call,
-                                                  const Awaited& awaited) {
+RUBATO_RARE void Replay<Rules>::complete_collective(int timeline, const Call& call,
+                                                    const Awaited& awaited) {
   const uint32_t number = awaited.action->comm;
   const Communicator& comm = trace_->comms[number];
   if (comm.size() <= 1) return;
@@ -585,7 +590,7 @@ template <class Rules>
 RUBATO_HOT bool Replay<Rules>::recorded_cause(Awaited::Kind kind, const TransferFacts& transfer,
                                               double& cause) {
   if (transfer.abandoned || !transfer.has_send || !transfer.has_post) return false;
-  // A send that waits for its size and ends before its receive was posted was eager after all.
+  // A non-synchronous send may have been eager: it can end before its receive is posted.
   if (kind == Awaited::Kind::kSend && !transfer.synchronous) return false;
   cause = kind == Awaited::Kind::kSend ? transfer.recorded_post : transfer.recorded_send;
   return true;

@@ -1,9 +1,9 @@
 #pragma once
 
-// The part of the engine that lets calls take the receives that are there first (taken_runs.h);
-// engine/time_ordered.h includes it. A call that does so looks at all receives that are left of its
-// run, and waits until enough of them are there. What it takes changes places with what it took
-// when recorded, so that each call finds its requests where the recording has them.
+// The part of the engine for calls that take the receives that complete first (taken_runs.h);
+// engine/time_ordered.h includes it. Such a call considers all remaining receives of its run, and
+// waits until enough of them are complete. The receives that it takes are swapped with the recorded
+// ones, so that later calls find their requests in the recorded slots.
 
 #include <algorithm>
 #include <limits>
@@ -32,7 +32,7 @@ bool Replay<Rules>::begins_to_choose(TimelineState<K>& state,
     ++outcome_.took_recorded;
     return false;
   }
-  if (state.has_moved) {  // the call completes what others left, too: as recorded
+  if (state.has_moved) {  // the call also completes moved sends: as recorded
     ++outcome_.took_recorded;
     chooser.taken += receives;
     return false;
@@ -55,7 +55,7 @@ bool Replay<Rules>::has_chosen(TimelineState<K>& state) requires kTimeOrdered<Ru
   state.slots.resize(
       std::max(state.slots.size(), *std::max_element(slots.begin(), slots.end()) + size_t{1}),
       kNoTransfer);
-  // When each is there; a slot without a message has nothing to wait for.
+  // Completion time of each receive; a slot without a message is complete.
   constexpr double kNever = std::numeric_limits<double>::infinity();
   std::vector<double> times;
   for (size_t i = chooser.taken; i < slots.size(); ++i) {
@@ -70,7 +70,7 @@ bool Replay<Rules>::has_chosen(TimelineState<K>& state) requires kTimeOrdered<Ru
   const auto there = std::count_if(times.begin(), times.end(), [](double t) { return t < kNever; });
   chooser.blocked = static_cast<size_t>(there) < chooser.wants;
   if (chooser.blocked) {
-    // For who looks what a blocked timeline waits for.
+    // One missing receive, for functions that examine what a blocked timeline waits for.
     const auto missing = std::find(times.begin(), times.end(), kNever) - times.begin();
     state.awaited.push_message(Awaited::Kind::kReceive,
                                state.slots[slots[chooser.taken + static_cast<size_t>(missing)]]);

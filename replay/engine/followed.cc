@@ -1,4 +1,4 @@
-// The engine for one model whose critical path is asked for.
+// The engine for one model with its critical path.
 
 #include "replay/engine/engine.h"
 #include "replay/rules/origin_rules.h"

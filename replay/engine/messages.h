@@ -1,7 +1,7 @@
 #pragma once
 
-// The part of the engine that is about messages and requests; engine.h includes it. Who receives
-// what is told in matcher.h.
+// The part of the engine for messages and requests; engine.h includes it. matcher.h explains which
+// receive matches which send.
 
 #include <algorithm>
 #include <utility>
@@ -12,8 +12,7 @@
 
 namespace rubato {
 
-/// True for rules that let a call which waits for nothing leave as soon as it has done what it
-/// does.
+/// True for rules under which a call that waits for nothing leaves as soon as its own work is done.
 template <class Rules>
 inline constexpr bool kLeavesAtOnce = requires(const Rules& rules,
                                                const TimelineState<Rules::kLanes>& state) {
@@ -56,7 +55,7 @@ RUBATO_HOT void Replay<Rules>::start_message(TimelineState<K>& state, const Call
       post(state, call, action);
     }
     const Traffic traffic = traffic_of(action, kTrafficMasks[static_cast<size_t>(kKind) * 2]);
-    tell<true>(state, call, traffic, state.recorded_clock, rules_->leave_at_once(state));
+    report_call<true>(state, call, traffic, state.recorded_clock, rules_->leave_at_once(state));
     if (is_asked_for(state, call)) [[unlikely]] {
       leave_presence(state, state.clock);
     }
@@ -69,7 +68,7 @@ template <class Rules>
 RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
                                     const Action& action) {
   if constexpr (kDivided<Rules>) {
-    if (!is_here(action.message.peer)) return send_away(state, call, action);
+    if (!is_local(action.message.peer)) return send_remote(state, call, action);
   }
   const int timeline = state.number;
   const int rank = state.rank;
@@ -103,14 +102,14 @@ RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
       rules_->note_side(state, id, true);
   }
   if (kFindsReceivers<Rules> || received_) number_send(timeline, id);
-  if (may_agree(transfer.bytes)) [[unlikely]]
-    agree_as_sender(state, action, id, transfer);
+  if (may_need_presence(transfer.bytes)) [[unlikely]]
+    handshake_as_sender(state, action, id, transfer);
   if constexpr (kTimeOrdered<Rules>) sent(timeline, id);
   if (transfer.has_post) {
     match(id, transfer);
     wake(transfer.waiting_receiver);
   }
-  // An eager send is over for its sender; so is one whose completion the archive does not show.
+  // An eager send is complete for its sender, as is one whose completion the archive does not show.
   const bool watched = action.flags & kBlocking || action.message.slot != kNoSlot;
   const bool waits = transfer.sender_waits && watched;
   const bool is_kept = waits || is_watched(transfer, action);
@@ -138,7 +137,7 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
   const int timeline = state.number;
   const int rank = state.rank;
   TransferId id = kNoTransfer;
-  size_t number = 0;  // of the post, where it is asked for
+  size_t number = 0;  // number of the post, if the rules need it
   if (matches_by_arrival()) {
     id = matcher_.apart(action.message.peer, rank, action);
   } else {
@@ -154,7 +153,7 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
   for (const TransferId skipped : skipped_) {
     if constexpr (kDivided<Rules>) answer_sender(skipped);
     wake(matcher_[skipped].waiting_sender);
-    drop_agreement(skipped);
+    drop_handshake(skipped);
     if constexpr (kTimeOrdered<Rules>) rules_->order().drop(skipped);
     matcher_.receiver_done(skipped);
   }
@@ -169,9 +168,10 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
     if (rules_->drops_losses()) [[unlikely]]
       rules_->note_side(state, id, false);
   }
-  if ((may_agree(transfer.bytes) || (sender_knows_length(action) && may_agree(UINT64_MAX))) &&
+  if ((may_need_presence(transfer.bytes) ||
+       (sender_knows_length(action) && may_need_presence(UINT64_MAX))) &&
       !transfer.abandoned) [[unlikely]] {
-    agree_as_receiver(state, action, id, transfer);
+    handshake_as_receiver(state, action, id, transfer);
   }
   if constexpr (kTimeOrdered<Rules>) rules_->order()[id].receiver = timeline;
   if (transfer.has_send) {
@@ -180,7 +180,7 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
     wake(transfer.waiting_sender);
   }
   if constexpr (kDivided<Rules>) {
-    if (!is_here(action.message.peer)) refuse_losses();
+    if (!is_local(action.message.peer)) refuse_losses();
   }
   if (action.flags & kBlocking) {
     await(state, Awaited::Kind::kReceive, id);
@@ -208,19 +208,19 @@ RUBATO_HOT void Replay<Rules>::match(TransferId id, Transfer<K>& transfer) {
     rules_->note_match(id, transfer, waits_->sides_of(id).receiver);
   if constexpr (kTimeOrdered<Rules>) return request(id);
   if constexpr (kMayNeedPresence<Rules>) {
-    if (transfer.agrees) {
+    if (transfer.handshake_pending) {
       if (rules_->protocol(transfer.pair, transfer.bytes) >= Protocol::kPull) {
-        presence_.match(id, rules_->handshake_times(transfer));  // which will know when it arrives
+        presence_.match(id, rules_->handshake_times(transfer));  // computes the arrival
         take_arrivals();
         return;
       }
-      drop_agreement(id);
+      drop_handshake(id);
     }
   }
   rules_->matched(transfer);
 }
 
-// --- Messages that need somebody inside MPI ---
+// --- Messages that need a process inside MPI ---
 
 template <class Rules>
 bool Replay<Rules>::makes_progress(const Call& call) const {
@@ -237,28 +237,28 @@ RUBATO_HOT bool Replay<Rules>::is_asked_for(const TimelineState<K>& state, const
 }
 
 template <class Rules>
-void Replay<Rules>::agree_as_sender(TimelineState<K>& state, const Action& action, TransferId id,
-                                    Transfer<K>& transfer) {
+void Replay<Rules>::handshake_as_sender(TimelineState<K>& state, const Action& action,
+                                        TransferId id, Transfer<K>& transfer) {
   if constexpr (kMayNeedPresence<Rules>) {
     const Protocol protocol = rules_->protocol(transfer.pair, transfer.bytes);
     if (transfer.abandoned || protocol < Protocol::kPull) return;
     presence_.send(id, state.number, action.message.peer, state.enter, protocol);
-    transfer.agrees = presence_.has(id);
+    transfer.handshake_pending = presence_.has(id);
   }
 }
 
 template <class Rules>
-void Replay<Rules>::agree_as_receiver(TimelineState<K>& state, const Action& action, TransferId id,
-                                      Transfer<K>& transfer) {
+void Replay<Rules>::handshake_as_receiver(TimelineState<K>& state, const Action& action,
+                                          TransferId id, Transfer<K>& transfer) {
   if constexpr (kMayNeedPresence<Rules>) {
     const PairClass pair = pair_of(action.message.peer, state.rank);
     const Protocol protocol = rules_->protocol(pair, transfer.bytes);
     const bool may_change = sender_knows_length(action) && !transfer.has_send;
     if (protocol < Protocol::kPull && !may_change) return;
     presence_.post(id, state.number, action.message.peer, state.enter, protocol);
-    transfer.agrees = true;
+    transfer.handshake_pending = true;
     if constexpr (kDivided<Rules>) {
-      if (transfer.has_send && !is_here(action.message.peer))
+      if (transfer.has_send && !is_local(action.message.peer))
         presence_.send_elsewhere(id, protocol);
     }
   }
@@ -270,9 +270,9 @@ void Replay<Rules>::leave_presence(const TimelineState<K>& state, const Lanes<K>
   take_arrivals();
   if (!presence_.has_many_stays(state.number) || goes_back_) return;
   presence_.forget(state.number, [&](int rank) {
-    if (!is_here(rank)) return Lanes<K>::Constant(-Presence<K>::kNever).eval();
+    if (!is_local(rank)) return Lanes<K>::Constant(-Presence<K>::kNever).eval();
     const TimelineState<K>& other = timelines_[rank];
-    const bool is_over = running_[rank] == 0;  // all of its threads
+    const bool is_over = running_[rank] == 0;  // including all its threads
     const bool has_begun = other.calls > 0 && !other.threads;
     return is_over || !has_begun
                ? Lanes<K>::Constant(is_over ? Presence<K>::kNever : -Presence<K>::kNever)
@@ -281,17 +281,17 @@ void Replay<Rules>::leave_presence(const TimelineState<K>& state, const Lanes<K>
 }
 
 template <class Rules>
-void Replay<Rules>::drop_agreement(TransferId id) {
+void Replay<Rules>::drop_handshake(TransferId id) {
   if constexpr (kMayNeedPresence<Rules>) {
-    if (!matcher_[id].agrees) return;
+    if (!matcher_[id].handshake_pending) return;
     presence_.drop(id);
-    matcher_[id].agrees = false;
+    matcher_[id].handshake_pending = false;
   }
 }
 
 template <class Rules>
 RUBATO_HOT bool Replay<Rules>::is_held_up(TransferId id, const Transfer<K>& transfer) const {
-  if constexpr (kMayNeedPresence<Rules>) return transfer.agrees;
+  if constexpr (kMayNeedPresence<Rules>) return transfer.handshake_pending;
   if constexpr (kTimeOrdered<Rules>) return rules_->order().open(id);
   return false;
 }
@@ -299,7 +299,7 @@ RUBATO_HOT bool Replay<Rules>::is_held_up(TransferId id, const Transfer<K>& tran
 template <class Rules>
 RUBATO_HOT void Replay<Rules>::take_arrivals() {
   if constexpr (kDivided<Rules>) {
-    if (!presence_.crossings().empty()) tell_crossings();
+    if (!presence_.crossings().empty()) notify_crossings();
   }
   if (!presence_.arrivals().empty()) wake_by_arrivals();
 }
@@ -310,7 +310,7 @@ void Replay<Rules>::wake_by_arrivals() {
     if constexpr (kKnowsOrigins<Rules>) rules_->note_arrival(id, by);
     Transfer<K>& transfer = matcher_[id];
     transfer.arrival() = time;
-    transfer.agrees = false;
+    transfer.handshake_pending = false;
     wake(transfer.waiting_sender);
     wake(transfer.waiting_receiver);
     if constexpr (kDivided<Rules>) arrived_elsewhere(id);
@@ -330,21 +330,22 @@ template <class Rules>
 Lanes<Replay<Rules>::K> Replay<Rules>::first_leave_by_lane() {
   using Mask = typename Presence<K>::Mask;
   Lanes<K> first = Lanes<K>::Constant(Presence<K>::kNever);
-  // Where a message has arrived in all lanes or in none, who is blocked is so in every lane.
+  // If each message has arrived in all lanes or in none, the lanes agree on which timelines are
+  // blocked.
   if (!presence_.lanes_differ()) return first;
-  for (const int timeline : here_) {
+  for (const int timeline : local_timelines_) {
     TimelineState<K>& state = timelines_[timeline];
     if (state.status != Status::kBlocked) continue;
     Lanes<K> leave = state.enter;
     Mask can_leave = Presence<K>::kAllLanes;
     for (size_t i = state.next_awaited; i < state.awaited.size() && can_leave != 0; ++i) {
-      // Of anything but a message it is not looked whether it is there.
+      // Only messages are examined.
       const Awaited awaited = state.awaited[i];
       if (!awaited.posted || awaited.transfer == kNoTransfer ||
           awaited.kind >= Awaited::Kind::kCollective)
         continue;
       const Transfer<K>& transfer = matcher_[awaited.transfer];
-      if (transfer.agrees) {
+      if (transfer.handshake_pending) {
         const Mask known = presence_.known(awaited.transfer);
         can_leave &= known;
         const Lanes<K>& arrival = presence_.arrival(awaited.transfer);
@@ -370,7 +371,7 @@ RUBATO_HOT void Replay<Rules>::put_slot(TimelineState<K>& state, uint32_t slot, 
     return share_request(state.number, slot, id);
   std::vector<TransferId>& slots = state.slots;
   if (slot >= slots.size()) slots.resize(slot + 1, kNoTransfer);
-  // A send whose completion was never seen gave its slot to this one.
+  // The previous send in this slot was never seen to complete.
   if (slots[slot] != kNoTransfer) matcher_.sender_done(slots[slot]);
   slots[slot] = id;
 }
@@ -400,7 +401,7 @@ RUBATO_HOT void Replay<Rules>::await_own_request(TimelineState<K>& state, const 
 
 template <class Rules>
 RUBATO_HOT TransferId Replay<Rules>::take_slot(TimelineState<K>& state, uint32_t slot) {
-  // An eager send is over, and nobody waits for it.
+  // The slot of an eager send is empty: the send is complete.
   if (slot >= state.slots.size()) return kNoTransfer;
   return std::exchange(state.slots[slot], kNoTransfer);
 }
@@ -409,7 +410,7 @@ RUBATO_HOT TransferId Replay<Rules>::take_slot(TimelineState<K>& state, uint32_t
 
 template <class Rules>
 RUBATO_HOT bool Replay<Rules>::completes_elsewhere(const Call& call) const {
-  // Who looked in vain before would look again.
+  // A test that was repeated until it succeeded would be repeated again.
   return !Rules::kFollowsRecording && trace_->calls[call.name].tests &&
          !(call.spinning & kLookedFor);
 }
@@ -446,7 +447,7 @@ RUBATO_RARE void Replay<Rules>::share_request(int timeline, uint32_t slot, Trans
   TimelineState<K>& state = timelines_[timeline];
   const auto [request, is_new] = state.threads->requests.try_emplace(slot);
   if (!is_new && request->second.transfer != kNoTransfer)
-    matcher_.sender_done(request->second.transfer);  // as above
+    matcher_.sender_done(request->second.transfer);  // as in put_slot()
   request->second = {id, state.enter, current_call(timeline).enter, timeline};
   const auto waiting = state.threads->waiting.find(slot);
   if (waiting == state.threads->waiting.end()) return;
@@ -462,7 +463,8 @@ RUBATO_RARE bool Replay<Rules>::find_request(int timeline, Awaited& awaited) {
     state.threads->waiting[awaited.slot] = timeline;
     return false;
   }
-  // Nobody can wait for a request before the call that makes it. (By less, where clocks disagree.)
+  // A timeline can wait for a request only after the call that makes it. (`before` corrects for
+  // recorded clocks that disagree.)
   const auto& request = found->second;
   const double before = std::min(0.0, current_call(timeline).enter - request.recorded_enter);
   if (request.enter[0] + before > state.enter[0])
@@ -473,7 +475,7 @@ RUBATO_RARE bool Replay<Rules>::find_request(int timeline, Awaited& awaited) {
   awaited.posted = true;
   if (awaited.kind == Awaited::Kind::kCollective) {
     find_instance(awaited);
-    // One in which the rank has no part: nothing to wait for.
+    // A collective in which the rank has no part: nothing to wait for.
     if (awaited.transfer == kNoTransfer) awaited.kind = Awaited::Kind::kReceive;
   }
   state.threads->requests.erase(found);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The part of the engine that is about one-sided communication; engine.h includes it. What waits
-// for what is told in windows.h.
+// The part of the engine for one-sided communication; engine.h includes it. windows.h explains
+// which call waits for which.
 
 #include <algorithm>
 #include <utility>
@@ -55,7 +55,7 @@ void Replay<Rules>::lock(int timeline, const Action& action) {
         locks_->hold(timeline, action.comm, action.one_sided.target, count.taken++);
     if (hold.turn != LockOrder::kFree && hold.turn > 0) {
       if (hold.waited || !Rules::kFollowsRecording) {
-        awaited.instance = hold.turn;  // which is the number of the one before, from 1
+        awaited.instance = hold.turn;  // also the number of the previous turn, counted from 1
       } else {
         windows_.pass(*locks_, action, hold.turn - 1);
       }
@@ -73,7 +73,7 @@ void Replay<Rules>::unlock(int timeline, const Call& call, const Action& action)
   if constexpr (!Rules::kFollowsRecording)
     windows_.end_lock(action.comm, timelines_[timeline].rank, target);
   if (!locks_ || target == kNoRoot) return;
-  // As in LockOrder: it gives back the last one, or nothing where records are missing.
+  // As in LockOrder: releases the last lock taken, or none where records are missing.
   auto& count = windows_.lock_counts(action, timeline);
   if (!std::exchange(count.held, false)) return;
   const LockOrder::Hold hold = locks_->hold(timeline, action.comm, target, count.taken - 1);
@@ -97,12 +97,12 @@ void Replay<Rules>::unlock(int timeline, const Call& call, const Action& action)
     }
     if (landing) released = released.max(landing->last);
   }
-  give_back(timeline, action, hold.turn, released, from);
+  release_lock(timeline, action, hold.turn, released, from);
 }
 
 template <class Rules>
-void Replay<Rules>::give_back(int timeline, const Action& action, uint32_t number,
-                              const Lanes<K>& released, const Origin& from) {
+void Replay<Rules>::release_lock(int timeline, const Action& action, uint32_t number,
+                                 const Lanes<K>& released, const Origin& from) {
   LockTurn<K>& turn = windows_.turn(*locks_, action, number);
   const bool ties = released[0] == turn.released[0];  // as in Arrivals::add()
   if (released[0] > turn.released[0] || (ties && timeline < turn.releaser)) {
@@ -156,7 +156,7 @@ void Replay<Rules>::enter_epoch(int timeline, const Call& call, const Action& ac
       epoch.poster = timeline;
       epoch.recorded_post = call.enter;
       epoch.post_enter = state.enter[0];
-      epoch.posted = rules_->tell(state, pair_of(state.rank, action.epoch.peer));
+      epoch.posted = rules_->notify(state, pair_of(state.rank, action.epoch.peer));
       for (const int32_t waiting : std::exchange(epoch.waiting_origin, {})) wake(waiting);
       if constexpr (kTimeOrdered<Rules>) begin_unready(epoch);
       return;
@@ -171,7 +171,7 @@ void Replay<Rules>::enter_epoch(int timeline, const Call& call, const Action& ac
       epoch.completer = timeline;
       epoch.recorded_complete = call.enter;
       epoch.complete_enter = state.enter[0];
-      epoch.completed = rules_->tell(state, pair_of(state.rank, action.epoch.peer));
+      epoch.completed = rules_->notify(state, pair_of(state.rank, action.epoch.peer));
       if constexpr (!Rules::kFollowsRecording) {
         typename Windows<K>::Pair& pair = windows_.pair_of(action, state.rank);
         epoch.stream = std::exchange(pair.stream, {});
@@ -215,7 +215,7 @@ bool Replay<Rules>::target_is_ready(int timeline, const Awaited& awaited) {
   if (!operation || operation->abandoned) return true;
   typename Windows<K>::Pair& pair = windows_.pair(action.comm, rank, operation->target);
   Epoch<K>* const epoch = windows_.accessed(pair);
-  // (A complete waits by itself: other_side_is_there().)
+  // (A complete waits in other_side_is_there().)
   if (!epoch || pair.completes || epoch->abandoned || epoch->has_post) return true;
   epoch->waiting_origin.push_back(timeline);
   return false;
@@ -227,7 +227,7 @@ auto Replay<Rules>::turn_before(const Awaited& awaited) -> LockTurn<K>& {
 }
 
 template <class Rules>
-void Replay<Rules>::let_go_one_sided(int timeline, const Awaited& awaited) {
+void Replay<Rules>::complete_one_sided(int timeline, const Awaited& awaited) {
   const Action& action = *awaited.action;
   const int rank = timelines_[timeline].rank;
   if (awaited.kind == Awaited::Kind::kLock) {

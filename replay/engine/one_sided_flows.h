@@ -1,7 +1,7 @@
 #pragma once
 
-// The part of the engine that is about one-sided operations on a network that flows share;
-// engine/time_ordered.h includes it. What happens when is told in rules/one_sided_flows.h.
+// The part of the engine for one-sided operations on a network with contention;
+// engine/time_ordered.h includes it. rules/one_sided_flows.h gives the order of events.
 
 #include <algorithm>
 #include <limits>
@@ -116,8 +116,8 @@ void Replay<Rules>::land(Landing& landing, double time) requires kTimeOrdered<Ru
   if (--landing.under_way > 0) return;
   for (const int32_t waiting : std::exchange(landing.waiting, {})) wake(waiting);
   for (const Landing::Release& release : std::exchange(landing.releases, {})) {
-    give_back(release.timeline, release.unlock, release.turn,
-              Lanes<K>::Constant(std::max(release.earliest, landing.last)), {});
+    release_lock(release.timeline, release.unlock, release.turn,
+                 Lanes<K>::Constant(std::max(release.earliest, landing.last)), {});
   }
 }
 
@@ -152,7 +152,7 @@ template <class Rules>
 bool Replay<Rules>::has_flowed(int timeline, const Awaited& awaited,
                                Epoch<K>& epoch) requires kTimeOrdered<Rules> {
   if (windows_.is_origin(*awaited.action)) {
-    // They may have been passed while there was no post.
+    // is_done() may have returned true before there was a post.
     for (const Awaited& other : timelines_[timeline].awaited) {
       if (other.kind == Awaited::Kind::kOneSided && !is_done(timeline, other)) return false;
     }
@@ -176,7 +176,7 @@ bool Replay<Rules>::is_done(int timeline, const Awaited& awaited) requires kTime
   OneSided<K>* const operation = windows_.find(rank, action.one_sided.slot);
   if (!operation || !operation->flows) return true;
   typename Windows<K>::Pair& pair = windows_.pair(action.comm, rank, operation->target);
-  // For a complete, has_flowed() asks again once there is a post.
+  // For a complete, has_flowed() checks again once there is a post.
   const Epoch<K>* const epoch = windows_.accessed(pair);
   if (epoch && (epoch->abandoned || !epoch->has_post)) return true;
   if (operation->abandoned && !pair.completes) return true;

@@ -1,17 +1,17 @@
 #pragma once
 
-// In which order timelines are run that can go on.
+// The order in which runnable timelines are run.
 //
-// Any order gives the same clocks. One that lets some run far ahead of others would keep all
-// messages between them in memory, so those come first that are furthest behind in recorded time.
-// But only roughly: the recorded time is cut into slices, and within one timelines take turns
-// as they come. So a turn costs no comparison with others. A slice is as long as some turns of
-// everybody take, whatever the pace of the program at that place.
+// Any order gives the same clocks. If some timelines ran far ahead of others, all messages between
+// them would stay in memory, so timelines that are behind in recorded time run first. The order is
+// approximate: recorded time is cut into slices, and within a slice timelines take turns in the
+// order of becoming ready. So a turn costs no comparison with other timelines. The length of a
+// slice adapts to the pace of the program: a few turns of each timeline.
 //
-// Where there are many, they take turns batch by batch: those that were woken meanwhile run behind
-// the next batch, not behind all others. So what they and their messages need is mostly still in
-// the nearer caches. And as most messages go to ranks of numbers not far off, those that a
-// collective woke, all at once, run by number; so do those that begin a slice.
+// Where there are many timelines, they take turns in batches: those woken meanwhile run behind the
+// next batch, not behind all others, so that their data and messages are mostly still in the nearer
+// caches. Most messages go to ranks with nearby numbers, so timelines that a collective wakes all
+// at once run in the order of their numbers; so do the first timelines of a slice.
 
 #include <algorithm>
 #include <bit>
@@ -25,7 +25,7 @@ namespace rubato {
 
 class RunQueue {
  public:
-  /// `timeline` can go on, from `recorded_clock` on (ticks).
+  /// `timeline` is runnable, from `recorded_clock` on (ticks).
   void push(int timeline, double recorded_clock) {
     if (recorded_clock <= horizon_) {
       woken_.push_back(timeline);
@@ -38,7 +38,7 @@ class RunQueue {
     return next_ == batch_.size() && woken_.empty() && first_ == now_.size() && later_.empty();
   }
 
-  /// The next one to run; there must be one.
+  /// The next timeline to run. REQUIRES: not empty().
   int pop() {
     if (next_ == batch_.size()) go_on();
     if (++turns_ > kMostTurns * began_) end_slice();
@@ -51,11 +51,11 @@ class RunQueue {
   static constexpr size_t kManyTurns = 16;
   static constexpr size_t kMostTurns = 64;
 
-  static constexpr size_t kBatch = 128;  ///< with its messages it fits into a second cache
-  static constexpr size_t kMostWoken = 3 * kBatch;  ///< behind it; there are more by a collective
-  static constexpr size_t kFewWoken = 16;           ///< sorted as they are, without bits of all
+  static constexpr size_t kBatch = 128;  ///< fits into a second-level cache with its messages
+  static constexpr size_t kMostWoken = 3 * kBatch;  ///< only collectives wake more
+  static constexpr size_t kFewWoken = 16;  ///< fewer than this are sorted without the bit set
 
-  /// Puts together the next batch: those next in line, and those woken since the one before.
+  /// Forms the next batch: the next timelines in line, and those woken since the previous batch.
   [[gnu::noinline]] void go_on() {
     batch_.clear();
     next_ = 0;
@@ -67,7 +67,7 @@ class RunQueue {
     woken_.clear();
   }
 
-  /// Those that were woken get in line behind all others, by number.
+  /// Queues the woken timelines behind all others, by number.
   void sort_in() {
     if (woken_.size() < kFewWoken) {
       std::sort(woken_.begin(), woken_.end());
@@ -102,20 +102,20 @@ class RunQueue {
     began_ = now_.size();
   }
 
-  /// The pace is much higher than it was: nobody comes in any more.
+  /// The pace has increased: no timeline joins this slice any more.
   void end_slice() { horizon_ = -std::numeric_limits<double>::infinity(); }
 
-  std::vector<int> batch_;  ///< those before next_ were run
+  std::vector<int> batch_;  ///< those before next_ have run
   size_t next_ = 0;
-  std::vector<int> woken_;  ///< in this slice, since the batch was put together
-  std::vector<int> now_;    ///< of this slice; those before first_ were in a batch
+  std::vector<int> woken_;  ///< in this slice, since the batch was formed
+  std::vector<int> now_;    ///< in this slice; those before first_ have been in a batch
   size_t first_ = 0;
-  std::vector<uint64_t> is_woken_;  ///< by timeline, a bit each: 0 but while they are sorted
-  std::vector<std::pair<double, int>> later_;  ///< beyond it, with their recorded clocks
-  double horizon_ = -std::numeric_limits<double>::infinity();  ///< where the slice ends, ticks
+  std::vector<uint64_t> is_woken_;             ///< a bit per timeline; 0 except during sorting
+  std::vector<std::pair<double, int>> later_;  ///< beyond the horizon, with their recorded clocks
+  double horizon_ = -std::numeric_limits<double>::infinity();  ///< end of the slice, ticks
   double length_ = 1;                                          ///< of a slice, ticks
-  size_t began_ = 0;                                           ///< timelines at its begin
-  size_t turns_ = 0;                                           ///< in it so far
+  size_t began_ = 0;  ///< timelines at the begin of the slice
+  size_t turns_ = 0;  ///< in the slice so far
 };
 
 }  // namespace rubato

@@ -1,7 +1,7 @@
 #pragma once
 
-// The part of the engine that looks what is wrong when nobody can go on: a partner whose records
-// are missing, or a deadlock. engine.h includes it.
+// The part of the engine that analyses a stall of all timelines: a partner whose records are
+// missing, or a deadlock. engine.h includes it.
 
 #include <algorithm>
 #include <limits>
@@ -49,7 +49,7 @@ int Replay<Rules>::missing_member(const Awaited& awaited) {
   } else if (awaited.waits_for == Synchronisation::kPrefix) {
     last = awaited.local;
   } else if (instance.op != CollectiveOp::kCreateHandle && comm.first_group > 0) {
-    // The other group.
+    // Only the other group.
     if (awaited.local < comm.first_group) {
       first = comm.first_group;
     } else {
@@ -93,7 +93,7 @@ bool Replay<Rules>::move_completions() {
     if (!has_moved && !info.tests && !info.takes_some) continue;
     any = true;
     wake(timeline);
-    if (call.role != CallRole::kMpi) {  // there is no call behind it
+    if (call.role != CallRole::kMpi) {  // there is no later call
       matcher_[awaited.transfer].sender_waits = false;
       continue;
     }
@@ -130,11 +130,11 @@ bool Replay<Rules>::release_hole() {
     const int other = waits_for(timeline);
     if (other < 0) continue;
     const Awaited& awaited = timelines_[timeline].awaited[timelines_[timeline].next_awaited];
-    if (waits_for_thread(awaited)) continue;  // which is blocked itself
+    if (waits_for_thread(awaited)) continue;  // that thread is blocked itself
     if (!Rules::kFollowsRecording) {
       const bool rendezvous =
           awaited.kind == Awaited::Kind::kSend && matcher_[awaited.transfer].handshake;
-      // The recording need not have waited here.
+      // The recorded run need not have waited here.
       if (rendezvous || holds_more_than_it_must(awaited)) continue;
       if (first_leave(other, timeline) <= current_call(timeline).leave) continue;
     }
@@ -189,7 +189,7 @@ void Replay<Rules>::release(int timeline) {
   } else if (awaited.kind == Awaited::Kind::kReceive) {
     matcher_.abandon_receive(awaited.transfer);
     if constexpr (kTimeOrdered<Rules>) rules_->order().drop(awaited.transfer);
-    drop_agreement(awaited.transfer);
+    drop_handshake(awaited.transfer);
   } else {
     matcher_[awaited.transfer].sender_waits = false;
   }

@@ -1,15 +1,15 @@
 #pragma once
 
-// The part of the engine that is about threads which wait for each other outside of MPI; engine.h
-// includes it. Two things are known: a thread begins after its creation, and who joins it waits for
-// its end. Either is a step in one timeline that a call in another one waits for.
+// The part of the engine for threads that wait for each other outside of MPI; engine.h includes it.
+// Two dependencies are known: a thread begins after its creation, and a join waits for the end of
+// the thread. Both are a step of one timeline that a call of another timeline waits for.
 //
 //   a begin    leaves at W' + (begin - W), W being the creation
 //   a join     leaves at max(enter', W') + (leave - max(enter, W)), W being the end of the thread:
-//              what the join itself takes, stays, but for lost cores that the scenario does without
+//              the join keeps its own time, except lost cores that the scenario removes
 //
-// on `measured` and on every model. Where the records are out of order, so that a join ends before
-// the thread does, W counts as the leave of the join.
+// This holds on `measured` and on every model. Where records are out of order and a join ends
+// before the thread does, the leave of the join is used as W.
 
 #include <algorithm>
 
@@ -51,7 +51,7 @@ RUBATO_RARE bool Replay<Rules>::thread_step_is_there(TimelineState<K>& state,
 template <class Rules>
 Lanes<Replay<Rules>::K> Replay<Rules>::step_reaches(const typename ThreadedRank<K>::Step& step,
                                                     const Awaited& awaited, const Call& call) {
-  // Of a begin the moment of the begin itself.
+  // For a begin, the begin itself.
   const double there =
       awaited.action->flags & kBegins ? call.leave : std::min(step.recorded, call.leave);
   return step.time + (there - step.recorded);
@@ -74,7 +74,7 @@ RUBATO_RARE const Lanes<Replay<Rules>::K>& Replay<Rules>::leave_thread(TimelineS
     last = std::max(
         last, awaited.action->flags & kBegins ? call.leave : std::min(step.recorded, call.leave));
   }
-  // (While it waits for the thread nobody takes its core.)
+  // (A thread that waits for another loses no core.)
   state.busy += (call.leave - last - dropped_losses(state, call)).max(0.0);
   return state.busy;
 }

@@ -1,4 +1,4 @@
-// The engine in the order of time.
+// The engine for rules that need the order of time.
 
 #include "replay/engine/time_ordered.h"
 #include "replay/engine/engine.h"

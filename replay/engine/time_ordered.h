@@ -1,7 +1,7 @@
 #pragma once
 
-// The part of the engine that runs in the order of time: time_order.h says when and why.
-// engine/time_ordered.cc compiles it, for the rules that need such an order.
+// The part of the engine that runs in the order of time; time_order.h explains when and why.
+// engine/time_ordered.cc compiles it for the rules that need this order.
 
 #include <algorithm>
 
@@ -31,7 +31,7 @@ bool Replay<Rules>::is_due(int timeline, const Call& call) requires kTimeOrdered
     return true;
   }
   TimelineState<K>& state = timelines_[timeline];
-  if (has_unborn(state)) {  // those that begin before it: their time comes first
+  if (has_unborn(state)) {  // threads that begin earlier go first
     Call nothing = call;
     nothing.role = CallRole::kMpi;
     nothing.leave = call.enter;
@@ -70,7 +70,7 @@ void Replay<Rules>::happen(const TimedEvent& event) requires kTimeOrdered<Rules>
       break;
   }
   TimeOrder::Message& message = time[id];
-  if (message.version != event.version) return;  // nobody receives it
+  if (message.version != event.version) return;  // the message was dropped
   switch (event.kind) {
     case TimedEvent::Kind::kEnvelope:
       return find_receive(id);
@@ -90,7 +90,7 @@ void Replay<Rules>::happen(const TimedEvent& event) requires kTimeOrdered<Rules>
     case TimedEvent::Kind::kPort: {
       const double start = rules_->take_port(timelines_[message.sender], matcher_[id], time.now());
       if (start <= time.now()) break;
-      message.rest = message.length;  // so it was not under way
+      message.rest = message.length;  // the whole length remains
       message.alone = start + (message.length - message.lead);
       return time.push(start, TimedEvent::Kind::kFlow, event.rank, id, event.version);
     }
@@ -130,8 +130,7 @@ void Replay<Rules>::answer_all(const std::vector<TimedEvent>& asked) requires kT
 template <class Rules>
 void Replay<Rules>::sent(int timeline, TransferId id) requires kTimeOrdered<Rules> {
   const Transfer<K>& transfer = matcher_[id];
-  if (transfer.abandoned) {  // it goes out all the same, and is in line before what comes until it
-                             // is ready
+  if (transfer.abandoned) {  // no receive matches, but it still occupies the port
     rules_->take_port(timelines_[timeline], transfer, transfer.sent[0]);
     return;
   }
@@ -184,7 +183,7 @@ void Replay<Rules>::arrived(TransferId id) requires kTimeOrdered<Rules> {
   }
 }
 
-// --- Collectives on a network that is shared: rules/collective_plays.h ---
+// --- Collectives on a network with contention: rules/collective_plays.h ---
 
 template <class Rules>
 void Replay<Rules>::start_flows(int play) requires kTimeOrdered<Rules> {
@@ -218,7 +217,7 @@ void Replay<Rules>::part_arrived(uint32_t play, uint32_t part) requires kTimeOrd
   rules_->plays().wake([this](int timeline) { wake(timeline); });
 }
 
-// --- By arrival: a send and a receive are transfers of their own until they meet ---
+// --- By arrival: a send and a receive are separate transfers until they match ---
 
 template <class Rules>
 void Replay<Rules>::offer(TransferId id) requires kTimeOrdered<Rules> {
@@ -247,7 +246,7 @@ void Replay<Rules>::find_receive(TransferId id) requires kTimeOrdered<Rules> {
   const auto pairs =
       rules_->arrivals().arrive(route.destination, route.comm, id, {route.source, route.tag});
   for (const auto& found : pairs) {
-    // One that was there before could not be received before.
+    // Another message that becomes receivable together with `id` could not be received earlier.
     Transfer<K>& other = matcher_[found.send];
     if (found.send != id && !other.handshake)
       other.arrival() = other.arrival().max(rules_->order().now());
@@ -275,7 +274,7 @@ void Replay<Rules>::pair(TransferId send, TransferId receive) requires kTimeOrde
   post.synchronous = message.synchronous;
   post.handshake = message.handshake;
   post.arrival() = message.arrival();
-  post.sender_done = true;  // its sender has the other one
+  post.sender_done = true;  // the matched send is tracked by the other transfer
   if (waits_) waits_->join(send, receive);
   const bool under_way = time[send].open;
   const int receiver = time[receive].receiver;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The part of the engine that tells what calls wait for; engine.h includes it. What counts as a
-// wait is told in wait_states.h.
+// The part of the engine that finds what calls wait for; engine.h includes it. wait_states.h
+// defines what counts as a wait.
 
 #include <algorithm>
 #include <cmath>
@@ -33,7 +33,7 @@ RUBATO_RARE void Replay<Rules>::note_wait(const TimelineState<K>& state, const C
     return;
   }
   if (state.awaited.empty()) {
-    // Local calls may stand between a poll and what it found.
+    // Local calls may occur between a poll and the call that it leads to.
     if (!loops_.empty() && !call.is_kept()) loops_.erase(state.number);
     return;
   }
@@ -53,7 +53,7 @@ RUBATO_RARE void Replay<Rules>::note_wait(const TimelineState<K>& state, const C
   if constexpr (K == 1) {
     waited = causes.waited(state.enter[0], leave[0]);
     waited.kept = kept[0];
-    if (wants_messages_) tell_messages(state);
+    if (wants_messages_) report_messages(state);
   }
   if (loop) end_loop(state, *loop, causes, waited);
   if constexpr (K == 1) {
@@ -96,7 +96,7 @@ RUBATO_RARE void Replay<Rules>::end_loop(const TimelineState<K>& state, const Po
 }
 
 template <class Rules>
-RUBATO_RARE void Replay<Rules>::tell_messages(const TimelineState<K>& state) {
+RUBATO_RARE void Replay<Rules>::report_messages(const TimelineState<K>& state) {
   for (const Awaited& awaited : state.awaited) {
     if (awaited.kind != Awaited::Kind::kReceive || awaited.transfer == kNoTransfer) continue;
     const Transfer<K>& transfer = matcher_[awaited.transfer];
@@ -107,8 +107,8 @@ RUBATO_RARE void Replay<Rules>::tell_messages(const TimelineState<K>& state) {
   }
 }
 
-// What the end of a call follows from. By the recording nobody knows when a message was there, so
-// there a call follows from its cause if that came later than the call.
+// The event that determines the end of a call. The recording does not contain arrival times of
+// messages, so there a call follows from its cause if the cause came later than the call.
 template <class Rules>
 RUBATO_RARE void Replay<Rules>::bind(const TimelineState<K>& state, double since, Waited& waited) {
   Origin origin{state.number, waited.enter};
@@ -119,7 +119,7 @@ RUBATO_RARE void Replay<Rules>::bind(const TimelineState<K>& state, double since
   } else if constexpr (kTimeOrdered<Rules>) {
     origin = latest_origin(state, waited);
   }
-  Origin before;  // what its enter follows from, if not from its own timeline
+  Origin before;  // the event that determines its enter, if on another timeline
   if (state.threads) before = std::exchange(state.threads->held_by[state.number], {});
   const bool is_own = origin.timeline == state.number && origin.at >= waited.enter;
   if (is_own) origin = before;
@@ -128,7 +128,7 @@ RUBATO_RARE void Replay<Rules>::bind(const TimelineState<K>& state, double since
   waited.bound_at = origin.at;
 }
 
-// What shares the network follows from whoever began it.
+// The origin of a flow on a shared network is the call that started it.
 template <class Rules>
 RUBATO_RARE Origin Replay<Rules>::latest_origin(const TimelineState<K>& state,
                                                 const Waited& waited) requires kTimeOrdered<Rules> {
@@ -142,7 +142,8 @@ RUBATO_RARE Origin Replay<Rules>::latest_origin(const TimelineState<K>& state,
       const bool receives = awaited.kind == Awaited::Kind::kReceive;
       if (transfer.abandoned || (!receives && !transfer.sender_waits)) continue;
       const auto& sides = waits_->sides_of(awaited.transfer);
-      // Behind a handshake, and where the sender hears of the receive, from whoever was ready last.
+      // With a handshake, and where the sender is notified of the receive: the side that was ready
+      // last.
       const double there = transfer.handshake
                                ? rules_->request_comes(transfer, Lanes<K>(sides.send))[0]
                                : transfer.arrival()[0];
@@ -271,7 +272,7 @@ RUBATO_RARE void Replay<Rules>::add_post_cause(const TimelineState<K>& state,
   if (!operation) return;
   auto& pair = windows_.pair(action.comm, state.rank, operation->target);
   const Epoch<K>* epoch = windows_.accessed(pair);
-  // (The complete of an epoch has that cause anyway.)
+  // (The complete of an epoch adds this cause itself.)
   if (!epoch || pair.completes || epoch->abandoned || operation->abandoned) return;
   causes.add(WaitKind::kOneSided, epoch->posted, WaitPattern::kLatePost, epoch->poster,
              action.comm);
@@ -284,7 +285,7 @@ RUBATO_RARE void Replay<Rules>::add_epoch_cause(const TimelineState<K>& state, c
   const Epoch<K>& epoch = windows_.epoch(*awaited.action, state.rank, awaited.instance);
   double recorded = 0;
   Lanes<K> cause;
-  // A model waits for posts that came too late to have been waited for when recorded.
+  // A model also waits for posts that came too late to be waited for when recorded.
   const double leave =
       Rules::kFollowsRecording ? call.leave : std::numeric_limits<double>::infinity();
   if (!epoch_cause(epoch, *awaited.action, leave, recorded, cause)) return;
@@ -301,9 +302,9 @@ RUBATO_RARE void Replay<Rules>::add_lock_cause(const TimelineState<K>& state,
   if (awaited.instance == 0) return;
   const Action& action = *awaited.action;
   const LockTurn<K>& turn = windows_.turn(action, static_cast<uint32_t>(awaited.instance - 1));
-  if (!std::isfinite(turn.recorded_release)) return;  // it will never be over, and holds up nobody
+  if (!std::isfinite(turn.recorded_release)) return;  // never released; it blocks no timeline
   Lanes<K> cause = turn.released;
-  // At the target, where the request comes as much later.
+  // Measured at the target, where the request arrives later by that much.
   if constexpr (!Rules::kFollowsRecording)
     cause -= rules_->reaches(state.rank, action.one_sided.target, state.enter) - state.enter;
   causes.add(WaitKind::kOneSided, cause, WaitPattern::kLock, turn.releaser, action.comm);

@@ -1,8 +1,8 @@
 // The engine for many models at once: see engine/wide.h.
 //
-// On x86-64 nothing compiled here may be called from anywhere else, where the processor may not
-// have the instructions. So all that is inline or a template has internal linkage (-fno-weak, see
-// CMakeLists.txt), and all that can be called from outside stands below.
+// On x86-64 code compiled here must not be called from other files, because the processor may lack
+// the instructions. So inline functions and templates have internal linkage (-fno-weak, see
+// CMakeLists.txt), and the functions below are the only entry points.
 
 #include "replay/engine/wide.h"
 

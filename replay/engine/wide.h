@@ -11,7 +11,7 @@
 
 namespace rubato {
 
-/// Runs a replay, where widest_lanes() (scenario_groups.h) are as many.
+/// Runs a replay of as many lanes as widest_lanes() (scenario_groups.h) allows.
 ReplayOutcome run_wide(Replay<ModelRules<16>>& replay);
 ReplayOutcome run_wide(Replay<ModelRules<32>>& replay);
 ReplayOutcome run_wide(Replay<Divided<ModelRules<16>>>& replay);

@@ -35,7 +35,7 @@ std::vector<ArrivalMatcher::Pair> ArrivalMatcher::post(int destination, uint32_t
   Queue& queue = queues_[{destination, comm}];
   queue.posted.push_back({id, envelope});
   if (!envelope.any_source) return settle(queue, queue.from[envelope.source]);
-  // Of each source it could only have the first that it accepts.
+  // Of each source only the first message that it accepts is a candidate.
   std::list<Sent>* from = nullptr;
   std::list<Sent>::iterator first;
   for (auto& [source, line] : queue.from) {
@@ -85,7 +85,7 @@ std::vector<ArrivalMatcher::Pair> ArrivalMatcher::settle(Queue& queue, std::list
     queue.posted.erase(receive);
     waiting_.erase(message->id);
     line.erase(message);
-    message = line.begin();  // others may have waited behind it
+    message = line.begin();  // other messages may have waited behind it
   }
   return pairs;
 }

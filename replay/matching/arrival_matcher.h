@@ -47,9 +47,9 @@ class ArrivalMatcher {
 
   // Events, in the order of time. Each returns the pairs it matches.
 
-  /// A message is sent, after all others that its source sent before. It is not there yet.
+  /// A message is sent, after all earlier messages of its source. It has not arrived yet.
   std::vector<Pair> send(int destination, uint32_t comm, TransferId id, const Envelope& envelope);
-  /// A message arrives. Ignored if it has its receive already.
+  /// A message arrives. Ignored if it is matched already.
   std::vector<Pair> arrive(int destination, uint32_t comm, TransferId id, const Envelope& envelope);
   /// A receive is posted.
   std::vector<Pair> post(int destination, uint32_t comm, TransferId id, const Envelope& envelope);
@@ -58,7 +58,7 @@ class ArrivalMatcher {
   struct Sent {
     TransferId id;
     Envelope envelope;
-    uint64_t came = 0;  ///< when it was there, 0: not yet
+    uint64_t came = 0;  ///< number of its arrival, 0: not arrived
   };
   struct Posted {
     TransferId id;
@@ -76,7 +76,7 @@ class ArrivalMatcher {
   std::vector<Pair> settle(Queue& queue, std::list<Sent>& line);
 
   std::map<std::pair<int, uint32_t>, Queue> queues_;  ///< by destination and communicator
-  std::unordered_map<TransferId, std::list<Sent>::iterator> waiting_;  ///< all messages in them
+  std::unordered_map<TransferId, std::list<Sent>::iterator> waiting_;  ///< messages in the queues
   uint64_t came_ = 0;
 };
 

@@ -59,7 +59,7 @@ class ChannelPool {
     return id;
   }
 
-  /// The number will be used again.
+  /// The number will be reused.
   void give_up(ChannelId id) { free_.push_back(id); }
 
   template <typename Visit>
@@ -68,7 +68,7 @@ class ChannelPool {
   }
 
  private:
-  std::vector<Channel> channels_;  ///< those given up are empty
+  std::vector<Channel> channels_;  ///< empty if given up
   std::vector<Route> routes_;      ///< of each
   std::vector<ChannelId> free_;
 };
@@ -78,7 +78,7 @@ class ChannelPool {
 /// check that the generation is unchanged.
 class ChannelTable {
  public:
-  /// The channel to `destination`, made when it is not there.
+  /// The channel to `destination`, created if there is none.
   ChannelId find(const ChannelKey& key, int destination, ChannelPool& pool) {
     if (!slots_.empty()) {
       Slot& slot = slot_of(key);
@@ -101,7 +101,7 @@ class ChannelTable {
   struct Slot {
     ChannelKey key{};
     bool used = false;
-    bool asked_for = false;  ///< since the last rebuild()
+    bool asked_for = false;  ///< find() returned it since the last rebuild()
     ChannelId channel = 0;
   };
 
@@ -111,7 +111,7 @@ class ChannelTable {
     return h ^ (h >> 32);
   }
 
-  /// The slot of `key`, or the free one where it belongs. The table must not be full.
+  /// The slot of `key`, or the free slot for it. REQUIRES: the table is not full.
   Slot& slot_of(const ChannelKey& key) {
     const size_t mask = slots_.size() - 1;
     size_t i = hash(key) & mask;
@@ -119,13 +119,13 @@ class ChannelTable {
     return slots_[i];
   }
 
-  /// Gives up the empty channels that were not asked for since the last rebuild(), and leaves room
-  /// for as many as remain.
+  /// Gives up the empty channels that find() has not returned since the last rebuild(), and leaves
+  /// space for as many as remain.
   void rebuild(ChannelPool& pool) {
     const auto stays = [&](const Slot& slot) {
       return slot.used && (slot.asked_for || pool[slot.channel].head != kNoTransfer);
     };
-    // Small ones keep all: to make a channel again costs more than the room it takes.
+    // Small tables keep all channels: creating a channel again costs more than its memory.
     const bool keeps_all = slots_.size() < kSmall;
     used_ = 0;
     for (const Slot& slot : slots_) used_ += keeps_all ? slot.used : stays(slot);

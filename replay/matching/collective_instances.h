@@ -1,16 +1,17 @@
 #pragma once
 
-// Groups the collective calls of a communicator's members into instances. MPI demands that every
+// Groups the collective calls of a communicator's members into instances. MPI requires that every
 // member calls the collectives of a communicator in the same order, so the k-th calls of all
-// members are one instance. A member's calls may come from several threads. Persistent collectives
-// need that order for their inits only; their starts count apart, if the archive identifies the
-// collective.
+// members are one instance. A member's calls may come from several threads. For persistent
+// collectives this order holds for their inits only; their starts are counted separately, if the
+// archive identifies the collective.
 //
 // In an Alltoallv or Alltoallw a member waits for the members that send it something, if the
-// archive has the parts. These are known only when all members have come, so the replay goes on at
-// that point; times do not depend on the other members. Nobody waits for a member of an Allgatherv
-// without elements. A member that gets no elements, as in a Reduce_scatter, may leave once its own
-// part is under way; it did so if it was recorded to leave before the last member came.
+// archive has the parts. These are known only when all members have entered, so the replay
+// continues at that point; the times do not depend on the other members. No member waits for a
+// member of an Allgatherv without elements. A member that receives no elements, as in a
+// Reduce_scatter, may leave once its own part is on its way; it did so if it was recorded to leave
+// before the last member entered.
 //
 // On an intercommunicator the members are those of both groups. A member waits for the other group
 // or its root; only the creation of a communicator waits for both groups. In the root's group only
@@ -42,8 +43,8 @@ struct Arrivals {
   /// Latest enter of the members that take part.
   Lanes<K> last = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
   double recorded_last = -std::numeric_limits<double>::infinity();
-  /// Timeline of the one that entered last, in the first lane; of several the lowest, as who came
-  /// first is up to the run queue.
+  /// Timeline of the member that entered last, in the first lane; the lowest of several, because
+  /// the order of their arrival depends on the run queue.
   int32_t latest = -1;
 
   void add(double recorded, const Lanes<K>& enter, int timeline) {
@@ -52,7 +53,7 @@ struct Arrivals {
     recorded_last = std::max(recorded_last, recorded);
     ++count;
   }
-  /// Those of another process; none of `others` is here.
+  /// Adds the members of another process; no member is in both.
   void add(const Arrivals& others) {
     const bool any = others.latest >= 0;
     const bool is_later = others.last[0] > last[0];
@@ -69,11 +70,11 @@ template <int K>
 struct Entered {
   int32_t local = 0;
   int32_t timeline = 0;
-  double payload = 0;  ///< as its record says
+  double payload = 0;  ///< as recorded
   Lanes<K> enter = Lanes<K>::Zero();
 };
 
-/// Members of some processes: together, and each where messages are played.
+/// Members of some processes: their sum, and each one where messages are played.
 template <int K>
 struct Came {
   Arrivals<K> arrivals;
@@ -95,7 +96,8 @@ class PartArrivals {
   /// out of `members`.
   void add(int members, int first, int end, double recorded, const Lanes<K>& enter, int timeline) {
     if (nodes_.empty()) nodes_.resize(2 * static_cast<size_t>(members));
-    // A tree over the members: 2 i and 2 i + 1 are below i, the members at the bottom.
+    // A tree over the members: nodes 2 i and 2 i + 1 are the children of i, the members are the
+    // leaves.
     first += members;
     end += members;
     for (; first < end; first /= 2, end /= 2) {
@@ -112,7 +114,7 @@ class PartArrivals {
     }
   }
 
-  /// The same in the first lane: when, and in which timeline (-1: nobody).
+  /// The same in the first lane: enter and timeline (-1: none).
   std::pair<double, int32_t> latest_in_first_lane(int member) const {
     std::pair<double, int32_t> found = {-std::numeric_limits<double>::infinity(), -1};
     for (size_t node = nodes_.size() / 2 + member; node > 0; node /= 2) {
@@ -132,48 +134,51 @@ class PartArrivals {
 template <int K>
 struct CollectiveInstance {
   CollectiveOp op = CollectiveOp::kBarrier;
-  Synchronisation how = Synchronisation::kAllToAll;  ///< of `op`
+  Synchronisation how = Synchronisation::kAllToAll;  ///< synchronisation of `op`
   int32_t root = -1;                                 ///< local rank
   Arrivals<K> arrived;
-  std::vector<Arrivals<K>> groups;  ///< of A and of B, where there are two
+  std::vector<Arrivals<K>> groups;  ///< of groups A and B, in an intercommunicator
   int departed = 0;
-  int prefix = 0;  ///< how many members, from rank 0 on without a hole, are there
+  int prefix = 0;  ///< the members with local ranks below it have all entered
   bool root_arrived = false;
-  bool passed_on = false;  ///< processes still tell each other of it (relay.h)
-  bool abandoned = false;  ///< a member will never come: waiting members keep their recorded time
+  bool passed_on = false;  ///< a relay among processes is under way (relay.h)
+  bool abandoned = false;  ///< a member will never enter: waiting members keep their recorded time
   Lanes<K> root_enter = Lanes<K>::Zero();
   double recorded_root_enter = 0;
   int32_t root_timeline = -1;
   double recorded_first_leave = 0;
-  int first_rank = 0;      ///< world rank of the first that came, for messages
-  std::vector<char> here;  ///< by local rank
-  // Prefix operations alone: enters by local rank, then, up to `prefix`, the latest so far.
+  int first_rank = 0;      ///< world rank of the first member that entered, for error messages
+  std::vector<char> here;  ///< by local rank: has entered
+  // Prefix operations only: enters by local rank; up to `prefix`, the latest of all up to this
+  // rank.
   std::vector<Lanes<K>> enters;
   std::vector<double> recorded_enters;
   std::vector<int32_t> latest_of;  ///< timelines of those enters, in the first lane
   std::vector<int32_t> waiting;    ///< timelines to wake
   PartArrivals<K>
-      parts;  ///< of members that send nothing to some members; they are not in `arrived.last`
-  /// Of a fence in a model, by local rank: when the operations aimed at that member have landed.
-  /// Empty without such operations.
+      parts;  ///< from members that send to only some members; they are not in `arrived.last`
+  /// Of a fence in a model, by local rank: when the operations with this member as target have
+  /// landed. Empty without such operations.
   std::vector<Lanes<K>> arrivals;
-  std::vector<Origin> arrivals_from;  ///< of each, where origins are known
+  std::vector<Origin> arrivals_from;  ///< origins of these times, where origins are known
   bool window = false;                ///< on a window
-  /// In the order of time: what is aimed at members, by local rank, and may be under way.
+  /// In the order of time, by local rank: operations with this member as target that may be under
+  /// way.
   std::vector<std::vector<std::shared_ptr<Landing>>> landings;
-  /// Of members whose call lost time: as recorded, and what.
+  /// A member whose call lost time: the recorded call and its losses.
   struct LostInCall {
     int local;
     double enter, leave;
     Lost lost;
   };
   std::vector<LostInCall> losses;
-  int32_t play = -1;  ///< its number among those whose messages are played (collective_plays.h)
+  int32_t play = -1;  ///< its number if messages are played (collective_plays.h)
 
-  /// True when a member was recorded to leave the fence before all had come (windows.h).
+  /// True when a member was recorded to leave the fence before all had entered (windows.h): it did
+  /// not synchronise.
   bool held_nobody() const { return window && recorded_first_leave < arrived.recorded_last; }
 
-  /// The members that `local` waits for in an all-to-all: everybody, or the other group.
+  /// The members that `local` waits for in an all-to-all: all members, or the other group.
   const Arrivals<K>& awaited_by(int local, const Communicator& comm) const {
     if (groups.empty() || op == CollectiveOp::kCreateHandle) return arrived;
     return groups[local < comm.first_group ? 1 : 0];
@@ -182,14 +187,15 @@ struct CollectiveInstance {
   bool waits_for_root(int local, const Communicator& comm) const {
     return local != root && root >= 0 && (groups.empty() || comm.across(local, root));
   }
-  /// True when `local` waits for the root alone, even where root and children hold each other.
+  /// True when `local` waits for the root alone, even where the root and its children wait for each
+  /// other.
   bool waits_for_root_alone(int local, const Communicator& comm) const {
     return !groups.empty() && is_rooted(op) && waits_for_root(local, comm);
   }
 };
 
 /// The timeline that member `local` waits for longest, if the operation synchronises as `how`; in
-/// the first lane. -1: nobody.
+/// the first lane. -1: none.
 template <int K>
 int latest_member(const CollectiveInstance<K>& instance, Synchronisation how, int local,
                   const Communicator& comm) {
@@ -214,8 +220,8 @@ class CollectiveInstances {
     Instance& instance;
   };
 
-  /// Member `local` of a communicator enters a collective in `timeline`: the one that `action`
-  /// names, else its next.
+  /// Member `local` of a communicator enters a collective in `timeline`: the instance that `action`
+  /// names, else its next one.
   Arrived arrive(const Action& action, int local, int world_rank, int timeline, const Call& call,
                  const Lanes<K>& enter) {
     const uint32_t comm = action.comm;
@@ -233,17 +239,17 @@ class CollectiveInstances {
     return {number, instance};
   }
 
-  /// How many members of a communicator are in this process.
-  int members_here(uint32_t comm) const {
-    return trace_->comms[comm].size() - (away_.empty() ? 0 : away_[comm]);
+  /// The number of members of a communicator in this process.
+  int local_members(uint32_t comm) const {
+    return trace_->comms[comm].size() - (remote_members_.empty() ? 0 : remote_members_[comm]);
   }
 
   // --- Members in other processes (engine/divided.h) ---
 
-  /// By communicator: so many members are elsewhere. To be called before anybody arrives.
-  void divide(std::vector<int> away) { away_ = std::move(away); }
+  /// Number of members in other processes, by communicator. REQUIRES: no arrivals so far.
+  void divide(std::vector<int> remote) { remote_members_ = std::move(remote); }
 
-  /// The instance `number`, which somebody elsewhere has come to.
+  /// The instance `number`, which a member in another process has entered.
   Instance& reach(uint32_t comm, uint64_t number) {
     const uint64_t series = number >> kSeriesShift;
     State& state = series > 0 ? persistent_[{comm, series}] : comms_[comm];
@@ -252,12 +258,12 @@ class CollectiveInstances {
     while (place >= state.first + state.instances.size()) state.instances.emplace_back();
     return get(comm, number);
   }
-  /// A member elsewhere has come to it, as arrive() says.
+  /// A member in another process has entered; parameters as for arrive().
   void arrive_elsewhere(Instance& instance, const Action& action, int local, int world_rank,
                         int timeline, const Call& call, const Lanes<K>& enter) {
     note(instance, action, local, world_rank, timeline, call, enter);
   }
-  /// The root of one alone; it is still to be counted among the members.
+  /// The root in another process has entered; it is still to be counted among the members.
   void arrive_root(Instance& instance, uint32_t comm, CollectiveOp op, int32_t root, int world_rank,
                    double recorded, int timeline, const Lanes<K>& enter) {
     begin(instance, comm, op, root, world_rank);
@@ -266,27 +272,29 @@ class CollectiveInstances {
     instance.root_timeline = timeline;
     instance.recorded_root_enter = recorded;
   }
-  /// Several, in a communicator of one group, whom nobody tells apart.
+  /// Several members in other processes have entered, reported as one sum; the communicator has one
+  /// group.
   void arrive_members(Instance& instance, uint32_t comm, CollectiveOp op, int32_t root,
                       int world_rank, const Arrivals<K>& members) {
     begin(instance, comm, op, root, world_rank);
     instance.arrived.add(members);
   }
-  /// Members elsewhere may have been the last that the instance was kept for.
+  /// Forgets instances that were kept only for members in other processes.
   void forget_departed(uint32_t comm, uint64_t number) { forget(comm, state_of(comm, number)); }
 
   [[gnu::always_inline]] Instance& get(uint32_t comm, uint64_t number) {
-    // Mostly that which was asked for last.
+    // Mostly the one of the last call.
     if (last_ && number == last_number_ && comm == last_comm_) return *last_;
     return look_up(comm, number);
   }
 
-  /// True when all that `local` waits for has come, if the operation synchronises as `how`.
+  /// True when all members that `local` waits for have entered, if the operation synchronises as
+  /// `how`.
   [[gnu::always_inline]] static bool ready(const Instance& instance,
                                            const Communicator& communicator, int local,
                                            Synchronisation how) {
-    // All are there, as for the members that the last one wakes. (Yet without a root, in an archive
-    // in which the root named by the others names another member of its group.)
+    // All have entered: the case of members woken by the last one. (The root may still be missing,
+    // in an archive in which the root named by the others names another member of its group.)
     const bool rooted = instance.root >= 0 && !instance.root_arrived;
     if ((instance.arrived.count == communicator.size() && !rooted) || instance.abandoned)
       return true;
@@ -308,8 +316,8 @@ class CollectiveInstances {
   }
 
   /// True when the arrival of `local` may release a waiting member. In a large communicator most
-  /// arrivals release nobody: all wait for the last.
-  static bool may_let_go(const Instance& instance, const Communicator& communicator, int local) {
+  /// arrivals release none: all wait for the last one.
+  static bool may_release(const Instance& instance, const Communicator& communicator, int local) {
     return local == instance.root || !instance.groups.empty() ||
            instance.how == Synchronisation::kPrefix ||
            instance.arrived.count == communicator.size();
@@ -337,7 +345,7 @@ class CollectiveInstances {
   static constexpr int kSeriesShift = 32;
   static constexpr uint64_t kPlaceMask = (uint64_t{1} << kSeriesShift) - 1;
 
-  /// The first that comes says what it is.
+  /// The first member that enters determines the operation and the root.
   void begin(Instance& instance, uint32_t comm, CollectiveOp op, int32_t root, int world_rank) {
     const Communicator& communicator = trace_->comms[comm];
     if (instance.here.empty()) {
@@ -347,10 +355,10 @@ class CollectiveInstances {
       instance.first_rank = world_rank;
       instance.window = communicator.window;
       instance.here.assign(communicator.size(), 0);
-      if (!away_.empty()) instance.departed = away_[comm];
+      if (!remote_members_.empty()) instance.departed = remote_members_[comm];
       if (communicator.first_group > 0) instance.groups.resize(2);
     }
-    if (instance.root == kRootInOwnGroup) instance.root = root;  // this one may know
+    if (instance.root == kRootInOwnGroup) instance.root = root;  // this member may know the root
     if (instance.op != op || (instance.root != root && root != kRootInOwnGroup)) mismatch_ = true;
   }
 
@@ -369,7 +377,7 @@ class CollectiveInstances {
     if (action.flags & kSendsToSome) {
       add_parts(action, local, communicator, recorded, enter, timeline, instance.parts);
     } else if (action.flags & kGivesNothing) {
-      instance.parts.add(size, local, local + 1, recorded, enter, timeline);  // itself alone
+      instance.parts.add(size, local, local + 1, recorded, enter, timeline);  // for itself
     }
     if (no_part || sends_to_some) {
       ++instance.arrived.count;
@@ -395,8 +403,9 @@ class CollectiveInstances {
       arrive_prefix(instance, size, local, recorded, enter, timeline);
   }
 
-  /// Those at the front that all members have left. (Members elsewhere count as gone from the
-  /// start, and yet have to come; a root's own record may come after those of the others.)
+  /// Forgets the first instances while all members have left them. (Members in other processes
+  /// count as departed from the start but still have to enter; the root's own record may come after
+  /// those of the others.)
   void forget(uint32_t comm, State& state) {
     const int size = trace_->comms[comm].size();
     const auto awaits_nobody = [&](const Instance& instance) {
@@ -406,7 +415,7 @@ class CollectiveInstances {
     };
     last_ = nullptr;
     while (!state.instances.empty() && state.instances.front().departed == size &&
-           (away_.empty() || awaits_nobody(state.instances.front()))) {
+           (remote_members_.empty() || awaits_nobody(state.instances.front()))) {
       state.instances.pop_front();
       ++state.first;
     }
@@ -417,23 +426,23 @@ class CollectiveInstances {
     return series == 0 ? comms_[comm] : persistent_.find({comm, series})->second;
   }
 
-  /// get() of another one than the last time.
+  /// get() of another instance than in the last call.
   [[gnu::noinline]] Instance& look_up(uint32_t comm, uint64_t number) {
     State& state = state_of(comm, number);
-    last_ = &state.instances[(number & kPlaceMask) - state.first];  // stays where it is
+    last_ = &state.instances[(number & kPlaceMask) - state.first];  // a deque never moves them
     last_comm_ = comm;
     last_number_ = number;
     return *last_;
   }
 
-  /// The actions behind `action` say what each member gets.
+  /// The actions behind `action` give the part of each member.
   static void add_parts(const Action& action, int local, const Communicator& comm, double recorded,
                         const Lanes<K>& enter, int timeline, PartArrivals<K>& parts) {
-    // Between groups peers are those of the other one.
+    // On an intercommunicator the peers are the members of the other group.
     const int first = local < comm.first_group ? comm.first_group : 0;
     const auto peers = static_cast<uint64_t>(comm.peers(local));
     uint64_t at = 0;
-    uint64_t some = 0;  // the first one behind those that get nothing
+    uint64_t some = 0;  // the first member behind those without a part
     const auto add_some = [&](uint64_t end) {
       if (some < end)
         parts.add(comm.size(), first + static_cast<int>(some), first + static_cast<int>(end),
@@ -448,7 +457,7 @@ class CollectiveInstances {
       at = end;
     });
     add_some(peers);
-    // Nobody is done before it has come itself.
+    // No member is done before it has entered itself.
     if (comm.first_group == 0) parts.add(comm.size(), local, local + 1, recorded, enter, timeline);
   }
 
@@ -476,9 +485,9 @@ class CollectiveInstances {
   const TraceDefinitions* trace_;
   std::vector<State> comms_;
   std::map<std::pair<uint32_t, uint64_t>, State> persistent_;  ///< by communicator and series
-  std::vector<int> away_;  ///< by communicator, where there are any
+  std::vector<int> remote_members_;  ///< by communicator; empty in an undivided replay
   bool mismatch_ = false;
-  // What get() gave last.
+  // The result of the last get().
   Instance* last_ = nullptr;
   uint32_t last_comm_ = 0;
   uint64_t last_number_ = 0;

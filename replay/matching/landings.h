@@ -1,7 +1,8 @@
 #pragma once
 
-// Who waits for one-sided operations that flow through a network (rules/one_sided_flows.h). In the
-// order of time alone; without it, the arithmetic of windows.h says when they end. Ticks.
+// Timelines that wait for one-sided operations that flow through a network
+// (rules/one_sided_flows.h). Used in the order of time only; elsewhere windows.h computes when
+// operations end. Times in ticks.
 
 #include <cstdint>
 #include <limits>
@@ -11,35 +12,36 @@
 
 namespace rubato {
 
-/// What an origin aims at a target until a fence, a complete, or the end of the window shows it.
+/// The operations of an origin with one target, until a fence, a complete, or the end of the window
+/// collects them.
 struct Landing {
-  /// An unlock that gives its lock back once all has landed.
+  /// An unlock that releases its lock once all operations have landed.
   struct Release {
     Action unlock;
     uint32_t turn = 0;
     int32_t timeline = 0;
-    double earliest = 0;  ///< when the word of it is at the target
+    double earliest = 0;  ///< when its notification reaches the target
   };
 
   int under_way = 0;
-  double last = -std::numeric_limits<double>::infinity();  ///< arrival of the latest
-  std::vector<int32_t> waiting;                            ///< timelines, for all of them
+  double last = -std::numeric_limits<double>::infinity();  ///< arrival of the latest operation
+  std::vector<int32_t> waiting;  ///< timelines that wait for all operations
   std::vector<Release> releases;
 };
 
-/// The operations of a number (OneSidedAction::slot).
+/// The operations that share a number (OneSidedAction::slot).
 struct SlotFlows {
   static constexpr double kNever = -std::numeric_limits<double>::infinity();
   struct Result {
-    double gap = 0;  ///< for how long it occupies the in-port
+    double gap = 0;  ///< how long it occupies the in-port
     double arrival = 0;
   };
 
-  int leaving = 0;              ///< those whose local end is to come
-  int under_way = 0;            ///< those that are not over
-  double left = kNever;         ///< local end of the latest that others had held up when it was due
-  double landed = kNever;       ///< arrival of the latest at the target
-  std::vector<Result> results;  ///< what is fetched, in the order of the calls
+  int leaving = 0;               ///< operations without local completion so far
+  int under_way = 0;             ///< operations that are not complete
+  double left = kNever;          ///< latest local completion of operations delayed by others
+  double landed = kNever;        ///< latest arrival at the target
+  std::vector<Result> results;   ///< fetched data, in the order of the calls
   std::vector<int32_t> waiting;  ///< timelines
 };
 

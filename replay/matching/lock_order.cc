@@ -18,7 +18,7 @@ LockOrder::LockOrder(EventSource& source) {
       double leave = 0;
       bool exclusive = false;
       bool held = false;
-      uint32_t taken = 0;  ///< how often
+      uint32_t taken = 0;  ///< number of locks taken
     };
     std::unordered_map<Key, Open, Hash> open;
     while (source.read(timeline, block)) {
@@ -54,8 +54,8 @@ void LockOrder::assign_turns(uint32_t window, int32_t target, std::vector<Record
   });
   std::vector<std::vector<int32_t>>& turns = locks_[{window, target, 0}];
   bool shared = false;
-  double over_before = 0;  // when the first turn could not have waited for any
-  double over = 0;         // when the last of the current turn began to give the lock back
+  double over_before = 0;  // end of the previous turn; the first turn cannot have waited
+  double over = 0;         // when the last holder of the current turn entered its unlock
   for (const Recorded& hold : holds) {
     if (turns.empty() || hold.exclusive || !shared) {
       over_before = turns.empty() ? hold.lock_leave + 1 : over;

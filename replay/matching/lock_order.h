@@ -28,7 +28,7 @@ class LockOrder {
 
   struct Hold {
     uint32_t turn = kFree;
-    bool waited = false;  ///< the call that took the lock may have waited for the turn before
+    bool waited = false;  ///< the call that took the lock may have waited for the previous turn
   };
 
   /// Reads all calls of `source` if it has windows; the caller rewinds it.

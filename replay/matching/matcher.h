@@ -1,25 +1,26 @@
 #pragma once
 
-// Who receives what.
+// Matches sends with receives.
 //
-// MPI's messages do not overtake: on one channel (communicator, source, destination, tag) the k-th
-// send meets the k-th posted receive. Both sides come here in program order, in whatever order the
-// ranks are run, and a channel holds those that came first: either sends without a receive (the
-// unexpected message queue) or receives without a send (the posted receive queue), never both.
+// MPI messages are non-overtaking: on one channel (communicator, source, destination, tag) the k-th
+// send matches the k-th posted receive. Both sides are added in program order, whatever the order
+// in which ranks are run. A channel holds the side that was added first: sends without a receive
+// (the unexpected message queue) or receives without a send (the posted receive queue), never both.
 //
-// An archive may have holes: Score-P records no matched receives (MPI_Mrecv), filters drop calls. A
-// hole shows as a length that does not fit. The receive is the better witness (its length is what
-// arrived), so a send of another length is skipped: it stays unmatched, is counted and named.
-// Where as many sends as receives of a channel stay unmatched, there is no hole: the archive
-// contradicts itself about lengths. The next passes match such a channel by order alone, and the
-// length that was sent counts.
+// Records may be missing: Score-P does not record matched receives (MPI_Mrecv), and filters drop
+// calls. A missing record shows as lengths that differ. The receive is the better evidence (its
+// length is what arrived), so a send of another length is skipped: it stays unmatched, is counted
+// and reported. Where as many sends as receives of a channel stay unmatched, no record is missing
+// but the archive contradicts itself about lengths. The next passes match such a channel by order
+// alone, and use the length that was sent.
 //
-// Messages of collectives among neighbours carry tags of their own (kNeighbourTag). Of them the
-// archive tells the bytes to all neighbours and from all, not those of each; so their lengths need
-// not fit, and the sender's counts.
+// Messages of neighbourhood collectives have tags of their own (kNeighbourTag). The archive
+// contains the total bytes to all neighbours and from all, not those of each neighbour; so the
+// lengths of the two sides may differ, and the sender's is used.
 //
-// Where a rank has several timelines, their sends and posts come here in an order that means
-// nothing, so each carries its number on its channel (rank_calls.h) and meets its equal.
+// Where a rank has several timelines, the order in which their sends and posts are added is
+// arbitrary. So each carries its number on its channel (rank_calls.h) and matches the other side of
+// the same number.
 
 #include <cstdint>
 #include <map>
@@ -37,55 +38,55 @@
 
 namespace rubato {
 
-/// What is known of a message but its times in each lane. Between whom it goes its channel knows.
+/// A message without its times in each lane. Its ranks are stored with its channel.
 struct TransferFacts {
   double recorded_send = 0;  ///< enter of the sending call, as recorded
   double recorded_post = 0;  ///< enter of the posting call, as recorded
   uint64_t bytes = 0;
   uint32_t order = 0;             ///< as Action::order
   TransferId next = kNoTransfer;  ///< in its channel
-  ChannelId channel = 0;          ///< where it is until its other side comes
-  int32_t waiting_receiver = -1;  ///< timeline to wake when the send comes
-  int32_t waiting_sender = -1;    ///< timeline to wake when the receive comes
+  ChannelId channel = 0;          ///< its queue until its other side is added
+  int32_t waiting_receiver = -1;  ///< timeline to wake by the send
+  int32_t waiting_sender = -1;    ///< timeline to wake by the receive
   PairClass pair;                 ///< of its ranks
   bool has_send : 1 = false;
   bool has_post : 1 = false;
-  /// Completes only when the receive is there (rendezvous, synchronous).
+  /// Completes only when the receive has been posted (rendezvous, synchronous).
   bool sender_waits : 1 = false;
-  /// Waits for its size, not for its mode; in a model T then counts from both-ready.
+  /// Waits because of its size, not its mode; in a model T then counts from both sides being ready.
   bool handshake : 1 = false;
   bool sender_done : 1 = false;
   bool receiver_done : 1 = false;
-  bool synchronous : 1 = false;  ///< by its mode: completes only when the receive is there
-  bool abandoned : 1 = false;  ///< has no other side: whoever waits for it keeps its recorded time
-  bool follows : 1 = false;    ///< its send is kFollows; set where the order of time asks for it
+  bool synchronous : 1 = false;    ///< by its mode: completes only when the receive has been posted
+  bool abandoned : 1 = false;      ///< has no other side: calls that wait keep their recorded time
+  bool follows : 1 = false;        ///< its send is kFollows; set where the order of time needs it
   bool follows_first : 1 = false;  ///< kFollowsFirst; likewise
-  /// Goes by pull or push, and is not known to arrive in every lane (presence.h).
-  bool agrees : 1 = false;
-  bool misfits : 1 = false;  ///< Matcher::take_misfit() knows more
+  /// Uses a pull or push handshake, and its arrival is not known in every lane (presence.h).
+  bool handshake_pending : 1 = false;
+  bool misfits : 1 = false;  ///< its two sides differ in length: Matcher::take_misfit()
 };
 
-/// A message from post to post: created by whichever side comes first, released when both are done.
-/// With one lane it is a cache line: with many ranks it has left the nearer caches whenever the
-/// replay comes back to it.
+/// A message: created by the side that is added first, released when both sides are done. With one
+/// lane it fills one cache line: with many ranks it has left the nearer caches whenever the replay
+/// returns to it.
 template <int K>
 struct alignas(kCacheLine) Transfer : TransferFacts {
-  // Ticks; each is valid once the side that knows it has come.
+  // Ticks; each is valid once the side that determines it has been added.
   /// When the sender's port takes it (model), or its send was entered (measured). In the pass that
-  /// finds the minima, when the sender is known to have been done; minus that where it had no core
-  /// for a while in its call.
+  /// finds the minima, when the sender is known to have finished; negated if the sender lost its
+  /// core in this call.
   Lanes<K> sent;
-  /// When the receive was posted. In the pass that finds the minima, since when the sender has done
-  /// nothing but wait for its send; the leave of a call that waited for something else as well.
+  /// When the receive was posted. In the pass that finds the minima, since when the sender has only
+  /// waited for its send; the leave of a call that also waited for something else.
   Lanes<K> posted;
 
-  /// Model: when it is at the receiver; takes the place of `sent` as soon as it is known.
+  /// Model: when it reaches the receiver; replaces `sent` as soon as it is known.
   Lanes<K>& arrival() { return sent; }
   const Lanes<K>& arrival() const { return sent; }
 };
 static_assert(sizeof(Transfer<1>) == kCacheLine);
 
-/// A channel that was asked for before.
+/// A channel found earlier.
 struct KnownChannel {
   ChannelId id = 0;
   uint32_t generation : kGenerationBits = 0;  ///< of the table it is in
@@ -94,14 +95,14 @@ struct KnownChannel {
 
 static_assert(PairClass::kMost <= 1 << (32 - kGenerationBits));
 
-/// Messages of which one side is not on record.
+/// Messages with one side missing.
 struct Unmatched {
   uint64_t count = 0;
-  // The first of them by recorded time, whatever the order of finding:
+  // The earliest of them by recorded time:
   Route example;
   uint64_t example_bytes = 0;
 
-  /// Ticks: when the call of the example was entered, as recorded.
+  /// Recorded enter of the call of the example, ticks.
   double example_time() const { return std::get<0>(first_); }
 
   void add(const TransferFacts& transfer, const Route& route) {
@@ -112,7 +113,7 @@ struct Unmatched {
     example = route;
     example_bytes = transfer.bytes;
   }
-  /// Those of another process.
+  /// Adds those of another process.
   void add(const Unmatched& other) {
     if (other.count > 0 && (count == 0 || other.first_ < first_)) {
       first_ = other.first_;
@@ -121,7 +122,7 @@ struct Unmatched {
     }
     count += other.count;
   }
-  /// For other processes. `Stream`: ByteWriter, or ByteReader.
+  /// Passes it between processes. `Stream`: ByteWriter or ByteReader.
   template <typename Stream>
   void pass(Stream& stream) {
     auto& [time, source, destination, tag] = first_;
@@ -144,18 +145,18 @@ struct Misfit {
 template <int K>
 class Matcher {
  public:
-  /// For messages to any of so many ranks, once they are added.
+  /// For messages to `ranks` ranks, each of which is then added.
   explicit Matcher(int ranks) : table_(ranks), generation_(ranks) {}
 
-  /// From now on messages may go to the ranks from `first` to before `end`.
+  /// Adds the ranks from `first` to before `end` as destinations.
   void add_ranks(int first, int end) {
     table_.make(first, end);
     generation_.make(first, end);
     for (int rank = first; rank < end; ++rank) generation_[rank] = table_[rank].generation();
   }
 
-  /// From now on it is known between whom a message goes for as long as it lives; else as long as
-  /// its other side is missing.
+  /// Keeps the route of each message as long as the message exists; by default only while its other
+  /// side is missing.
   void keep_routes() { keeps_routes_ = true; }
 
   /// Messages of these routes are matched by order, whatever their lengths. Null: none.
@@ -165,11 +166,11 @@ class Matcher {
   const Route& route(TransferId id) const {
     return keeps_routes_ ? routes_[id] : channels_.route(pool_[id].channel);
   }
-  /// Only where routes are kept.
+  /// REQUIRES: keep_routes().
   Route& kept_route(TransferId id) { return routes_[id]; }
 
-  /// A send or receive that is on no channel: somebody else finds its other side. Only where routes
-  /// are kept.
+  /// A send or receive that is on no channel: its other side is found elsewhere. REQUIRES:
+  /// keep_routes().
   TransferId apart(int source, int destination, const Action& action) {
     const TransferId id = create(action);
     routes_[id] = {source, destination, action.comm, action.message.tag};
@@ -177,14 +178,14 @@ class Matcher {
   }
 
   /// A send whose other side is in another process: on no channel.
-  TransferId send_away(const Action& action) { return create(action); }
+  TransferId send_remote(const Action& action) { return create(action); }
 
   /// True when `known` is still a channel to `destination`.
   [[gnu::always_inline]] bool is_up_to_date(const KnownChannel& known, int destination) const {
     return known.generation == generation_[destination];
   }
 
-  /// Replaces `known` by the channel of a message between two ranks, made when it is not there.
+  /// Replaces `known` by the channel of a message between two ranks, created if there is none.
   [[gnu::noinline]] void look_up(int source, int destination, const Action& action,
                                  KnownChannel& known) {
     ChannelTable& table = table_[destination];
@@ -192,7 +193,7 @@ class Matcher {
     known.generation = generation_[destination] = table.generation();
   }
 
-  /// The transfer of a send: with its receive when that was posted before, else a new one.
+  /// The transfer of a send: that of its receive if this has been posted, else a new one.
   /// `recorded`: enter of the sending call.
   [[gnu::always_inline]] TransferId send(const Action& action, ChannelId on, double recorded) {
     Channel& channel = channels_[on];
@@ -210,9 +211,9 @@ class Matcher {
     return first;
   }
 
-  /// The transfer of a posted receive: with its send when that came before, else a new one. Sends
-  /// of another length are skipped and appended to `abandoned`; the caller wakes whoever waits for
-  /// such a one, and calls receiver_done() for it.
+  /// The transfer of a posted receive: that of its send if this has been added, else a new one.
+  /// Sends of another length are skipped and appended to `abandoned`; the caller wakes the
+  /// timelines that wait for them, and calls receiver_done() for each.
   [[gnu::always_inline]] TransferId post(const Action& action, ChannelId on,
                                          std::vector<TransferId>& abandoned) {
     Channel& channel = channels_[on];
@@ -243,8 +244,8 @@ class Matcher {
     return id;
   }
 
-  /// The send of a posted receive will never come: the receive leaves its channel, so that a later
-  /// send meets the next one.
+  /// The send of a posted receive will never come: removes the receive from its channel, so that a
+  /// later send matches the next one.
   void abandon_receive(TransferId id) {
     Transfer<K>& transfer = pool_[id];
     unlink(channels_[transfer.channel], id, transfer);
@@ -253,8 +254,8 @@ class Matcher {
     leave_unmatched(transfer, channels_.route(transfer.channel));
   }
 
-  /// Nobody will receive a send that was made just now: it leaves its channel, and waits for
-  /// nobody. One that was received all the same stays.
+  /// No receive will match a send that was just added: removes the send from its channel, and its
+  /// sender does not wait. A send that is matched after all stays.
   void abandon_send(TransferId id) {
     Transfer<K>& transfer = pool_[id];
     if (transfer.has_post || transfer.abandoned) return;
@@ -265,12 +266,12 @@ class Matcher {
     leave_unmatched(transfer, channels_.route(transfer.channel));
   }
 
-  /// What the sides of a message that `misfits` say; at most once.
+  /// The two lengths of a message that `misfits`. REQUIRES: called at most once for a message.
   Misfit take_misfit(TransferId id) { return misfits_.extract(id).mapped(); }
 
   void sender_done(TransferId id) { sender_done(id, pool_[id]); }
   void receiver_done(TransferId id) { receiver_done(id, pool_[id]); }
-  /// The same of one that is looked at anyway; it may be somebody else's afterwards.
+  /// The same for a caller that has the transfer. Afterwards the transfer may be reused.
   [[gnu::always_inline]] void sender_done(TransferId id, Transfer<K>& transfer) {
     transfer.sender_done = true;
     if (transfer.receiver_done) release(id, transfer);
@@ -280,8 +281,8 @@ class Matcher {
     if (transfer.sender_done) release(id, transfer);
   }
 
-  /// Sends and receives that never met, at the end of a run. `in_order`: the routes without a hole,
-  /// of which some did not fit.
+  /// The sends and receives that stayed unmatched, at the end of a run. `in_order`: routes without
+  /// missing records on which lengths differed.
   void list_unmatched(Unmatched& sends, Unmatched& receives, std::set<Route>& in_order) {
     channels_.for_each([&](const Channel& channel, const Route& route) {
       for (TransferId id = channel.head; id != kNoTransfer; id = pool_[id].next)
@@ -295,14 +296,14 @@ class Matcher {
   }
 
  private:
-  /// Those of a route that never meet.
+  /// The unmatched messages of a route.
   struct Lonely {
     uint64_t sends = 0;
     uint64_t receives = 0;
-    bool misfits = false;  ///< some receive had a send of another length before it
+    bool misfits = false;  ///< a send of another length was skipped on this route
   };
 
-  /// True where a message has two lengths and is one all the same: it gets its length.
+  /// True if a message with two lengths is accepted as one; sets its length.
   [[gnu::noinline]] bool accept(TransferId id, uint64_t sent, uint64_t received, ChannelId on) {
     const Route& route = channels_.route(on);
     Transfer<K>& transfer = pool_[id];
@@ -314,7 +315,7 @@ class Matcher {
     return true;
   }
 
-  /// Counts one whose other side will not come.
+  /// Counts a message whose other side will not come.
   Lonely& leave_unmatched(const TransferFacts& transfer, const Route& route) {
     (transfer.has_send ? unmatched_sends_ : unmatched_receives_).add(transfer, route);
     Lonely& lonely = lonely_[route];
@@ -322,8 +323,8 @@ class Matcher {
     return lonely;
   }
 
-  /// What the next send or post of a channel meets, or has to queue behind: its first entry, or
-  /// the one of number `order`.
+  /// The transfer that the next send or post of a channel matches, or queues behind: the first
+  /// entry, or the entry of number `order`.
   TransferId next_of(const Channel& channel, uint32_t order) const {
     TransferId id = channel.head;
     if (order == 0) return id;
@@ -331,7 +332,7 @@ class Matcher {
     return id;
   }
 
-  /// A send that does not meet the receive which is there.
+  /// A send that does not match the posted receive.
   [[gnu::noinline]] TransferId skip(const Action& action, ChannelId on, double recorded) {
     const TransferId id = create(action, on);
     pool_[id].abandoned = true;
@@ -385,7 +386,7 @@ class Matcher {
     transfer.next = kNoTransfer;
   }
 
-  /// One that is not the first.
+  /// Removes an entry that is not the first.
   [[gnu::noinline]] void unlink_inside(Channel& channel, TransferId id) {
     TransferId before = kNoTransfer;
     for (TransferId at = channel.head; at != id; at = pool_[at].next) before = at;
@@ -400,14 +401,14 @@ class Matcher {
   }
 
   PartialArray<ChannelTable> table_;   ///< by destination
-  PartialArray<uint32_t> generation_;  ///< of each table: asked for with every message
+  PartialArray<uint32_t> generation_;  ///< copies of each table's generation
   ChannelPool channels_;
   std::vector<Transfer<K>> pool_;
-  std::vector<Route> routes_;  ///< of each of them, where they are kept
+  std::vector<Route> routes_;  ///< by transfer, with keep_routes()
   bool keeps_routes_ = false;
-  TransferId free_ = kNoTransfer;  ///< the first of those that can be used again, linked by `next`
-  Unmatched unmatched_sends_;      ///< that were skipped
-  Unmatched unmatched_receives_;   ///< that were abandoned
+  TransferId free_ = kNoTransfer;  ///< first reusable transfer; linked by `next`
+  Unmatched unmatched_sends_;      ///< the skipped ones
+  Unmatched unmatched_receives_;   ///< the abandoned ones
   std::map<Route, Lonely> lonely_;
   const std::set<Route>* in_order_ = nullptr;
   std::unordered_map<TransferId, Misfit> misfits_;

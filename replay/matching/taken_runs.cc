@@ -9,7 +9,7 @@
 namespace rubato {
 namespace {
 
-/// The runs of one timeline, call by call.
+/// Finds the runs of one timeline, call by call.
 class RunFinder {
  public:
   RunFinder(const TraceDefinitions& trace, std::vector<TakenRun>& runs)
@@ -38,7 +38,7 @@ class RunFinder {
     });
   }
 
-  /// A call that has nothing to do with other ranks, or found nothing.
+  /// A call that does not communicate, or found nothing.
   static bool is_harmless(const Call& call, const MpiCallInfo& info) {
     switch (call.role) {
       case CallRole::kFlush:
@@ -64,7 +64,7 @@ class RunFinder {
   const TraceDefinitions* trace_;
   std::vector<TakenRun>* runs_;
   TakenRun run_;
-  size_t calls_ = 0;  ///< that took receives
+  size_t calls_ = 0;  ///< calls that took receives
 };
 
 }  // namespace

@@ -17,7 +17,7 @@
 
 namespace rubato {
 
-/// Something the current call of a timeline waits for (or would, if it were not there yet).
+/// An event that the current call of a timeline waits for, or has waited for.
 struct Awaited {
   enum class Kind : uint8_t {
     kSend,
@@ -26,38 +26,38 @@ struct Awaited {
     kOneSided,    ///< operations that a model completes (`action` a kOneSidedDone)
     kEpoch,       ///< the other side of a kEpoch
     kLock,        ///< the turn of a lock before that of a kLock
-    kMainThread,  ///< a thread begins when the main one of its rank has come as far
+    kMainThread,  ///< the begin of a thread, at a certain point of the main thread of its rank
     kThread,      ///< the step of another thread of the rank (`action` a kAwaitThread)
   };
   Kind kind = Kind::kSend;
-  bool posted = true;  ///< false: a send or receive of another thread, which has still to post it
+  bool posted = true;  ///< false: a send or receive that another thread has still to post
   Synchronisation waits_for = Synchronisation::kAllToAll;  ///< in a collective
-  /// The message, or which of the collectives that were started before; kNoTransfer: neither.
+  /// The message, or the number of a started collective; kNoTransfer: neither.
   TransferId transfer = kNoTransfer;
-  uint32_t slot = kNoSlot;         ///< of one that is not posted, or the step of a thread
+  uint32_t slot = kNoSlot;         ///< of a request that is not posted, or the step of a thread
   int local = 0;                   ///< rank in the communicator of a collective
   const Action* action = nullptr;  ///< of a collective, one-sided, or of a thread
-  uint64_t instance = 0;  ///< of a collective; number of an epoch, or of a turn, from 1 (0: none)
+  uint64_t instance = 0;           ///< of a collective; number of an epoch, or of a turn from 1
 };
 
-/// What one call waits for, in the order of its actions. Nearly always that is messages of which
-/// nothing but their number is to be known: those take eight bytes each, as with many timelines
-/// every cache line counts. All the rest stands in a list of its own.
+/// What one call waits for, in the order of its actions. Nearly always these are plain messages,
+/// for which the number is enough: they take eight bytes each, because with many timelines every
+/// cache line counts. Other entries are kept in a separate list.
 class AwaitedList {
  public:
   struct Entry {
-    uint32_t number;     ///< the message, else where the Awaited is
+    uint32_t number;     ///< the message, or the index of the Awaited
     Awaited::Kind kind;  ///< of a message
     bool is_plain;       ///< a message, posted when the call began to wait
   };
 
   [[gnu::always_inline]] void push_message(Awaited::Kind kind, TransferId id) {
-    if (size_ == room_.size()) make_room();
+    if (size_ == room_.size()) make_space();
     room_[size_++] = {id, kind, true};
   }
-  /// Anything else.
+  /// Adds any other entry.
   void push_back(const Awaited& awaited) {
-    if (size_ == room_.size()) make_room();
+    if (size_ == room_.size()) make_space();
     room_[size_++] = {static_cast<uint32_t>(others_.size()), awaited.kind, false};
     others_.push_back(awaited);
   }
@@ -72,7 +72,7 @@ class AwaitedList {
 
   bool empty() const { return size_ == 0; }
   size_t size() const { return size_; }
-  /// For who looks at plain messages without an Awaited of each.
+  /// Allows a loop over plain messages without constructing an Awaited for each.
   std::span<const Entry> entries() const { return {room_.data(), size_}; }
   Awaited& other(const Entry& entry) { return others_[entry.number]; }
   const Awaited& other(const Entry& entry) const { return others_[entry.number]; }
@@ -104,11 +104,11 @@ class AwaitedList {
   Iterator end() const { return {*this, size_}; }
 
  private:
-  [[gnu::noinline]] void make_room() { room_.resize(std::max(size_t{8}, 2 * room_.size())); }
+  [[gnu::noinline]] void make_space() { room_.resize(std::max(size_t{8}, 2 * room_.size())); }
 
   std::vector<Entry> room_;
-  size_t size_ = 0;              ///< how many of them there are
-  std::vector<Awaited> others_;  ///< those that are no plain messages
+  size_t size_ = 0;              ///< number of entries in use
+  std::vector<Awaited> others_;  ///< entries that are not plain messages
 };
 
 /// A collective that a rank has started and not completed.
@@ -127,7 +127,7 @@ struct MovedCompletion {
   Lanes<K> since;  ///< enter of the call that completed it
 };
 
-/// What the threads of a rank have in common, where it has several timelines.
+/// State shared by the threads of a rank with several timelines.
 template <int K>
 struct ThreadedRank {
   /// A posted send or receive, until its completion takes it.
@@ -145,54 +145,53 @@ struct ThreadedRank {
     double recorded;
     int timeline;
   };
-  std::unordered_map<uint32_t, Step> steps;  ///< by slot, until they were waited for
+  std::unordered_map<uint32_t, Step> steps;  ///< by slot, until the wait for it is over
   std::vector<int> unborn;                   ///< timelines that have not begun
-  /// By timeline, in the first lane: who posted the request that its current call had to wait for.
+  /// By timeline, in the first lane: origin of the request that delayed its current call.
   std::unordered_map<int, Origin> held_by;
 };
 
-/// Where one timeline stands in the replay. What nearly every call looks at comes first: with many
-/// timelines each line of it comes from far away.
+/// The state of one timeline in the replay. Members that nearly every call uses come first: with
+/// many timelines most cache lines come from main memory.
 template <int K>
 struct alignas(kCacheLine) TimelineState {
   enum class Status : uint8_t { kReady, kBlocked, kFinished };
 
   int number = 0;  ///< the timeline
   int rank = 0;
-  uint32_t next_awaited = 0;  ///< the first one that is not known to be there
+  uint32_t next_awaited = 0;  ///< the first entry not known to have happened
   bool in_call = false;       ///< the current call was entered
-  bool has_moved = false;     ///< there are some of `moved`
+  bool has_moved = false;     ///< `moved` is not empty
   bool before_init = false;   ///< keeps its recorded times until it leaves MPI_Init
   Status status = Status::kReady;
-  Lanes<K> clock;             ///< ticks; leave of the call before
+  Lanes<K> clock;             ///< ticks; leave of the previous call
   double recorded_clock = 0;  ///< the same as recorded
   Lanes<K> out_port;          ///< when the timeline can send the next message
   Lanes<K> enter;             ///< of the current call
-  Lanes<K> busy;              ///< enter plus what starting its messages cost the processor
+  Lanes<K> busy;              ///< enter plus the processor time of starting its messages
   InPort<K> in_port;
-  /// Recorded leaves of the latest calls that sent, and that received; -infinity: there was none.
+  /// Recorded leaves of the latest calls that sent, and that received; -infinity: none.
   double sent_until = -std::numeric_limits<double>::infinity();
   double received_until = -std::numeric_limits<double>::infinity();
 
-  ThreadedRank<K>* threads = nullptr;  ///< of its rank; none where it is the only timeline
-  CallUnpacker* unpacker = nullptr;    ///< where the next calls are; as EventSource's
+  ThreadedRank<K>* threads = nullptr;  ///< of its rank; null if the rank has one timeline
+  CallUnpacker* unpacker = nullptr;    ///< source of the next calls; from EventSource::unpacker()
   uint32_t next_call = 0;              ///< index into block.calls
-  uint32_t calls = 0;                  ///< how many there are in it
+  uint32_t calls = 0;                  ///< number of calls in it
   std::vector<TransferId> slots;       ///< open requests of the only timeline of a rank
-  /// By index into block.actions: the channel of a send or post; what one call found out serves the
-  /// others that share its actions.
+  /// By index into block.actions: the channel of a send or post, found once and shared by all calls
+  /// with the same actions.
   std::vector<KnownChannel> channels;
-  AwaitedList awaited;  ///< by the current call
+  AwaitedList awaited;  ///< what the current call waits for
   Block block;
   uint64_t channels_of = 0;  ///< Block::shared
   std::vector<MovedCompletion<K>> moved;
-  size_t moved_here = 0;  ///< how many of them, the first ones, the current call waits for; they
-                          ///< are the last ones in `awaited`
+  size_t moved_here = 0;  ///< number of `moved` that the current call waits for: the first
 
   KnownChannel& channel_of(const Action& action) {
     return channels[static_cast<size_t>(&action - block.actions.data())];
   }
-  /// `block` was read.
+  /// REQUIRES: `block` was just read.
   void forget_channels() {
     if (block.shared != 0 && block.shared == channels_of) return;
     channels.assign(block.actions.size(), {});
@@ -200,7 +199,7 @@ struct alignas(kCacheLine) TimelineState {
   }
 };
 
-/// What rules may look up while they decide when a call leaves.
+/// Data that rules use to compute when a call leaves.
 template <int K>
 struct RuleContext {
   const TraceDefinitions* trace;
@@ -209,7 +208,7 @@ struct RuleContext {
   const std::vector<StartedCollective<K>>* started;
   Windows<K>* windows;
 
-  /// When the rank of `timeline` came to the collective `awaited`.
+  /// When the rank of `timeline` entered the collective `awaited`.
   const Lanes<K>& arrival(const TimelineState<K>& timeline, const Awaited& awaited) const {
     return awaited.transfer == kNoTransfer ? timeline.enter : (*started)[awaited.transfer].enter;
   }

@@ -3,23 +3,23 @@
 // One-sided communication: dependencies, and the operations under way on each window.
 //
 // A window is a communicator of its own here (Communicator::window), so its collective calls
-// (creation, end, MPI_Win_fence) are instances like any other, at the price of a barrier or, for
-// the creation, of a small allgather. In a model:
+// (creation, end, MPI_Win_fence) are instances like any other. They cost a barrier or, for the
+// creation, a small allgather. In a model:
 //
 //   put, accumulate   take o_s of the origin, start when its out-port is free, occupy it for g, and
 //                     land at the target at start + T
-//   get, atomics      start likewise with the bytes they send (a get: none); the result is there at
-//   that fetch        start + T(sent) + T(received), the results of one origin one after the other,
-//                     like messages
-//   flush_local, Wait end when the data has left the origin and the results are there; in an epoch
-//                     not before the target has notified
+//   get, atomics      start likewise with the bytes they send (a get: none); the result arrives at
+//   that fetch        start + T(sent) + T(received); the results of one origin arrive one after the
+//                     other, like messages
+//   flush_local, Wait end when the data has left the origin and the results have arrived; in an
+//                     epoch not before the target has notified the origin
 //   flush, unlock     end when also an acknowledgment has come back: L after the data landed
-//   fence             ends likewise, and when the operations aimed at this rank since the previous
-//                     fence have landed
+//   fence             ends likewise, and when the operations with this rank as target since the
+//                     previous fence have landed
 //   post              notifies each origin; a notification takes L
-//   start             waits for nobody: libraries differ, and may leave the wait to the complete
-//   complete          ends when all targets have notified and the data has left; operations begun
-//                     before their target was ready go out when it is
+//   start             does not wait: libraries differ, and may leave the wait to the complete
+//   complete          ends when all targets have sent their notification and the data has left;
+//                     operations begun before their target was ready start when it is
 //   wait, test        end when the complete of each origin and its data have arrived
 //   lock              is a round trip (2 L) to another rank, and waits there until the previous
 //                     holders, in recorded order, have released it (lock_order.h); lock_all is a
@@ -28,11 +28,12 @@
 //                     after its enter
 //
 // The processor of a target takes no part, and its ports carry messages only: concurrent operations
-// of several origins at one target do not slow each other down. On a network that is shared they
+// of several origins at one target do not slow each other down. On a network with contention they
 // do: rules/one_sided_flows.h.
 //
-// The k-th epoch of an origin towards a target on a window meets the k-th exposure of that target
-// to it. The archive says which operations a call completes: they share a number (OneSidedAction).
+// The k-th epoch of an origin towards a target on a window matches the k-th exposure of that target
+// to it. The archive identifies the operations that a call completes: they share a number
+// (OneSidedAction).
 //
 // In the recording, a call that left before its possible cause did not wait: starts, completes
 // without data, and fences with an assertion need not wait. So an early end of these is no clock
@@ -57,11 +58,11 @@
 
 namespace rubato {
 
-/// Transfers that go out one after the other. Ticks; minus infinity stands for never.
+/// Transfers that start one after the other. Ticks; minus infinity means never.
 template <int K>
 struct Stream {
   Lanes<K> landed = never();         ///< arrival of the last transfer
-  Lanes<K> gaps = Lanes<K>::Zero();  ///< for how long they occupy the out-port
+  Lanes<K> gaps = Lanes<K>::Zero();  ///< how long they occupy the out-port
   Lanes<K> behind =
       never();  ///< arrival of the last transfer, after the earliest start of the first
   std::shared_ptr<Landing> flows;  ///< in the order of time, instead of the two arrivals
@@ -76,7 +77,7 @@ struct Stream {
   }
   /// Arrival of the last transfer if none may start before `ready`.
   Lanes<K> from(const Lanes<K>& ready) const { return landed.max(ready + behind); }
-  /// None did, and `ready` follows from `by`.
+  /// The first transfer starts at `ready`, whose origin is `by`.
   void go(const Lanes<K>& ready, const Origin& by) {
     if (ready[0] + behind[0] > landed[0]) landed_from = by;
     landed = from(ready);
@@ -89,19 +90,19 @@ template <int K>
 struct OneSided {
   int32_t target = 0;
   PairClass pair;
-  bool fetches = false;                ///< results are to come
-  Lanes<K> left = Stream<K>::never();  ///< when the out-port was free again
-  /// For how long operations of any number towards the target, up to the last of these, occupy the
+  bool fetches = false;                ///< has results to wait for
+  Lanes<K> left = Stream<K>::never();  ///< when the out-port was free after the last one
+  /// How long operations of any number towards the target, up to the last of these, occupy the
   /// out-port: in an epoch it is free again that long after the target is ready.
   Lanes<K> through = Lanes<K>::Zero();
   bool abandoned = false;  ///< the call in an epoch that waits for them keeps its recorded time
-  Stream<K> stores;        ///< what is put
-  Stream<K> results;       ///< what is fetched
-  Lanes<K> in_gaps = Lanes<K>::Zero();  ///< for how long results occupy the in-port
+  Stream<K> stores;        ///< data put to the target
+  Stream<K> results;       ///< data fetched from it
+  Lanes<K> in_gaps = Lanes<K>::Zero();  ///< how long results occupy the in-port
   Origin left_from;                     ///< where origins are known
   std::shared_ptr<SlotFlows> flows;     ///< in the order of time
 
-  /// They went out once the target was ready, which follows from `by`.
+  /// The operations started when the target was ready, due to `by`.
   void go(const Lanes<K>& ready, const Origin& by) {
     if (ready[0] + through[0] > left[0]) left_from = by;
     left = left.max(ready + through);
@@ -115,11 +116,11 @@ template <int K>
 struct Epoch {
   bool has_post = false;
   bool has_complete = false;
-  bool abandoned = false;               ///< one side never comes: the other keeps its recorded time
-  int departed = 0;                     ///< of complete and wait
+  bool abandoned = false;               ///< one side is missing: the other keeps its recorded time
+  int departed = 0;                     ///< number of sides (complete, wait) that have left
   std::vector<int32_t> waiting_origin;  ///< timelines to wake
   int32_t waiting_target = -1;          ///< likewise
-  int32_t poster = -1;                  ///< timelines
+  int32_t poster = -1;                  ///< timeline of the post, and of the complete
   int32_t completer = -1;
   double recorded_post = 0;  ///< enter of the call, as recorded
   double recorded_complete = 0;
@@ -128,20 +129,20 @@ struct Epoch {
   /// When the notification went out (model), or the call was entered (measured).
   Lanes<K> posted = Stream<K>::never();
   Lanes<K> completed = Stream<K>::never();  ///< likewise
-  Stream<K> stream;                         ///< what the origin aimed at the target
+  Stream<K> stream;                         ///< operations of the origin with this target
   std::vector<uint32_t> unready;  ///< in the order of time: operations that wait for the post
 };
 
 /// A turn of a lock (lock_order.h).
 template <int K>
 struct LockTurn {
-  std::vector<int32_t> holders;  ///< timelines that still hold it
-  bool begun = false;            ///< `holders` was filled
-  uint32_t passed = 0;           ///< holders of the next turn that no longer need it
+  std::vector<int32_t> holders;  ///< timelines that still hold the lock
+  bool begun = false;            ///< `holders` has been filled
+  uint32_t passed = 0;           ///< holders of the next turn that have passed this one
   double recorded_release = -std::numeric_limits<double>::infinity();  ///< enter of the last unlock
-  /// When the lock was free again at the target (model), or the last unlock was entered (measured).
+  /// When the lock was released at the target (model), or the last unlock was entered (measured).
   Lanes<K> released = Stream<K>::never();
-  int32_t releaser = -1;         ///< timeline whose unlock that was, in the first lane
+  int32_t releaser = -1;         ///< timeline of that unlock, in the first lane
   Origin released_from;          ///< where origins are known
   std::vector<int32_t> waiting;  ///< timelines to wake
 };
@@ -149,7 +150,7 @@ struct LockTurn {
 template <int K>
 class Windows {
  public:
-  /// One origin and one target on one window.
+  /// An origin and a target on a window.
   struct Pair {
     std::deque<Epoch<K>> epochs;
     uint64_t first = 0;      ///< number of epochs.front()
@@ -161,14 +162,14 @@ class Windows {
     bool accesses = false;  ///< the epoch `accessed` has started, and is not complete
     uint64_t accessed = 0;
     bool started = false;         ///< in `started_` of its origin
-    std::vector<uint32_t> slots;  ///< of what was begun in it
+    std::vector<uint32_t> slots;  ///< of the operations begun in it
   };
 
   Windows() { over_.abandoned = true; }
 
   Pair& pair(uint32_t window, int origin, int target) { return pairs_[{window, origin, target}]; }
 
-  /// The pair of a kEpoch that `rank` performs.
+  /// The pair of `rank` and the peer of a kEpoch.
   Pair& pair_of(const Action& action, int rank) {
     return is_origin(action) ? pair(action.comm, rank, action.epoch.peer)
                              : pair(action.comm, action.epoch.peer, rank);
@@ -176,15 +177,15 @@ class Windows {
   Epoch<K>& epoch(const Action& action, int rank, uint64_t number) {
     return epoch(pair_of(action, rank), number);
   }
-  /// Abandoned if both sides have left it; only contradictory records ask for such an epoch.
+  /// An abandoned epoch if both sides have left it; only contradictory records lead to this case.
   Epoch<K>& epoch(Pair& of, uint64_t number) {
     return number < of.first ? over_ : of.epochs[number - of.first];
   }
 
-  /// `rank` takes the next step with its peer; returns the number of the epoch.
+  /// `rank` performs the next step with its peer; returns the number of the epoch.
   uint64_t arrive(const Action& action, int rank) {
     Pair& of = pair_of(action, rank);
-    // A start belongs to the complete that comes next, however many of either are on record.
+    // A start belongs to the next complete, even if their recorded numbers differ.
     const EpochStep step = action.epoch.step;
     const bool starts = step == EpochStep::kStart;
     uint64_t& next = of.next[static_cast<size_t>(starts ? EpochStep::kComplete : step)];
@@ -197,7 +198,7 @@ class Windows {
     return number;
   }
 
-  /// `rank` starts the epoch of that number.
+  /// `rank` starts the epoch `number`.
   void start(const Action& action, int rank, uint64_t number) {
     Pair& of = pair_of(action, rank);
     if (!of.started) started_[{action.comm, rank, 0}].push_back(action.epoch.peer);
@@ -205,21 +206,21 @@ class Windows {
     of.accessed = number;
     of.slots.clear();
   }
-  /// An origin begins operations of that slot; in an epoch they belong to it.
+  /// An origin begins operations of `slot`; in an epoch they belong to it.
   void begin(uint32_t window, int origin, int target, uint32_t slot) {
     Pair& of = pair(window, origin, target);
     if (of.accesses && (of.slots.empty() || of.slots.back() != slot)) of.slots.push_back(slot);
   }
-  /// The complete of an epoch, whose target was ready at `ready` because of `by`, leaves: what was
-  /// begun in it and ends later (a get whose request is waited for behind it) went out then.
+  /// The complete of an epoch leaves; its target was ready at `ready` because of `by`. Operations
+  /// begun in the epoch that end later (a get whose request is waited for afterwards) started then.
   void end_epoch(Pair& of, int origin, const Lanes<K>& ready, const Origin& by) {
     of.completes = false;
     for (const uint32_t slot : std::exchange(of.slots, {})) {
       if (OneSided<K>* operation = find(origin, slot)) operation->go(ready, by);
     }
   }
-  /// An origin synchronises otherwise on a window: what it has started is over, though no complete
-  /// is on record. `visit(epoch)` for each.
+  /// An origin synchronises in another way on a window: the epochs it started are over, even if no
+  /// complete was recorded. Calls `visit(epoch)` for each.
   template <typename Visit>
   void end_accesses(uint32_t window, int origin, Visit visit) {
     const auto found = started_.find({window, origin, 0});
@@ -232,14 +233,14 @@ class Windows {
     }
   }
 
-  /// The epoch whose post the operations of an origin need: that which its current call completes,
-  /// else that which it has started; nullptr: none.
+  /// The epoch whose post the operations of an origin need: the one that its current call
+  /// completes, or else the one it has started; nullptr: none.
   Epoch<K>* accessed(Pair& of) {
     if (of.completes) return &epoch(of, of.completing);
     return of.accesses ? &epoch(of, of.accessed) : nullptr;
   }
 
-  /// One side leaves the epoch; it is forgotten when both have.
+  /// One side leaves the epoch, which is forgotten when both have left.
   void depart(const Action& action, int rank, uint64_t number) {
     Pair& of = pair_of(action, rank);
     ++epoch(of, number).departed;
@@ -249,7 +250,7 @@ class Windows {
     }
   }
 
-  /// Else the target.
+  /// True for the origin, false for the target.
   static bool is_origin(const Action& action) {
     return action.epoch.step == EpochStep::kStart || action.epoch.step == EpochStep::kComplete;
   }
@@ -258,7 +259,7 @@ class Windows {
   OneSided<K>& operation(int rank, uint32_t slot) {
     return operations_[static_cast<uint64_t>(rank) << 32 | slot];
   }
-  /// Null when there are none.
+  /// Null if there are none.
   OneSided<K>* find(int rank, uint32_t slot) {
     const auto found = operations_.find(static_cast<uint64_t>(rank) << 32 | slot);
     return found == operations_.end() ? nullptr : &found->second;
@@ -290,7 +291,7 @@ class Windows {
     found->second.clear();
   }
 
-  /// `visit(target, pair)` for each target of the streams of an origin.
+  /// Calls `visit(target, pair)` for each target of the streams of an origin.
   template <typename Visit>
   void visit_streams(uint32_t window, int origin, Visit visit) {
     const auto found = touched_.find({window, origin, 0});
@@ -298,8 +299,8 @@ class Windows {
     for (const int32_t target : found->second) visit(target, pair(window, origin, target));
   }
 
-  /// An origin releases its lock of a target (kNoRoot: of all): its next operations queue behind
-  /// nothing.
+  /// An origin releases its lock of a target (kNoRoot: of all): its next operations do not queue
+  /// behind earlier ones.
   void end_lock(uint32_t window, int origin, int target) {
     const auto found = touched_.find({window, origin, 0});
     if (found == touched_.end()) return;
@@ -319,7 +320,7 @@ class Windows {
     return turn;
   }
   LockTurn<K>& turn(const Action& lock, uint32_t number) { return turns_.at(key_of(lock, number)); }
-  /// A holder of turn `number + 1` no longer needs turn `number`.
+  /// A holder of turn `number + 1` has passed turn `number`.
   void pass(const LockOrder& order, const Action& lock, uint32_t number) {
     ++turn(order, lock, number).passed;
     forget_turn(order, lock, number);

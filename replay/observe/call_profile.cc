@@ -97,7 +97,7 @@ void CallProfile::note_window(Timeline& timeline, const Call& call, double gap, 
 
 void CallProfile::waited(int number, const Call&, const Waited& waited) {
   const int rank = waited.timeline < 0 ? -1 : trace_->rank_of(waited.timeline);
-  // What the call lost while it waited is no part of its time.
+  // Losses of the call are no part of its waiting time.
   timelines_[number].wait = {waited.kept * waited.wait, kind_of(waited.pattern), rank};
 }
 

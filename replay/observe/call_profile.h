@@ -1,8 +1,8 @@
 #pragma once
 
-// What MPInside's tables hold beside the times of calls (profile.h): sends and receives with their
-// bytes, by rank, call and size; who exchanges how much with whom; and what recording cost between
-// calls. In one scenario.
+// The contents of MPInside's tables besides the times of calls (profile.h), for one scenario: sends
+// and receives with their bytes, by rank, call and size; the traffic of each pair of ranks; and the
+// cost of recording between calls.
 //
 //   MPI_Isend   to 3, 8 KiB                  a send of MPI_Isend, and of the pair
 //   MPI_Irecv   from 2, 4 KiB, slot 0        a receive of MPI_Irecv, and of the pair
@@ -10,7 +10,7 @@
 //   MPI_Iallreduce, MPI_Wait                 a send and a receive of MPI_Iallreduce
 //
 // As in MPInside's Figure 2 the bytes of a nonblocking receive are those of MPI_Irecv, though they
-// become known in MPI_Wait (Profile books them there). If a call completes receives from several
+// become known in MPI_Wait (where Profile books them). If a call completes receives from several
 // ranks, its wait is time with the late sender, and the rest is divided evenly among the messages.
 
 #include <array>
@@ -27,24 +27,25 @@
 
 namespace rubato {
 
-/// What one rank moved with the calls of one name.
+/// The traffic of one rank in the calls of one name.
 struct CallTraffic {
   SizeHistogram sent, received;  ///< with MPInside's attribution of collectives
   /// Bytes that arrived in the call itself: of blocking receives, of requests that it completed, of
   /// collectives.
   uint64_t bytes_completed = 0;
-  double outside = 0;  ///< seconds in the call before the rank's window and behind it
-  /// Seconds in the call until what it waited for was there (wait_states.h); 0 where nobody asked.
+  double outside = 0;  ///< seconds in the call before and after the rank's window
+  /// Seconds in the call until its cause (wait_states.h); 0 if wait states are not summed up.
   std::array<double, kWaitKinds> waits{};
 
   CallTraffic& operator+=(const CallTraffic& other);
 };
 
-/// What of the recording a scenario keeps: nothing, unless it is `measured`, or `undisturbed` with
-/// ReplayOptions::keep_stolen. What calls hold of it is no part of their time.
+/// The parts of recording overhead and losses that a scenario keeps: none, unless it is `measured`,
+/// or `undisturbed` with ReplayOptions::keep_stolen. Kept losses in calls are no part of their
+/// time.
 struct KeptInScenario {
-  RecordingOverhead overhead;  ///< that compute holds
-  bool flushes = false;        ///< calls hold Lost::flushing
+  RecordingOverhead overhead;  ///< contained in compute
+  bool flushes = false;        ///< calls contain Lost::flushing
   bool stolen = false;         ///< and Lost::stolen
 };
 
@@ -59,41 +60,41 @@ class CallProfile : public Observer<1> {
   void polled(int timeline, std::span<const PolledWait> polls, double begin,
               const Waited& waited) override;
 
-  // The results of a rank, all its threads together, each to be taken once.
+  // The results of a rank, summed over its threads. Each may be taken once.
 
   /// By index into TraceDefinitions::calls.
   std::vector<CallTraffic> take_calls(int rank);
   /// By peer.
   std::vector<PeerTraffic> take_peers(int rank);
-  /// Seconds of compute that are recording overhead: what calls cost outside of their records, and
-  /// records of functions.
+  /// Seconds of compute that are recording overhead: the cost of calls outside of their records,
+  /// and of function records.
   double overhead(int rank) const;
 
  private:
   struct Wait {
     double ticks = 0;
     WaitKind kind = WaitKind::kLateSender;
-    int rank = -1;  ///< that it was for; -1: not known
+    int rank = -1;  ///< rank that was waited for; -1: not known
   };
   struct Timeline {
     std::vector<CallTraffic> calls;  ///< by name; `outside` and `waits` in ticks
-    Wait wait;                       ///< of the call that call() hears of next
+    Wait wait;                       ///< of the call that call() will report next
     PeerTable peers;
     double overhead = 0;  ///< ticks
-    bool begun = false;   ///< MPI_Init has left; without one `outside` is none
+    bool begun = false;   ///< MPI_Init has left; without MPI_Init `outside` is 0
     bool over = false;    ///< MPI_Finalize was entered
   };
-  /// What the open requests of a rank are, by slot: the peer of a receive, the name of the call
-  /// that started a collective.
+  /// The open requests of a rank, by slot: the peer of a receive, the name of the call that started
+  /// a collective.
   class OpenRequests {
    public:
     void put(uint32_t slot, uint32_t what);
-    /// kNothing where there is none.
+    /// kNothing if there is none.
     uint32_t take(uint32_t slot);
     static constexpr uint32_t kNothing = UINT32_MAX;
 
    private:
-    static constexpr uint32_t kDense = 1 << 16;  ///< slots of ranks without threads are small
+    static constexpr uint32_t kDense = 1 << 16;  ///< slots are small in ranks without threads
     std::vector<uint32_t> dense_;
     std::unordered_map<uint32_t, uint32_t> others_;
   };

@@ -5,7 +5,7 @@
 namespace rubato {
 namespace {
 
-/// True where the buffer holds a part for each member, and EZTrace states one part.
+/// True where the buffer has a part for each member, and EZTrace records one part.
 bool is_regular(CollectiveOp op) {
   switch (op) {
     case CollectiveOp::kGather:
@@ -36,7 +36,7 @@ CollectiveShare collective_share(const TraceDefinitions& trace, const Action& ac
   }
   if (!is_rooted(op)) return {true, true, sent, received, payload};
   const bool is_root = me == action.collective.root;
-  // Of a broadcast or reduction there is one vector, whatever the number of members.
+  // A broadcast or reduction has one vector, whatever the number of members.
   const bool one = op == CollectiveOp::kBcast || op == CollectiveOp::kReduce;
   const bool from_root = synchronisation(op) == Synchronisation::kOneToAll;
   if (from_root == is_root) return {true, false, one || !is_root ? payload : sent, 0, payload};

@@ -6,7 +6,7 @@
 
 namespace rubato {
 
-/// What MPInside's tables hold of one member's part in a collective (paper, section 3.2).
+/// One member's share of a collective in MPInside's tables (paper, section 3.2).
 struct CollectiveShare {
   bool sends = false;     ///< it counts among the sends of the member
   bool receives = false;  ///< and among its receives
@@ -22,9 +22,9 @@ struct CollectiveShare {
 ///   reduce           each member but the root sends its vector, the root receives one
 ///   gather           each member but the root sends its part, the root receives all
 ///   all others       every member sends and receives: the buffer times the number of members
-///   barrier, fence   nothing: their calls are counted, no request is
+///   barrier, fence   no requests; only their calls are counted
 ///
-/// Sizes are those that the archive states: in Score-P's convention the products already.
+/// Sizes are as recorded: in Score-P's convention they are the products already.
 CollectiveShare collective_share(const TraceDefinitions& trace, const Action& action, int me);
 
 }  // namespace rubato

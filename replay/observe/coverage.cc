@@ -46,7 +46,7 @@ void Coverage::call(int timeline, const Call& call, bool counted, double lost) {
     spinning_ticks_ += ticks;
     return;
   }
-  // The earliest, in whatever order calls come here.
+  // The earliest one, independent of the order in which calls are added.
   const std::pair place{call.enter, timeline};
   if (totals.kept++ == 0 || place < totals.first_place) {
     totals.first_place = place;
@@ -56,7 +56,7 @@ void Coverage::call(int timeline, const Call& call, bool counted, double lost) {
 }
 
 void Coverage::add(size_t name, uint64_t calls, double ticks) {
-  mpi_calls_ += calls - calls_[name].calls;  // the others came here
+  mpi_calls_ += calls - calls_[name].calls;  // the others were added here
   calls_[name].calls = calls;
   calls_[name].ticks += ticks;
   mpi_ticks_ += ticks;
@@ -120,7 +120,7 @@ void Coverage::fill(TraceSummary& summary) const {
   for (size_t i = 0; i < calls_.size(); ++i) {
     const PerCall& call = calls_[i];
     if (call.kept == 0) continue;
-    // The others of this name have records, so that these were for MPI_PROC_NULL.
+    // Other calls of this name have records, so these were for MPI_PROC_NULL.
     const bool is_message = trace_->calls[i].without_records == CallClass::kMessage;
     if (is_message && call.kept < call.calls) continue;
     summary.kept.push_back({trace_->calls[i].name, call.kept,

@@ -18,21 +18,21 @@ namespace rubato {
 /// times in any one pass.
 class Coverage {
  public:
-  /// `spinning_waits`: as ReplayOptions::spinning_waits. `only`: the timelines that calls will come
-  /// from, where these are not all.
+  /// `spinning_waits`: as ReplayOptions::spinning_waits. `only`: the timelines whose calls will be
+  /// added; null: all.
   Coverage(const TraceDefinitions& trace, bool spinning_waits,
            const std::vector<int>* only = nullptr);
 
   /// `call` of a timeline left. `counted`: the Profile has counted it and will add() it; such calls
-  /// need to come here only if they are kept, or `lost` some ticks to flushes or others on their
-  /// core, which are no part of their time.
+  /// need to be added here only if they are kept, or `lost` some ticks to flushes or to other
+  /// processes on their core, which are no part of their time.
   void call(int timeline, const Call& call, bool counted, double lost);
 
   /// The counts of the Profile of the same pass for the `name`-th call: all its calls, and the
   /// ticks of its `counted` calls.
   void add(size_t name, uint64_t calls, double ticks);
 
-  /// Adds what another process found out about its `timelines`.
+  /// Serialises the results of `timelines` for another process.
   void put(ByteWriter& to, const std::vector<int>& timelines) const;
   void take(ByteReader& from, const std::vector<int>& timelines);
 
@@ -51,7 +51,7 @@ class Coverage {
     std::pair<double, int> first_place;  ///< enter as recorded, timeline
     std::string first_kept;
   };
-  /// Ticks: the window as elapsed counts it; a timeline without events has none.
+  /// Ticks: the window as used for elapsed; a timeline without events has none.
   struct Window {
     double start = std::numeric_limits<double>::infinity();
     double end = -std::numeric_limits<double>::infinity();

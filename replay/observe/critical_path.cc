@@ -60,7 +60,7 @@ void CriticalPath::call(int number, const Call& call, const Block& /*block*/,
       timeline.end = leave[0];
       if (bound_to < 0 && enter[0] == leave[0]) return;
       return note(timeline, {enter[0], leave[0], bound_at, bound_to, call.name});
-    default:  // compute, as far as the path is concerned, but for who waits for a thread
+    default:  // compute, as far as the path is concerned, except for a wait for a thread
       if (bound_to < 0) return;
       return note(timeline, {enter[0], leave[0], bound_at, bound_to, kNoCall});
   }
@@ -73,7 +73,7 @@ void CriticalPath::note(Timeline& timeline, const Noted& noted) {
   timeline.open.clear();
 }
 
-/// Reads the notes of a timeline, the last first.
+/// Reads the notes of a timeline backwards.
 class CriticalPath::Backwards {
  public:
   Backwards(const CriticalPath& path, int timeline)
@@ -81,7 +81,7 @@ class CriticalPath::Backwards {
         log_(&path.timelines_[timeline]),
         left_(log_->chunks.size() * kChunk + log_->open.size()) {}
 
-  /// The last note that is not passed; nullptr if there is none.
+  /// The last note that has not been passed; nullptr: none.
   const Noted* last() {
     if (left_ == 0) return nullptr;
     const uint64_t at = left_ - 1, number = at / kChunk;
@@ -131,13 +131,13 @@ PathSums CriticalPath::find(const std::function<void(const PathPiece&)>& each) c
     const Timeline& timeline = timelines_[number];
     auto& reader = readers[number];
     if (!reader) reader.emplace(*this, number);
-    // (Threads may begin before all main ones do.)
+    // (Threads may begin before all main threads do.)
     const double since = std::max(timeline.begin, begin);
     const double piece_end = now;
     double in_calls = 0;
     const Noted* noted = reader->last();
     for (; noted; noted = reader->last()) {
-      const bool is_behind = noted->leave > now;  // the cause, or is the call that holds it
+      const bool is_behind = noted->leave > now;  // the cause, or the call that contains it
       if (!is_behind && noted->timeline >= 0) break;
       const double inside = std::min(noted->leave, now) - std::max(noted->enter, since);
       if (inside > 0 && noted->call != kNoCall) {
@@ -147,7 +147,7 @@ PathSums CriticalPath::find(const std::function<void(const PathPiece&)>& each) c
       reader->pass();
     }
     const bool crosses = noted && noted->leave > begin;
-    // What is between two threads of a rank is its own.
+    // Time between two threads of a rank belongs to the rank.
     const bool is_call = crosses && noted->call != kNoCall;
     double piece_begin = std::min(since, now);
     if (crosses) piece_begin = is_call ? noted->leave : std::max(noted->cause, begin);
@@ -158,7 +158,7 @@ PathSums CriticalPath::find(const std::function<void(const PathPiece&)>& each) c
         sums.late_start = piece_begin - begin;
         return sums;
       }
-      number = trace_->rank_of(number);  // whose main thread began it
+      number = trace_->rank_of(number);  // the main thread of the rank began it
       now = piece_begin;
       continue;
     }

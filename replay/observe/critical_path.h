@@ -1,29 +1,31 @@
 #pragma once
 
-// The critical path of one scenario: the chain of compute, calls and messages that ends with the
-// last rank and begins with the run. What lies beside it may take longer without harm.
+// The critical path of one scenario: the chain of compute, calls and messages from the start of the
+// run to the end of the last rank. Activities off the path may take longer without effect on the
+// run.
 //
 //     rank 0  ━━compute━━┓send
 //     rank 1  ──compute──╂──▒▒ wait ▒▒▒┗━━━━ compute ━━━━┓allreduce        ━━ path
 //     rank 2  ───────── compute ──────────────▒▒▒ wait ▒▒▒┗━━━━━━━ end
 //
-// Walked backwards: on a timeline to the last call whose end follows from something else
-// than its enter (Waited::bound_to), then over to that one, to the moment of the cause. What lies
-// between cause and end (overheads, ports, transfer, the rounds of a collective) is the *crossing*.
-// From a join it goes to the thread that ended, from the begin of a thread to its creation; that
-// belongs to the rank's compute. So
+// It is followed backwards: on a timeline to the last call whose end was not determined by its own
+// enter (Waited::bound_to), then over to that cause, at its time. The time between cause and end
+// (overheads, ports, transfer, the rounds of a collective) is the *crossing*. From a join the path
+// goes to the thread that ended, from the begin of a thread to its creation; that time belongs to
+// the rank's compute. So
 //
-//     Elapsed = compute + calls that wait for nobody + crossings + the late start of the first rank
+//     Elapsed = compute + calls that do not wait + crossings + the late start of the first rank
 //
 // to the tick. The idea of a critical path through a message-passing program: Yang, Miller (1988);
 // backward replay as in Böhme et al., Scalable critical-path based performance analysis (IPDPS
 // 2012).
 //
-// On a model the compute on the path is how much the run shortens if a rank computes less, where
-// one path is the longest: see rules/origin_rules.h. Short of exact: on `measured` the recording
-// does not say when a message was there, so a call is bound only if its cause was entered later
-// than the call itself. Where messages share the network, one follows from its own send or post,
-// not from those that slow it down, nor from a port or the presence that lets it go on.
+// On a model, shortening the compute of a rank on the path shortens the run by the same time, as
+// long as the path stays the only longest one: see rules/origin_rules.h. There are two
+// approximations. On `measured` the recording has no arrival times of messages, so a call is bound
+// only if its cause was entered later than the call itself. On a network with contention, a message
+// follows from its own send or post, not from the flows that slow it down, nor from a port or the
+// presence that lets it proceed.
 
 #include <cstdint>
 #include <functional>
@@ -36,25 +38,25 @@
 
 namespace rubato {
 
-/// What the path consists of. Ticks.
+/// The components of the path. Ticks.
 struct PathSums {
-  double elapsed = 0;                ///< of the run: the sum of all below
-  double late_start = 0;             ///< the first rank of the path began after the run did
-  std::vector<double> compute;       ///< by rank; also what is neither compute nor a call of MPI
-  std::map<uint16_t, double> calls;  ///< in calls that wait for nobody, by index into calls
+  double elapsed = 0;           ///< of the run: the sum of all below
+  double late_start = 0;        ///< the first rank of the path began after the start of the run
+  std::vector<double> compute;  ///< by rank; also time that is neither compute nor an MPI call
+  std::map<uint16_t, double> calls;      ///< in calls that do not wait, by index into calls
   std::map<uint16_t, double> crossings;  ///< by the call at the receiving end
   uint64_t hops = 0;                     ///< number of crossings
 };
 
-/// A piece of the path: one timeline for some time, without the crossing that led there.
+/// A piece of the path: one timeline for some time, without the crossing that leads to it.
 struct PathPiece {
   int timeline = 0;
   double begin = 0;
   double end = 0;
 };
 
-/// Notes the calls of a scenario and finds its path afterwards. 32 bytes of temporary file a call,
-/// 4 KiB of memory a timeline. Errors: as CallFile's.
+/// Records the calls of a scenario and finds its path afterwards. 32 bytes of temporary file a
+/// call, 4 KiB of memory a timeline. Errors: as CallFile's.
 class CriticalPath : public Observer<1> {
  public:
   explicit CriticalPath(const TraceDefinitions& trace);
@@ -64,7 +66,7 @@ class CriticalPath : public Observer<1> {
             double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
   void waited(int timeline, const Call& call, const Waited& waited) override;
 
-  /// Once the replay is over. `each`, where it is set, gets the pieces, the last first.
+  /// After the replay. `each`, if set, receives the pieces, the last first.
   PathSums find(const std::function<void(const PathPiece&)>& each = {}) const;
 
  private:
@@ -82,9 +84,9 @@ class CriticalPath : public Observer<1> {
   static_assert(sizeof(Noted) == 32);
 
   struct Timeline {
-    std::vector<Noted> open;       ///< not written yet; room for kChunk
-    std::vector<uint64_t> chunks;  ///< where each is in the file
-    int bound_to = -1;             ///< Waited's, of the call that call() hears of next
+    std::vector<Noted> open;       ///< not written yet; space for kChunk
+    std::vector<uint64_t> chunks;  ///< offset of each in the file
+    int bound_to = -1;             ///< Waited::bound_to, of the call that call() will report next
     double bound_at = 0;
     double begin = 0;  ///< of its window
     double end = 0;

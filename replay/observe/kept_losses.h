@@ -5,8 +5,8 @@
 
 namespace rubato {
 
-/// What calls of a scenario hold of what they lost when recorded (kLoses). It is no part of their
-/// time, nor of their waits.
+/// Losses of calls (kLoses) that a scenario keeps. They are no part of the time of calls, nor of
+/// waits.
 struct KeptLosses {
   bool flushes = false;  ///< Lost::flushing
   bool stolen = false;   ///< Lost::stolen
@@ -19,7 +19,7 @@ struct KeptLosses {
   }
 };
 
-/// On models calls hold nothing of it. `keep_stolen`: as ReplayOptions.
+/// Models keep none. `keep_stolen`: as ReplayOptions.
 inline KeptLosses kept_losses(const Scenario& scenario, bool keep_stolen) {
   const bool measured = scenario.basis == Basis::kMeasured;
   return {measured, measured || (keep_stolen && scenario.basis == Basis::kUndisturbed)};

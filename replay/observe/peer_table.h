@@ -9,19 +9,19 @@
 
 namespace rubato {
 
-/// What one rank exchanged with another one in messages and one-sided operations.
+/// The messages and one-sided operations that one rank exchanged with another one.
 struct PeerTraffic {
   int32_t peer = 0;
   double time = 0;    ///< in calls that received from it: MPInside's TIME(rank, peer)
   Requests sent;      ///< to it
   Requests received;  ///< of its messages
-  Requests fetched;   ///< read out of its memory (MPI_Get and atomic operations)
+  Requests fetched;   ///< read from its memory (MPI_Get and atomic operations)
 };
 
-/// The peers of a timeline: memory only for those that it talks to.
+/// The peers of a timeline; memory is used only for those with traffic.
 class PeerTable {
  public:
-  /// The entry of `peer`, new where there is none. Good until the next call.
+  /// The entry of `peer`, created if there is none. Valid until the next call.
   PeerTraffic& operator[](int32_t peer) {
     if (last_ < entries_.size() && entries_[last_].peer == peer) return entries_[last_];
     return find_or_add(peer);
@@ -35,13 +35,13 @@ class PeerTable {
 
  private:
   PeerTraffic& find_or_add(int32_t peer);
-  /// Where a peer's number stands in `places_`, or the free place for it.
+  /// The index of a peer's number in `places_`, or the free place for it.
   size_t place_of(int32_t peer) const;
   void grow();
 
   std::vector<PeerTraffic> entries_;
-  size_t last_ = 0;  ///< that was asked for: loops ask for the same again
-  /// Hash table with linear probing, a power of two large: numbers of entries + 1, 0 where free.
+  size_t last_ = 0;  ///< result of the last call: loops repeat the same peer
+  /// Hash table with linear probing, a power of two large: numbers of entries + 1; 0: free.
   std::vector<uint32_t> places_;
 };
 

@@ -1,15 +1,14 @@
 #pragma once
 
-// What the polls of a loop waited for, which is known when the call behind them gets it.
+// The waits of the polls of a loop, which are known when the next call obtains the result.
 //
-//     MPI_Iprobe ▓▓  ▓▓  ▓▓  ▓▓  ▓▓ ▒▒  MPI_Recv        ▓ wait: up to C, the enter of what was
-//     looked for
+//     MPI_Iprobe ▓▓  ▓▓  ▓▓  ▓▓  ▓▓ ▒▒  MPI_Recv        ▓ wait: up to C, the enter of the cause
 //                          C ┘
 //
 // A loop that waits (replay/calls/polling.h), and MPI_Probe before its receive, take their time in
-// every scenario that replays them call by call (`measured`). Of each poll the part before C is a
-// wait of the kind and for the rank that the call behind them tells. The last kExact polls are kept
-// one by one; older ones count as spread evenly over the time since the first.
+// every scenario that replays them call by call (`measured`). The part of each poll before C is a
+// wait, of the kind and for the rank that the next call gives. The last kExact polls are kept one
+// by one; older ones are assumed to be spread evenly over the time since the first.
 
 #include <array>
 #include <cstdint>
@@ -22,13 +21,13 @@ namespace rubato {
 /// The polls of one name in a loop, in one scenario. Ticks.
 struct PolledWait {
   uint16_t call = 0;  ///< index into TraceDefinitions::calls
-  double ticks = 0;   ///< in them before the cause, without what they lost
+  double ticks = 0;   ///< in these polls before the cause, without losses
 };
 
 template <int K>
 class PollingLoop {
  public:
-  /// A poll that found nothing, and what it holds of flushes and lost cores.
+  /// Adds a poll that found nothing; `lost`: flushes and lost cores in it.
   void add(uint16_t call, const Lanes<K>& enter, const Lanes<K>& leave, const Lanes<K>& lost) {
     if (polls_ == 0) begin_ = enter;
     Poll& poll = latest_[polls_++ % kExact];
@@ -39,10 +38,11 @@ class PollingLoop {
     poll = {call, enter, leave, lost.min(leave - enter)};
   }
 
-  /// When the first poll was entered.
+  /// Enter of the first poll.
   const Lanes<K>& begin() const { return begin_; }
 
-  /// Calls each(name, ticks) of what polls, by name, waited until `cause`; a name may come twice.
+  /// Calls each(name, ticks) with the waits of polls until `cause`, by name; a name may occur
+  /// twice.
   template <typename Each>
   void for_each_wait(const Lanes<K>& cause, Each each) const {
     if (polls_ > kExact) {

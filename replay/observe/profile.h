@@ -15,14 +15,14 @@
 
 namespace rubato {
 
-/// MPInside's first tables: per rank the time in compute and in each MPI call, in K scenarios.
-/// Where several threads of a rank call MPI these are sums over them (thread seconds, which may
-/// exceed the window), and the window, which is the main thread's, ends no earlier than their last
-/// call. All rows of a rank add up to Elapsed, once for each of these threads.
+/// MPInside's first tables: per rank the time in compute and in each MPI call, in K scenarios. If
+/// several threads of a rank call MPI these are sums over them (thread seconds, which may exceed
+/// the window), and the window, which is the main thread's, ends no earlier than their last call.
+/// All rows of a rank add up to Elapsed, once for each of these threads.
 template <int K>
 class Profile {
  public:
-  /// `only`: the timelines that calls will come from, where these are not all; no other has a row.
+  /// `only`: the timelines whose calls will be added; others have no row. Null: all.
   explicit Profile(const TraceDefinitions& trace, const std::vector<int>* only = nullptr)
       : trace_(&trace),
         ranks_(trace.ranks()),
@@ -40,7 +40,7 @@ class Profile {
     keeps_[kFlushing] = keeps_[kStolen] = Lanes<K>::Constant(0);
   }
 
-  /// Which lanes (1, else 0) keep what calls lost: then it is no part of MPI time.
+  /// The lanes (1, else 0) that keep losses of calls: these are then no part of MPI time.
   void keep_lost(const Lanes<K>& flushing, const Lanes<K>& stolen) {
     keeps_[kFlushing] = flushing;
     keeps_[kStolen] = stolen;
@@ -77,8 +77,8 @@ class Profile {
     return true;
   }
 
-  /// Gives a Coverage of this pass the number of calls by name, and the recorded time of the calls
-  /// that main threads made before MPI_Finalize.
+  /// Passes to a Coverage of this pass the number of calls by name, and the recorded time of the
+  /// calls of main threads before MPI_Finalize.
   void add_to(Coverage& coverage) const {
     std::vector<uint64_t> calls(names_);
     for (const auto& [first, end] : calls_.made()) {
@@ -87,7 +87,7 @@ class Profile {
     for (size_t name = 0; name < names_; ++name) coverage.add(name, calls[name], recorded_[name]);
   }
 
-  /// What other processes found out about their timelines.
+  /// Serialises the results of a timeline for another process.
   void put(ByteWriter& to, int number) const {
     const Timeline& timeline = timelines_[number];
     to.value(outside_[number]);
@@ -128,14 +128,14 @@ class Profile {
             const std::vector<int>& names) const {
     fill(result, lane, ticks_per_second, names, 0, trace_->ranks());
   }
-  /// The same of the ranks from `first_rank` to before `end_rank` alone.
+  /// The same for the ranks from `first_rank` to before `end_rank` only.
   void fill(ScenarioResult& result, int lane, double ticks_per_second,
             const std::vector<int>& names, int first_rank, int end_rank) const {
     const auto is_asked = [&](int number) {
       const int rank = trace_->rank_of(number);
       return rank >= first_rank && rank < end_rank;
     };
-    // In ticks, which stay whole numbers where the scenario allows: no digit is lost.
+    // In ticks, which stay integers where the scenario allows: no rounding.
     double start = 0, end = 0, first = 0, last = 0;
     bool any = false;
     result.ranks.resize(end_rank - first_rank);
@@ -190,7 +190,7 @@ class Profile {
   }
 
  private:
-  /// What is neither compute nor MPI.
+  /// Time that is neither compute nor MPI.
   enum Other { kFlushing, kOff, kStolen, kOthers };
 
   struct alignas(std::max(kCacheLine / 2, alignof(Lanes<K>))) PerCall {
@@ -199,18 +199,18 @@ class Profile {
     uint64_t bytes_sent = 0;
     uint64_t bytes_received = 0;
   };
-  /// Time outside of calls and of the entries here is compute, so most calls add to their own row
-  /// only.
+  /// Time outside of calls and of the entries here is compute, so most calls add only to their own
+  /// row.
   struct Timeline {
     bool has_events = false;
     Lanes<K> first, last;                  ///< of its records
     Lanes<K> start, end;                   ///< of its window
-    Lanes<K> until;                        ///< where compute and MPI time end
+    Lanes<K> until;                        ///< end of compute and MPI time
     std::array<Lanes<K>, kOthers> others;  ///< since `start`, up to `until`
     Lanes<K> outside;                      ///< in calls before `start` or after `until`
   };
 
-  /// Why calls are not simply those of a main thread in its window.
+  /// Reasons why a call does not simply belong to a main thread in its window.
   enum Outside : uint8_t {
     kSideThread = 1,
     kOver = 2,  ///< MPI_Finalize was entered
@@ -235,7 +235,7 @@ class Profile {
     return sum;
   }
 
-  /// Where the compute and MPI time of a timeline end. What a thread does besides MPI while its
+  /// The end of a timeline's compute and MPI time. The time of a thread outside of MPI while its
   /// rank is in MPI_Finalize is no part of the run.
   double until(int number, int lane) const {
     const Timeline& timeline = timelines_[number];
@@ -253,7 +253,7 @@ class Profile {
     totals.bytes_received += traffic.received;
   }
 
-  /// Any other than an MPI call of a main thread before MPI_Finalize.
+  /// All calls except MPI calls of a main thread before MPI_Finalize.
   [[gnu::noinline]] void rare_call(int number, const Call& call, Traffic traffic,
                                    const Lanes<K>& enter, const Lanes<K>& leave) {
     Timeline& timeline = timelines_[number];
@@ -275,7 +275,7 @@ class Profile {
       case CallRole::kFlush:
         if (!is_over(number)) timeline.others[kFlushing] += leave - enter;
         return;
-      case CallRole::kThread:  // compute, as all that is nothing else
+      case CallRole::kThread:  // compute, like all other time
         return;
       case CallRole::kStolen:
         if (!is_over(number)) timeline.others[kStolen] += leave - enter;
@@ -304,8 +304,8 @@ class Profile {
   PartialArray<PerCall> calls_;   ///< by timeline and name
   std::vector<uint8_t> outside_;  ///< by timeline: Outside
   PartialArray<Timeline> timelines_;
-  std::vector<double> recorded_;         ///< by call: what add_to() tells, ticks
-  std::array<Lanes<K>, kOthers> keeps_;  ///< what keep_lost() says
+  std::vector<double> recorded_;         ///< by call: ticks for add_to()
+  std::array<Lanes<K>, kOthers> keeps_;  ///< set by keep_lost()
 };
 
 }  // namespace rubato

@@ -11,13 +11,13 @@
 #include "replay/trace/oddity.h"
 #include "replay/trace/wildcards_known.h"
 
-// What a run found out: figures, facts, and places in the archive in words ("rank 3, event 112
-// (MPI_Recv)", a message without a side, the circle of a deadlock). The sentences that people read
-// are made of them in tools/analysis/warnings.h and tools/analysis/caveats.h.
+// The results of a run: numbers, facts, and places in the archive in words ("rank 3, event 112
+// (MPI_Recv)", a message without a side, the cycle of a deadlock). tools/analysis/warnings.h and
+// tools/analysis/caveats.h turn them into sentences for users.
 
 namespace rubato {
 
-/// What one rank did with one MPI call in one scenario, summed over the run.
+/// One MPI call of one rank in one scenario, summed over the run.
 struct CallTotals {
   double time = 0;          ///< seconds inside the call
   uint64_t calls = 0;       ///< times it was called (the same in every scenario)
@@ -25,15 +25,15 @@ struct CallTotals {
   uint64_t bytes_received = 0;
 };
 
-/// What a rank waits for inside MPI (wait_states.h).
+/// Kinds of waits inside MPI (wait_states.h).
 enum class WaitKind : uint8_t { kLateSender, kLateReceiver, kCollective, kOneSided };
 inline constexpr int kWaitKinds = 4;
 inline constexpr std::array<const char*, kWaitKinds> kWaitNames = {
     "late sender", "late receiver", "collective wait", "one-sided wait"};
 
 /// One rank in one scenario: a row of MPInside's first table. Seconds, of the main thread and of
-/// all others that call MPI: `compute`, `mpi` and the five from `flushing` on add up to Elapsed,
-/// once for each of these threads.
+/// all other threads that call MPI: `compute`, `mpi` and the five from `flushing` on add up to
+/// Elapsed, once for each of these threads.
 struct RankResult {
   double start = 0;                        ///< leave of MPI_Init, else first record
   double end = 0;                          ///< enter of MPI_Finalize, else last record
@@ -43,9 +43,9 @@ struct RankResult {
   std::array<double, kWaitKinds> waits{};  ///< of `mpi`, where ScenarioResult::has_waits
   double flushing = 0;                     ///< the tracer wrote its buffer
   double not_recorded = 0;                 ///< measurement was switched off
-  double lost_core = 0;                    ///< the thread could run, but others had its core
-  /// From the start of the run to its own (negative for a thread that began before), and from its
-  /// end to that of the run.
+  double lost_core = 0;  ///< the thread could run, but other processes had its core
+  /// From the start of the run to that of the rank (negative for a thread that began before), and
+  /// from the end of the rank to that of the run.
   double before = 0;
   double after = 0;
   int threads = 0;
@@ -55,26 +55,26 @@ struct RankResult {
 struct FunctionResult {
   std::string name;
   std::string place;            ///< "solve (app.c:41)"
-  std::vector<double> compute;  ///< seconds by rank, of all its threads, with recording's overhead
+  std::vector<double> compute;  ///< seconds by rank, including recording overhead
 };
 
-/// Whom the others wait for on `perfect` (wait_causes.h).
+/// The rank that causes most waiting on `perfect` (wait_causes.h).
 struct RootCause {
   int rank = 0;
   double share = 0;  ///< of all ranks' waits
-  std::string call;  ///< in which ranks wait longest, whoever the root is
-  /// "solve (app.c:12)": the function in which the rank is for most of that; "": not on record, or
-  /// no single one.
+  std::string call;  ///< the call with the longest waits, whatever their root
+  /// "solve (app.c:12)": the function in which the rank spends most of this time; "": not recorded,
+  /// or no single one.
   std::string function;
 };
 
-/// Messages and bytes that went over one level.
+/// Messages and bytes on one level.
 struct LevelTraffic {
   uint64_t messages = 0;
   uint64_t bytes = 0;
 };
 
-/// The algorithm that priced the calls of one collective operation.
+/// The algorithm used for the calls of one collective operation.
 struct CollectiveUse {
   std::string operation;
   int members = 0;        ///< of the communicator
@@ -87,36 +87,36 @@ struct CollectiveUse {
 /// The degradation ratio (models/network/network_model.h) that reproduces the measured elapsed
 /// time.
 struct DegradationFit {
-  std::optional<double> ratio;  ///< none between the bounds: empty
+  std::optional<double> ratio;  ///< empty: none between the bounds
   double measured = 0;          ///< seconds, elapsed
   double least = 0;             ///< elapsed at the lower bound
-  double most = 0;              ///< and at the upper one
+  double most = 0;              ///< elapsed at the upper bound
 };
 
-/// Why a difference between sockets and nodes has no effect in a scenario.
+/// Why a distinction between sockets and nodes has no effect in a scenario.
 enum class SocketsUnused : uint8_t {
-  kNo,           ///< it has one, or nothing would use it
-  kNotPriced,    ///< the scenario places ranks on sockets, the platform has no level for them
-  kNotRecorded,  ///< the platform has the level, the archive does not say who shares a socket
-  kNotPlaced     ///< likewise, the scenario's own placement does not
+  kNo,           ///< it has an effect, or would not be used
+  kNotPriced,    ///< the scenario places ranks on sockets, but the platform has no level for them
+  kNotRecorded,  ///< the platform has the level, but the archive does not contain sockets
+  kNotPlaced     ///< likewise, but the scenario's own placement has no sockets
 };
 
 /// How receives from any source were matched in a scenario.
 enum class WildcardMatching : uint8_t {
-  kRecorded,    ///< nobody asked for anything else, or nothing was to be matched anew
-  kByArrival,   ///< each took whichever message came first
-  kWouldStarve  ///< as recorded, since by arrival ranks would have waited for ever
+  kRecorded,    ///< no other matching was requested, or there was nothing to match
+  kByArrival,   ///< each receive took the message that arrived first
+  kWouldStarve  ///< as recorded, because by arrival ranks would have waited for ever
 };
 
-/// What flows that share a network cost a scenario, against the same without (contention_cost.h).
-/// Seconds.
+/// The cost of contention in a scenario: the difference from the same scenario without it
+/// (contention_cost.h). Seconds.
 struct ContentionCost {
-  double elapsed_alone = 0;     ///< as ScenarioResult::elapsed, with each flow as if alone
-  double mpi = 0;               ///< by which all ranks are longer in MPI, summed; may be negative
+  double elapsed_alone = 0;     ///< as ScenarioResult::elapsed, with each flow alone
+  double mpi = 0;               ///< increase of MPI time, summed over all ranks; may be negative
   std::vector<double> by_call;  ///< likewise; index: Results::calls
 };
 
-/// A job that ran beside the archive's on the same machine (other_jobs.h).
+/// A job that ran beside the archive's job on the same machine (other_jobs.h).
 struct OtherJobResult {
   std::string path;  ///< of its archive
   int ranks = 0;
@@ -136,47 +136,47 @@ struct ScenarioResult {
   double elapsed_with_init = 0;      ///< seconds; last record minus first record over ranks
   std::string deadlock;  ///< empty, or the cycle of ranks and calls that wait for each other
   std::vector<RankResult> ranks;
-  bool has_waits = false;       ///< wait states were asked for
-  bool network_unused = false;  ///< of its platform's network: no message or collective crosses it
-  /// Its platform file was measured where the archive was recorded, and nothing was changed.
+  bool has_waits = false;       ///< wait states were requested
+  bool network_unused = false;  ///< its platform's network: no message or collective crosses it
+  /// Its platform file was measured on the machine of the recording, and nothing was changed.
   bool own_machine = false;
   std::string grade;  ///< Platform::grade
   /// Messages and one-sided operations, per level of this scenario.
   std::array<LevelTraffic, kLevels> traffic;
-  /// Of its network, if flows share links there; begins with the run's first flow, counted from its
-  /// start.
+  /// Loads of its network if flows share links; begins with the run's first flow, counted from the
+  /// start of the run.
   std::optional<LinkLoads> links;
   std::optional<ContentionCost> contention;  ///< where transfers share something
-  std::vector<OtherJobResult> jobs;        ///< beside it, where there are some and transfers share
-  double elapsed_without_jobs = 0;         ///< seconds, as `elapsed`; where there are jobs
+  std::vector<OtherJobResult> jobs;  ///< beside it, if there are some and transfers share links
+  double elapsed_without_jobs = 0;   ///< seconds, as `elapsed`; where there are jobs
   std::vector<CollectiveUse> collectives;  ///< empty where durations come from the archive
   /// Calls of MPI_Test, MPI_Waitany, ... whose recorded outcome is impossible here (outcomes.h).
   uint64_t contradicted_outcomes = 0;
   double contradicted_time = 0;  ///< seconds, summed over ranks
-  /// In the order of arrival: receives from any source or tag, and receives of a message with
-  /// another source or tag than recorded.
+  /// Matching by arrival: receives from any source or tag, and receives of a message with another
+  /// source or tag than recorded.
   uint64_t wildcard_receives = 0;
   uint64_t rematched_receives = 0;
   WildcardMatching wildcard_matching = WildcardMatching::kRecorded;
-  /// Likewise: calls of MPI_Waitany, MPI_Testsome, ... that took the receives that were there
-  /// first, and those that took the recorded ones.
+  /// Likewise: the number of calls of MPI_Waitany, MPI_Testsome, ... that took the receives that
+  /// completed first, and the number that took the recorded ones.
   uint64_t took_first = 0;
   uint64_t took_recorded = 0;
-  std::optional<DegradationFit> degradation_fit;  ///< if asked for
+  std::optional<DegradationFit> degradation_fit;  ///< if requested
   /// Stretches of compute, and calls, recorded shorter than their overhead, and the seconds of
   /// overhead that were not subtracted, summed over ranks.
   uint64_t clipped_overheads = 0;
   double clipped_time = 0;
-  bool overhead_unknown = false;  ///< to be taken out, and the archive does not say how much
+  bool overhead_unknown = false;  ///< to be subtracted, but the archive does not have it
   SocketsUnused sockets_unused = SocketsUnused::kNo;
   bool changes_compute = false;  ///< of ranks, nodes or functions
-  /// It has levels on which any number of messages go at once, each as fast as if alone.
+  /// It has levels with unlimited concurrent messages, each as fast as alone.
   bool no_ports = false;
   /// It changes levels that no message or collective of the run uses.
   bool changes_nothing = false;
-  /// Levels of messages that the platform lacks, with the level that priced them.
+  /// Levels of messages that the platform lacks, with the level whose costs were used.
   std::vector<std::pair<Level, Level>> priced_as;
-  /// Collectives that it changes and the run does not have.
+  /// Collectives that it changes but the run does not have.
   std::vector<std::string> absent_collectives;
 };
 
@@ -194,7 +194,7 @@ struct IdentityResult {
   uint64_t differing = 0;  ///< replayed at another tick than recorded
   double worst_ticks = 0;
   std::string first;  ///< "rank 3, event 112 (MPI_Recv)"
-  /// Records of the archive that are earlier than their predecessor: no replay reproduces them.
+  /// Records of the archive with an earlier time than their predecessor: no replay reproduces them.
   uint64_t backwards = 0;
 };
 
@@ -212,10 +212,10 @@ struct ClockViolations {
 struct ClockRepair {
   ClockViolations after;     ///< counted again on the repaired times
   double largest_shift = 0;  ///< seconds by which a call was moved
-  int ranks = 0;             ///< that have calls which were moved
+  int ranks = 0;             ///< number of ranks with moved calls
 };
 
-/// Bytes up to which sends did not wait for their receivers, and who says so.
+/// Bytes up to which sends did not wait for their receivers, and the origin of this number.
 struct EagerLimit {
   enum class From { kNobody, kOption, kArchive, kRecording };
   std::optional<double> bytes;
@@ -227,12 +227,12 @@ struct EagerSummary {
   EagerLimit node, network;
 };
 
-/// Contents of the archive, how much of it is replayed, and what is odd about it.
+/// Contents of the archive, how much of it is replayed, and oddities.
 struct TraceSummary {
   std::string path;
   std::string creator;
-  std::string command;           ///< what was run, "" when the archive does not say
-  std::string mpi_library;       ///< "Open MPI v4.1.4, ...", "" when the archive does not say
+  std::string command;           ///< the traced command; "" if the archive does not have it
+  std::string mpi_library;       ///< "Open MPI v4.1.4, ..."; "" if the archive does not have it
   std::string record_functions;  ///< TraceDefinitions::how_to_record_functions()
   int ranks = 0;
   int locations = 0;
@@ -245,8 +245,8 @@ struct TraceSummary {
   double elapsed = 0;         ///< recorded seconds, as ScenarioResult::elapsed
   double mpi_time = 0;        ///< recorded seconds inside MPI, all ranks, inside the window
   bool shared_cores = false;  ///< a node had more ranks than cores for them
-  /// Libraries that called MPI past the tracer: "none", or their names; empty where the archive
-  /// does not say.
+  /// Libraries that called MPI without the tracer: "none", or their names; empty if the archive
+  /// does not have this information.
   std::string unwatched;
   std::vector<KeptCall> kept;  ///< only calls that communicate; local calls are not listed
   /// Polls that found nothing, and blocking probes, taken as waiting (polling.h); 0 where kept.
@@ -254,46 +254,46 @@ struct TraceSummary {
   double spinning_time = 0;  ///< recorded seconds inside them
   uint64_t unmatched_sends = 0;
   uint64_t unmatched_receives = 0;
-  /// The first of them: "8 bytes from rank 2 to rank 3 with tag 40 on ..., at 1.250000 s".
+  /// The first one: "8 bytes from rank 2 to rank 3 with tag 40 on ..., at 1.250000 s".
   std::string unmatched_send;
   std::string unmatched_receive;
   ClockViolations clock_violations;  ///< by the archive's clocks
-  bool one_clock = false;            ///< all ranks shared one clock: such calls did leave early
+  bool one_clock = false;            ///< all ranks shared one clock: such calls really left early
   std::optional<ClockRepair>
       clock_repair;                ///< if there were violations and a scenario needs recorded times
   EagerSummary eager;              ///< where a scenario needs recorded times
-  std::vector<std::string> notes;  ///< of whoever read the definitions, a sentence each
-  /// Calls whose own cost nothing in the archive bounds, in scenarios where they wait less (the
-  /// most of any pass), and the scenario whose platform priced them ("": none).
+  std::vector<std::string> notes;  ///< from reading the definitions, a sentence each
+  /// Calls whose own cost the archive does not bound, in scenarios where they wait less (the
+  /// maximum over passes), and the scenario whose platform gave their costs ("": none).
   uint64_t priced_calls = 0;
   std::string priced_by;
-  int calling_threads = 0;            ///< that call MPI beside the main ones
-  uint64_t joined_threads = 0;        ///< of these: with a join on record
-  int silent_threads = 0;             ///< on record, without an MPI call
-  bool wildcards_by_arrival = false;  ///< asked for
+  int calling_threads = 0;            ///< number of threads that call MPI, without main threads
+  uint64_t joined_threads = 0;        ///< of these: with a recorded join
+  int silent_threads = 0;             ///< recorded threads without an MPI call
+  bool wildcards_by_arrival = false;  ///< was requested
   WildcardsKnown wildcards = WildcardsKnown::kNone;
-  Oddity backwards;         ///< records that are earlier than the one before them
+  Oddity backwards;         ///< records with an earlier time than their predecessor
   Oddity miscounted;        ///< locations with more or fewer records than their definition claims
   Oddity misfits;           ///< messages whose two sides recorded different lengths
-  Oddity open_receives;     ///< posted and never completed: left out
-  Oddity open_collectives;  ///< started and never completed: left out
-  /// Calls that lack the calls of other members, and of the other side of an epoch.
+  Oddity open_receives;     ///< posted and never completed: ignored
+  Oddity open_collectives;  ///< started and never completed: ignored
+  /// Calls that lack the calls of other members, or of the other side of an epoch.
   uint64_t abandoned_collectives = 0;
   uint64_t abandoned_epochs = 0;
 };
 
-/// Everything that reports are made of.
+/// All data of reports.
 struct Results {
   TraceSummary trace;
   std::vector<std::string> calls;  ///< names of the MPI calls that occur, most recorded time first
   std::vector<ScenarioResult> scenarios;
-  std::vector<FunctionResult> functions;  ///< with compute, where asked for and on record
+  std::vector<FunctionResult> functions;  ///< with compute, if requested and recorded
   std::optional<RootCause> root_cause;    ///< likewise
-  /// "undisturbed", where ranks lost cores and it was not asked for (tools/analysis/lost_cores.h).
+  /// "undisturbed", if ranks lost cores and it was not requested (tools/analysis/lost_cores.h).
   std::optional<ScenarioResult> undisturbed;
-  std::optional<IdentityResult> identity;  ///< where it was asked for
-  /// Words of the command that say how the archive was replayed, for those that ask more; set by
-  /// whoever parsed them.
+  std::optional<IdentityResult> identity;  ///< if requested
+  /// The options of the command that determine the replay, for suggested follow-up commands; set by
+  /// the parser of the command line.
   std::string asked_with;
 };
 

@@ -44,7 +44,7 @@ class SizeHistogram {
     return sum;
   }
 
-  /// Number of classes, and what is in one of them; nothing beyond.
+  /// Number of classes, and the contents of one; empty beyond the last class.
   size_t size() const { return classes_.size(); }
   Requests operator[](size_t at) const { return at < classes_.size() ? classes_[at] : Requests{}; }
   /// The smallest size of a class.

@@ -84,7 +84,7 @@ void WaitCauses::add_direct(Timeline& waiting, int causing, double ticks) {
   const auto middle = sums.begin() + static_cast<std::ptrdiff_t>(sums.size() / 2);
   std::nth_element(sums.begin(), middle, sums.end());
   std::erase_if(causes, [&](const auto& entry) { return entry.second < *middle; });
-  // (Equal ones: the last ranks go.)
+  // (Of equal ones, the last ranks are removed.)
   while (causes.size() > kMostCauses) causes.erase(std::prev(causes.end()));
 }
 
@@ -109,7 +109,7 @@ void WaitCauses::add_root(int timeline, const Waited& waited, double counts) {
   const double part = counts / waited.wait;
   const double end = waited.enter + waited.wait;
   double done = waited.enter;
-  // What the cause waited for itself is not its own doing.
+  // The part that the cause itself waited belongs to other ranks.
   if (waited.timeline != timeline) {
     const std::deque<Segment>& theirs = timelines_[waited.timeline].segments;
     auto segment = std::partition_point(theirs.begin(), theirs.end(), [&](const Segment& before) {
@@ -141,10 +141,10 @@ void WaitCauses::add_segment(Timeline& to, double begin, double end, int root, d
 void WaitCauses::find_wrong_order(int timeline, const Waited& received) {
   Timeline& own = timelines_[timeline];
   std::deque<LateSend>& sends = own.late;
-  // Their causes are in the order of time: each lies behind the call before.
+  // Their causes are in the order of time: each comes after the previous call.
   if (sends.empty() || received.cause >= sends.back().cause) return;
   std::erase_if(sends, [&](const LateSend& late) {
-    // Not a message of the same call: received.enter lies behind the wait.
+    // Not a message of the same call: received.enter comes after the wait.
     if (!(received.cause < late.cause) || received.enter < late.cause) return false;
     const auto from = own.waits.find({late.call, WaitPattern::kLateSender});
     from->second.ticks -= late.wait;

@@ -1,11 +1,11 @@
 #pragma once
 
-// Who makes others wait, and where. Two questions for each wait of a call, from its enter to the
-// cause C on another rank s:
+// Which ranks make others wait, and where. Two questions for each wait of a call, from its enter to
+// the cause C on another rank s:
 //
-//   direct   s entered what was waited for at C: which call was that wait in, of which pattern?
-//   root     what did s do meanwhile? The parts of the window in which s itself waited belong to
-//            whoever s waited for, and so on; the rest belongs to s.
+//   direct   s entered the awaited call at C: in which call was the wait, and of which pattern?
+//   root     what did s do in this window? The parts in which s itself waited belong to the rank
+//            that s waited for, and so on; the rest belongs to s.
 //
 //     s2  ──compute──────────────┐send                 root of r's wait: [0, 4) s2, [4, 6) s
 //     s        ▓▓▓▓ recv ▓▓▓▓▓▓▓▓▓──compute──┐send     (direct: s, all of it)
@@ -13,10 +13,11 @@
 //         0                      4           6
 //
 // Roots are the delay costs of Böhme, Geimer, Wolf, Arnold: Identifying the root causes of wait
-// states in large-scale parallel applications (ICPP 2010), short of its long-term part: there
-// delays are the excess of s over r since their last meeting, here all that s does in the window.
+// states in large-scale parallel applications (ICPP 2010), without their long-term part: in the
+// paper delays are the excess of s over r since their last synchronisation, here all that s does in
+// the window.
 //
-// A late sender's wait counts as "wrong order" when the same timeline receives later a message
+// A late sender's wait counts as "wrong order" when the same timeline later receives a message
 // whose send was entered before that sender's.
 
 #include <cstdint>
@@ -36,9 +37,9 @@ struct WaitSum {
   double ticks = 0;
 };
 
-/// Adds up the waits of one scenario by call and by who caused them. Only the window of a rank
-/// counts, as in Profile, and of a wait what the call did not lose. Memory: a few KiB a timeline,
-/// and 12 KiB a timeline at most for who causes its waits.
+/// Sums up the waits of one scenario by call and by causing rank. Only the window of a rank counts,
+/// as in Profile, and of a wait the part that is not lost. Memory: a few KiB a timeline, and at
+/// most 12 KiB a timeline for the causes of its waits.
 class WaitCauses : public Observer<1> {
  public:
   struct Key {
@@ -63,15 +64,15 @@ class WaitCauses : public Observer<1> {
               const Waited& waited) override;
 
   std::map<Key, WaitSum> waits() const;
-  /// Ticks that the first rank waited for the second, directly. Of a timeline that waits for more
-  /// than kMostCauses ranks those that it waits for longest, or nearly: each time that they become
-  /// too many, the lesser half is forgotten.
+  /// Ticks that the first rank waited for the second, directly. For a timeline that waits for more
+  /// than kMostCauses ranks, approximately those with the longest waits: each time that there are
+  /// too many, the smaller half is dropped.
   std::map<Pair, double> direct() const;
-  /// Ticks of all ranks' waits whose root is this rank; by rank.
+  /// By rank: the ticks of all ranks' waits whose root is this rank.
   const std::vector<double>& roots() const { return roots_; }
 
  private:
-  static constexpr size_t kSegmentsKept = 512;  ///< of a timeline; older waits count as its own
+  static constexpr size_t kSegmentsKept = 512;  ///< older waits count as the timeline's own
   static constexpr size_t kReceivesKept = 32;
   static constexpr size_t kMostCauses = 256;
 
@@ -80,9 +81,9 @@ class WaitCauses : public Observer<1> {
     double begin;
     double end;
     int root;      ///< rank
-    double ticks;  ///< of it those that count
+    double ticks;  ///< the ticks of it that count
   };
-  /// A wait for a late sender that may turn out to be of the wrong order.
+  /// A wait for a late sender that may turn out to be of wrong order.
   struct LateSend {
     double cause;
     double wait;
@@ -91,18 +92,18 @@ class WaitCauses : public Observer<1> {
   struct Timeline {
     bool over = false;  ///< MPI_Finalize was entered
     bool has_waited = false;
-    Waited waited;                 ///< then: of the call that call() hears of next
-    std::deque<Segment> segments;  ///< in the order of time, apart from each other
+    Waited waited;                 ///< then: of the call that call() will report next
+    std::deque<Segment> segments;  ///< in the order of time, disjoint
     std::deque<LateSend> late;
     std::map<std::pair<uint16_t, WaitPattern>, WaitSum> waits;  ///< by call and pattern
-    std::map<int, double> direct;                               ///< by rank that causes them
+    std::map<int, double> direct;                               ///< by causing rank
   };
 
   void add_wait(int timeline, uint16_t call, const Waited& waited, double counts);
-  /// Of a wait in any call.
+  /// For a wait in any call.
   void add_root(int timeline, const Waited& waited, double counts);
   void add_direct(Timeline& waiting, int causing, double ticks);
-  /// `part` of it counts.
+  /// `part`: the part that counts.
   void add_segment(Timeline& to, double begin, double end, int root, double part);
   void find_wrong_order(int timeline, const Waited& received);
   void forget(Timeline& timeline);

@@ -10,10 +10,10 @@ namespace {
 
 constexpr size_t kRecent = 256;
 constexpr size_t kFewLooks = 8;
-/// Of a gap: what rounding of its parts leaves.
+/// Remainder of a gap due to rounding.
 constexpr double kNothing = 1e-6;
 
-/// For each entry the first one that has the same key.
+/// For each entry the first one with the same key.
 template <typename Entry, typename KeyOf>
 std::vector<uint32_t> first_alike(const std::vector<Entry>& entries, KeyOf key_of) {
   std::map<decltype(key_of(entries[0])), uint32_t> first;
@@ -48,7 +48,7 @@ WaitPlaces::WaitPlaces(const EventSource& source, KeptLosses kept)
       by_name_(trace_->calls.size()),
       recent_waits_(kRecent),
       recent_delays_(kRecent) {
-  places_.push_back({});  // number 0, also for what has not begun
+  places_.push_back({});  // number 0, also for timelines that have not begun
 }
 
 uint32_t WaitPlaces::number_of(const Place& place) {
@@ -72,7 +72,7 @@ FunctionSum& WaitPlaces::sum_of(Timeline& timeline, uint32_t function) {
 }
 
 void WaitPlaces::begin(int number, double time) {
-  if (number < trace_->ranks()) {  // of a pass that was given up
+  if (number < trace_->ranks()) {  // of a pass that was abandoned
     ranks_[number] = {};
     recent_waits_.assign(kRecent, {});
     recent_delays_.assign(kRecent, {});
@@ -189,7 +189,7 @@ void WaitPlaces::waited(int number, const Call& /*call*/, const Waited& waited) 
   timeline.kept = waited.kept;
 }
 
-// The past of the loop is told anew: up to the cause it was a wait, at the place of the first poll.
+// Replaces the past of the loop: up to the cause it was a wait, at the place of the first poll.
 void WaitPlaces::polled(int number, std::span<const PolledWait> polls, double begin,
                         const Waited& waited) {
   Timeline& timeline = timelines_[number];
@@ -233,7 +233,7 @@ void WaitPlaces::call(int number, const Call& call, const Block& block,
   if (!std::exchange(timeline.in_call, false))
     add_gap_or_loop(timeline, rank, call, clock_before[0], recorded_before, enter[0]);
   const double wait = std::exchange(timeline.wait, 0);
-  add_part(timeline, enter[0], rank, timeline.here);  // where it was held up before it began
+  add_part(timeline, enter[0], rank, timeline.here);  // delayed before it began
   if (call.role == CallRole::kFinalize) timeline.over = true;
   if (call.role == CallRole::kEnd) timeline.ended = true;
   if (call.role == CallRole::kMpi && !timeline.over) {
@@ -317,7 +317,7 @@ void WaitPlaces::find_pieces(const Timeline& theirs, int32_t rank, double begin,
   };
   const std::vector<Part>& past = theirs.past;
   const auto is_before = [&](const Part& each) { return each.begin <= begin; };
-  // It is mostly among the last.
+  // It is mostly among the last ones.
   size_t at = past.size();
   for (size_t looks = 0; at > 0 && looks < kFewLooks && !is_before(past[at - 1]); ++looks) --at;
   if (at > 0 && !is_before(past[at - 1])) {
@@ -325,7 +325,7 @@ void WaitPlaces::find_pieces(const Timeline& theirs, int32_t rank, double begin,
     at = static_cast<size_t>(std::partition_point(past.begin(), end_of_search, is_before) -
                              past.begin());
   }
-  if (at == 0)  // forgotten, or before it began
+  if (at == 0)  // dropped, or before the first part
     add(past.empty() ? theirs.until : past[0].begin, rank, number_of(Place()));
   else
     --at;
@@ -338,7 +338,7 @@ void WaitPlaces::add_pieces(Timeline& to, double begin, double end) {
   const bool all = pieces_.size() <= kMostPieces;
   const double least = all ? 0 : (end - begin) / static_cast<double>(kMostPieces);
   double done = begin, since = begin;
-  const Piece* longest = nullptr;  // since then
+  const Piece* longest = nullptr;  // longest piece after `since`
   for (const Piece& piece : pieces_) {
     const bool is_last = &piece == &pieces_.back();
     done = is_last ? end : done + piece.ticks;

@@ -1,23 +1,23 @@
 #pragma once
 
-// Where in the program ranks wait, and where those are that make them wait. wait_causes.h tells the
-// ranks; here each has a place: the call, with the function and the line that make it, or compute,
-// with the function.
+// Where in the program ranks wait, and the places of the ranks that make them wait. wait_causes.h
+// finds the ranks; here each has a place: a call, with the function and the line that make it, or
+// compute, with the function.
 //
 //     s2  ──── solve ────────────┐send             of r's wait: [0, 4) to solve of s2,
 //     s        ▓▓▓▓ recv ▓▓▓▓▓▓▓▓▓──pack──┐send                 [4, 6) to pack of s
-//     r   ▓▓▓▓▓▓▓▓▓▓▓ recv ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓
+//     r   ▓▓▓▓▓▓▓▓▓▓▓ recv ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓
 //         0                      4        6
 //
-// The window of a wait, from the call's enter to its cause on another rank s, is divided by what s
-// did in it. What s waited for itself belongs to where that came from. All else is s's: compute,
-// and calls as far as they do not wait. So the sums are the delay costs of Böhme, Geimer, Wolf,
-// Arnold (ICPP 2010), short of their long-term part, as in WaitCauses.
+// The window of a wait, from the call's enter to its cause on another rank s, is divided by the
+// activities of s in it. The waits of s itself are attributed to their own causes. All other time
+// is attributed to s: compute, and calls as far as they do not wait. So the sums are the delay
+// costs of Böhme, Geimer, Wolf, Arnold (ICPP 2010), without their long-term part, as in WaitCauses.
 //
-// Compute outside of recorded functions is named after the call behind it. Between two calls the
-// archive's functions count with their shares, in the order in which they were entered first. A
-// wait of more than kMostPieces parts is passed on to others' waits as if its shortest parts
-// belonged to their neighbours.
+// Compute outside of recorded functions is named after the next call. Between two calls the
+// archive's functions count with their shares, in the order in which they were entered first. If a
+// wait has more than kMostPieces parts, its shortest parts are merged with their neighbours when it
+// is attributed to others' waits.
 //
 // The same observer sums up functions: compute, and the MPI calls that each makes itself.
 
@@ -37,13 +37,13 @@
 
 namespace rubato {
 
-/// What a rank does at some time, and where in the program.
+/// The activity of a rank at some time, and its place in the program.
 struct Place {
   enum class Kind : uint8_t {
     kCompute,  ///< in `function`, else before `call` at `site`
     kCall,     ///< in `call`, which `function` makes at `site`
     kLost,     ///< the tracer wrote its buffer or was off, or the thread had no core
-    kUnknown,  ///< too long ago
+    kUnknown,  ///< dropped from the past
   };
   static constexpr uint16_t kNoCall = UINT16_MAX;
 
@@ -58,14 +58,14 @@ struct Place {
 struct FunctionSum {
   double compute = 0;  ///< between calls
   double mpi = 0;      ///< in MPI calls that it makes itself
-  double waits = 0;    ///< of those: until their cause
+  double waits = 0;    ///< the waiting time in these, until their cause
   FunctionSum& operator+=(const FunctionSum& other);
 };
 
-/// Adds up the waits of one scenario by place. Only the window of a rank counts, as in Profile.
-/// Memory: some 10 KiB a timeline, at most 130, and 50 bytes for each function that it is in; 4 KiB
-/// more where places are on record. The source
-/// must have been asked to note_places(). Errors: as CallFile's.
+/// Sums up the waits of one scenario by place. Only the window of a rank counts, as in Profile.
+/// Memory: about 10 KiB a timeline, at most 130 KiB, and 50 bytes for each function that it is in;
+/// 4 KiB more if places are recorded. REQUIRES: note_places() was called for the source. Errors: as
+/// CallFile's.
 class WaitPlaces : public Observer<1> {
  public:
   WaitPlaces(const EventSource& source, KeptLosses kept = {});
@@ -85,25 +85,25 @@ class WaitPlaces : public Observer<1> {
   using PlaceOnComm = std::pair<uint32_t, uint32_t>;
   /// Waits of a rank.
   const std::map<PlaceOnComm, WaitSum>& waits(int rank) const { return ranks_[rank].waits; }
-  /// Where it is, and where others wait for that: indices into places().
+  /// The place of the cause, and the place where others wait for it: indices into places().
   using CauseAndWait = std::pair<uint32_t, uint32_t>;
   /// Ticks of all ranks' waits of which this rank is the root.
   const std::map<CauseAndWait, double>& delays(int rank) const { return ranks_[rank].delays; }
-  /// By index into EventSource::functions(), kNoPlace for what is in none; those that the timeline
-  /// was in; empty where none are on record. Of functions of the same name and line the first has
-  /// all.
+  /// By index into EventSource::functions(), kNoPlace for time outside of functions; only those
+  /// that the timeline was in; empty if none are recorded. Functions with equal name and line share
+  /// the entry of the first one.
   using FunctionSums = std::unordered_map<uint32_t, FunctionSum>;
   const FunctionSums& functions(int timeline) const { return timelines_[timeline].functions; }
 
  private:
-  static constexpr size_t kMostPieces = 64;  ///< of a wait that is passed on
+  static constexpr size_t kMostPieces = 64;  ///< of a wait that is attributed to others
   static constexpr size_t kRecentSums = 4;
   static constexpr size_t kFewParts = 256, kMostParts = 8192;  ///< of a timeline's past
 
-  /// From `begin` to the begin of the next one.
+  /// Lasts to the begin of the next part.
   struct Part {
     double begin;
-    int32_t root;  ///< rank whose doing it is
+    int32_t root;  ///< rank that it is attributed to
     uint32_t place;
   };
   struct Piece {
@@ -113,17 +113,17 @@ class WaitPlaces : public Observer<1> {
   };
   struct Timeline {
     bool over = false;     ///< MPI_Finalize was entered
-    bool ended = false;    ///< it has no more calls
-    bool in_call = false;  ///< what was before its current call is known
-    // A loop of polls is one part of the past, until the call behind it tells what it waited for.
+    bool ended = false;    ///< there are no more calls
+    bool in_call = false;  ///< the past is complete up to its current call
+    // A loop of polls is one part of the past, until the next call determines what it waited for.
     bool in_loop = false;
     double loop_begin = 0;
     uint32_t loop = 0;       ///< the place of its first poll
-    double until = 0;        ///< the past ends here
-    std::vector<Part> past;  ///< what it did, in the order of time, without gaps
+    double until = 0;        ///< end of the past
+    std::vector<Part> past;  ///< its activities, in the order of time, without gaps
     size_t most_past = kFewParts;
     uint32_t here = 0;  ///< its current or last call
-    // What the call that call() hears of next waited for: who caused it, -1 for nobody known.
+    // The wait of the call that call() will report next: its causing rank, -1: none known.
     int by = -1;
     uint32_t comm = 0;
     double wait = 0, kept = 1;
@@ -133,7 +133,7 @@ class WaitPlaces : public Observer<1> {
       uint32_t function = 0;
       FunctionSum* sum = nullptr;
     };
-    std::array<RecentSum, kRecentSums> recent_sums;  ///< the last ones of `functions`, by number
+    std::array<RecentSum, kRecentSums> recent_sums;  ///< recent entries of `functions`
   };
   struct Rank {
     std::map<PlaceOnComm, WaitSum> waits;
@@ -146,28 +146,28 @@ class WaitPlaces : public Observer<1> {
   uint32_t known(uint32_t function) const {
     return function < same_function_.size() ? same_function_[function] : kNoPlace;
   }
-  /// What was between the call before and this one.
+  /// Adds the time between the previous call and this one.
   void add_gap(Timeline& timeline, int rank, const Call& call, double clock_before,
                double recorded_before, double enter);
-  /// The same; between polls nothing was done.
+  /// The same; between polls there was no work.
   void add_gap_or_loop(Timeline& timeline, int rank, const Call& call, double clock_before,
                        double recorded_before, double enter);
   void add_part(Timeline& timeline, double end, int32_t root, uint32_t place);
-  /// The wait of the current call, of which `part` counts, and who is at its root.
+  /// Adds the wait of the current call, of which `part` counts, to its root.
   void add_wait(Timeline& timeline, int rank, double part);
   WaitSum& wait_of(int rank, uint32_t place, uint32_t comm);
   void add_delay(const Piece& piece, uint32_t waiting, double part);
-  /// Fills pieces_ by what `theirs` did from `begin` to `end`.
+  /// Sets pieces_ to the activities of `theirs` from `begin` to `end`.
   void find_pieces(const Timeline& theirs, int32_t rank, double begin, double end);
   void add_pieces(Timeline& to, double begin, double end);
-  /// Forgets what nobody can wait for any more.
+  /// Drops the past that no timeline can wait for any more.
   void forget_past(Timeline& timeline);
 
   const EventSource* source_;
   const TraceDefinitions* trace_;
   KeptLosses kept_;
   const CallPlaces* call_places_ = nullptr;
-  std::vector<uint32_t> same_function_, same_site_;  ///< the first that looks the same
+  std::vector<uint32_t> same_function_, same_site_;  ///< the first one that looks the same
   std::vector<Timeline> timelines_;
   std::vector<Rank> ranks_;
   std::vector<Place> places_;
@@ -176,10 +176,10 @@ class WaitPlaces : public Observer<1> {
     uint64_t packed = UINT64_MAX;  ///< of Place(), which is number 0
     uint32_t number = 0;
   };
-  std::vector<Recent> recent_;  ///< the last ones of numbers_, by hash
-  /// Of calls where no places are on record, by name: of the call, and of compute before it.
+  std::vector<Recent> recent_;  ///< recently used entries of numbers_, by hash
+  /// By name of call, if no places are recorded: the number of the call, and of compute before it.
   std::vector<std::pair<uint32_t, uint32_t>> by_name_;
-  // The entries of Rank::waits and Rank::delays that were used last, by hash.
+  // The recently used entries of Rank::waits and Rank::delays, by hash.
   struct RecentWait {
     int rank = -1;
     PlaceOnComm key;

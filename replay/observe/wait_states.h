@@ -1,15 +1,15 @@
 #pragma once
 
-// Wait states, as Scalasca names them: the time that calls wait for a rank that comes late.
+// Wait states with Scalasca's names: the time that calls wait for a rank that is late.
 //
 //   late sender       a receive (its own call, or the call that completes it) whose send was
 //                     entered after the waiting call
 //   late receiver     a send that waits for its receiver (rendezvous, synchronous), whose receive
 //                     was posted after the waiting call was entered
-//   collective wait   a member that waits for later members: at a barrier or n-to-n for the last of
-//                     all, at the root of a reduction for the last (early reduce), in a broadcast
-//                     for the root (late broadcast), in a scan for the lower ranks; also in fences,
-//                     and in started collectives
+//   collective wait   a member that waits for later members: at a barrier or n-to-n for the last
+//                     of all, at the root of a reduction for the last (early reduce), in a
+//                     broadcast for the root (late broadcast), in a scan for the lower ranks; also
+//                     in fences, and in started collectives
 //   one-sided wait    for a post, a complete, or a lock that another rank holds
 //
 // Let C be the time at which the cause of a call was entered. The wait is the part of enter to C
@@ -19,9 +19,9 @@
 //
 // A call that completes several requests waits once, until the latest C, and the wait is of that
 // cause's kind. A call whose partner never comes (its records are missing) has no wait. A call that
-// replaces a loop of polls on a model (polling.h) waits for what the loop waited for; where the
-// polls keep their time, so do they (polling_loop.h). Collectives among neighbours are messages
-// here. Only the window of a rank counts, as in Profile, and of a call what it did not lose.
+// replaces a loop of polls on a model (polling.h) waits for the cause of the loop; where the polls
+// keep their time, the waits are theirs (polling_loop.h). Neighbourhood collectives are messages
+// here. Only the window of a rank counts, as in Profile, and of a call the time that is not lost.
 
 #include <algorithm>
 #include <array>
@@ -51,7 +51,7 @@ class WaitStates {
       latest_[i] = has(i) ? Lanes<K>(latest_[i].max(time)) : time;
       kinds_ |= 1u << i;
     }
-    /// The same, and who it was: `timeline` at `time`, in the communicator `comm`.
+    /// The same with its origin: `timeline` at `time`, in the communicator `comm`.
     void add(WaitKind kind, const Lanes<K>& time, WaitPattern pattern, int timeline,
              uint32_t comm) {
       add(kind, time);
@@ -62,7 +62,7 @@ class WaitStates {
       time_ = time[0];
     }
 
-    /// When the latest of all came; minus infinity without any.
+    /// The latest of all causes; minus infinity: none.
     Lanes<K> last() const {
       Lanes<K> last = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
       for (int kind = 0; kind < kWaitKinds; ++kind) {
@@ -90,8 +90,8 @@ class WaitStates {
     bool has(int kind) const { return kinds_ >> kind & 1; }
 
     std::array<Lanes<K>, kWaitKinds> latest_;
-    unsigned kinds_ = 0;  ///< a bit for each that there is
-    // Of the latest, in the first lane:
+    unsigned kinds_ = 0;  ///< a bit for each kind with a cause
+    // The latest cause, in the first lane:
     static constexpr int kNobody = -2;
     WaitPattern pattern_ = WaitPattern::kLateSender;
     int latest_timeline_ = kNobody;
@@ -99,7 +99,7 @@ class WaitStates {
     uint32_t comm_ = 0;
   };
 
-  /// `only`: the timelines that calls will come from, where these are not all; no other has a row.
+  /// `only`: the timelines whose calls will be added; others have no row. Null: all.
   explicit WaitStates(const TraceDefinitions& trace, const std::vector<int>* only = nullptr)
       : trace_(&trace), timelines_(trace.timelines()) {
     if (only) {
@@ -109,12 +109,12 @@ class WaitStates {
     }
   }
 
-  // Who sends and receives a message, and when its send was entered; for as long as it lives.
+  // The sides of a message, and the enter of its send; valid while the message exists.
   struct Sides {
     Lanes<K> send;
     int32_t sender = -1;  ///< timelines
     int32_t receiver = -1;
-    uint32_t comm = 0;  ///< for observers alone: of one lane
+    uint32_t comm = 0;  ///< used only by observers: of one lane
   };
   void send(TransferId id, const Lanes<K>& enter, int timeline, uint32_t comm) {
     Sides& sides = at(id);
@@ -127,7 +127,7 @@ class WaitStates {
     sides.receiver = timeline;
     if constexpr (K == 1) sides.comm = comm;
   }
-  /// The receive takes the message: in the order of arrival they were apart.
+  /// Matching by arrival: the receive takes the message of a separate transfer.
   void join(TransferId send, TransferId receive) {
     at(std::max(send, receive));
     sides_[receive].send = sides_[send].send;
@@ -143,7 +143,7 @@ class WaitStates {
     add(number, causes, (causes.last().min(leave) - enter).max(0.0) * kept);
   }
 
-  /// It waited for so many ticks.
+  /// Adds `wait` ticks of waiting for these causes.
   void add(int number, const Causes& causes, Lanes<K> wait) {
     Timeline& timeline = timelines_[number];
     if (timeline.over) return;
@@ -156,14 +156,14 @@ class WaitStates {
     }
   }
 
-  /// Another call left: the window begins behind MPI_Init, and ends at MPI_Finalize.
+  /// Another call left: the window begins after MPI_Init, and ends at MPI_Finalize.
   void other_call(int number, CallRole role) {
     Timeline& timeline = timelines_[number];
     if (role == CallRole::kInit) timeline.clear();
     if (role == CallRole::kFinalize) timeline.over = true;
   }
 
-  /// What other processes found out about their timelines.
+  /// Serialises the results of a timeline for another process.
   void put(ByteWriter& to, int number) const {
     for (const Lanes<K>& sum : timelines_[number].sums) put_lanes(to, sum);
   }
@@ -174,7 +174,7 @@ class WaitStates {
   /// RankResult::waits of one lane.
   void fill(ScenarioResult& result, int lane, double ticks_per_second) const {
     result.has_waits = true;
-    const auto ranks = static_cast<int>(result.ranks.size());  // there may be further ones
+    const auto ranks = static_cast<int>(result.ranks.size());  // there may be further timelines
     for (int number = 0; number < trace_->timelines(); ++number) {
       if (trace_->rank_of(number) >= ranks) continue;
       RankResult& row = result.ranks[trace_->rank_of(number)];

@@ -7,10 +7,10 @@
 
 namespace rubato {
 
-/// Why a call waits, by Scalasca's names; finer than WaitKind.
+/// Why a call waits, with Scalasca's names; finer than WaitKind.
 enum class WaitPattern : uint8_t {
   kLateSender,
-  kWrongOrder,  ///< a late sender, while a message that was sent before lies there unreceived
+  kWrongOrder,  ///< a late sender, while a message that was sent earlier has not been received yet
   kLateReceiver,
   kBarrier,
   kAllToAll,       ///< an operation of all with all
@@ -20,7 +20,7 @@ enum class WaitPattern : uint8_t {
   kFence,          ///< also the creation and the end of a window
   kLatePost,       ///< an origin waits for its target's MPI_Win_post
   kEarlyWait,      ///< a target waits for its origin's MPI_Win_complete
-  kLock,           ///< an origin waits for a lock that another one holds
+  kLock,           ///< an origin waits for a lock that another origin holds
 };
 inline constexpr int kWaitPatterns = 12;
 inline constexpr std::array<const char*, kWaitPatterns> kWaitPatternNames = {
@@ -28,25 +28,26 @@ inline constexpr std::array<const char*, kWaitPatterns> kWaitPatternNames = {
     "wait at N x N", "early reduce", "late broadcast", "early scan",
     "wait at fence", "late post",    "early wait",     "wait for lock"};
 
-/// What a call waited for, in a replay of one scenario. Times in ticks.
+/// The wait of a call, in a replay of one scenario. Times in ticks.
 struct Waited {
   double enter = 0;  ///< of the call
   double leave = 0;
 
-  // The latest cause, as wait_states.h says.
+  // The latest cause, as defined in wait_states.h.
   WaitPattern pattern = WaitPattern::kLateSender;
-  int32_t timeline = -1;  ///< who caused it; -1: nobody, or not known
-  double cause = 0;       ///< when: the enter of its call
+  int32_t timeline = -1;  ///< the causing timeline; -1: none, or not known
+  double cause = 0;       ///< enter of the causing call
   double wait = 0;        ///< the part of enter to `cause` that lies in the call
-  /// The part of the call's time that is not lost (KeptLosses): what is lost counts as spread
-  /// evenly over the call, so `kept * wait` is what it waited.
+  /// The part of the call's time that is not lost (KeptLosses). Losses are assumed to be spread
+  /// evenly over the call, so its wait is `kept * wait`.
   double kept = 1;
-  uint32_t comm = 0;  ///< what it waited on: index into TraceDefinitions::comms
+  uint32_t comm = 0;  ///< communicator of the wait: index into TraceDefinitions::comms
 
-  // What the end of the call follows from, if not from its own enter: also a message that was sent
-  // before and is still under way, or the own start of something nonblocking.
+  // The event that determines the end of the call, if not its own enter: this may also be a message
+  // that was sent before and is still in transit, or the start of a nonblocking operation of its
+  // own.
   int32_t bound_to = -1;  ///< timeline; -1: its own enter
-  double bound_at = 0;    ///< when that entered its call
+  double bound_at = 0;    ///< enter of the call that determines it
 };
 
 }  // namespace rubato

@@ -5,7 +5,7 @@
 
 namespace rubato {
 
-/// What a process found out about a scenario, for another one.
+/// Serialises a scenario's result for another process.
 void put_result(ByteWriter& to, const ScenarioResult& result);
 ScenarioResult take_result(ByteReader& from);
 

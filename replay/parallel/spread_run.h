@@ -9,22 +9,22 @@
 
 namespace rubato {
 
-/// Scenarios that processes share out among themselves; each of them has all of the archive.
-/// Passes go round; what the recording says of itself process 0 has to know, so `measured` is its.
+/// Distributes scenarios among processes, each of which reads the whole archive. Passes are
+/// assigned in turn; process 0 needs the recorded facts, so it replays `measured`.
 class SpreadRun {
  public:
   explicit SpreadRun(Team& team) : team_(&team) {}
 
-  /// True if this process makes the next pass, which replays those scenarios. All processes ask in
-  /// the same order.
+  /// True if this process makes the next pass, which replays those scenarios. All processes call it
+  /// in the same order.
   bool takes(bool measured, const std::vector<size_t>& scenarios) {
     const int owner = measured ? 0 : turn_++ % team_->processes();
     for (const size_t scenario : scenarios) owner_of_[scenario] = owner;
     return owner == team_->self();
   }
 
-  /// Does what may fail in some processes, and then has the results of all scenarios at process 0.
-  /// Errors: NeedsOneProcess in all of them.
+  /// Runs `work`, which may fail in some processes, and then collects the results of all scenarios
+  /// at process 0. Errors: NeedsOneProcess in all of them.
   template <typename Work>
   void run(std::vector<ScenarioResult>& results, Work work) {
     try_all(*team_, work);
@@ -36,7 +36,7 @@ class SpreadRun {
 
   Team* team_;
   int turn_ = 0;
-  std::map<size_t, int> owner_of_;  ///< by scenario, a process
+  std::map<size_t, int> owner_of_;  ///< process, by scenario
 };
 
 }  // namespace rubato

@@ -15,15 +15,15 @@ namespace rubato {
 template <int K>
 struct LaneCollectiveCost {
   Lanes<K> total;      ///< for a member that waits
-  Lanes<K> departure;  ///< for one that does not
+  Lanes<K> departure;  ///< for a member that does not wait
 };
 
-/// What the price of a collective depends on.
+/// The parameters that determine the cost of a collective.
 struct CollectiveKey {
   double bytes;
   int members;
   CollectiveOp op;
-  PairClass widest;  ///< the most distant pair sets the pace
+  PairClass widest;  ///< of the most distant members
   bool is_root;
   bool operator==(const CollectiveKey&) const = default;
 };
@@ -35,7 +35,7 @@ struct CollectiveHash {
   }
 };
 
-/// What collectives cost on the machines of a pass, each worked out once, and how it was priced.
+/// The costs of collectives on the machines of a pass, each computed once, and the algorithms used.
 template <int K>
 class CollectiveCosts {
  public:
@@ -63,7 +63,7 @@ class CollectiveCosts {
     return cost;
   }
 
-  /// How the collectives of one lane were priced.
+  /// The algorithms used for the collectives of one lane.
   const CollectiveUses& uses(int lane) const { return uses_[lane]; }
 
  private:

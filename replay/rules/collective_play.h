@@ -1,27 +1,28 @@
 #pragma once
 
-// A collective as the messages of its algorithm, each member from its own enter on.
+// A collective simulated as the messages of its algorithm, each member starting at its own enter.
 //
-// A member does its messages step by step (models/collective/collective_schedule.h): it sends those
-// of a step, receives those of the step, and goes on. In every lane, with b when the step begins:
+// A member processes its messages step by step (models/collective/collective_schedule.h): it sends
+// the messages of a step, receives those of the step, and continues. In every lane, with b when the
+// step begins:
 //
 //   send k of a step      start   = max(b + k f_s, out);  out = start + next
 //   receive               there   = max(start + move, in + next, b + take);  in = there
-//   the step ends         max(b + sum of f_s + sum of f_r, each there, and each there of those that
-//                         the member sent behind a handshake)
+//   the step ends         max(b + sum of f_s + sum of f_r, there of each message received, there of
+//                         each message that the member sent with a handshake)
 //   the member leaves     when its last step ends, and no message occupies its port any more
 //
 //   move = o_s + T + o_r, and the reduction of a message that is combined
-//   next = max(g, f_s, f_r), at most move; take = f_r, behind a handshake f_r + T - L
+//   next = max(g, f_s, f_r), at most move; take = f_r, with a handshake f_r + T - L
 //
-// `take` is what a member pays that comes after its message. Where root and children hold each
-// other (sync_limit), a message needs both ends: `take` is `move` if there is no handshake anyway,
-// and a step ends no earlier than its messages are there. Who waits for whom is in
-// the schedule alone, so a member may leave before others enter, but for those that take a message
-// behind a handshake from it. All are evaluated as they enter,
-// in any order with the same result, and without a look at a clock: a message counts once its
-// sender has begun its step. Where messages share the network, one with a handshake flows once its
-// receiver has begun the step, too.
+// `take` is the cost for a member that enters after its message has arrived. Where root and
+// children wait for each other (sync_limit), a message needs both ends: `take` is `move` if there
+// is no handshake anyway, and a step ends no earlier than its messages have arrived. The schedule
+// alone defines the dependencies, so a member may leave before others enter, except the receivers
+// of its messages with a handshake. Messages are evaluated as members enter, in any order with the
+// same result, and independently of the clocks: a message counts once its sender has begun its
+// step. On a network with contention, a message with a handshake flows once its receiver has begun
+// the step, too.
 //
 // Each play has ports of its own, which are free at first.
 
@@ -36,16 +37,16 @@
 
 namespace rubato {
 
-/// Ticks of one message in every lane.
+/// Cost of one message in every lane, in ticks.
 template <int K>
 struct PlayCost {
   double bytes = 0;
-  bool holds = false;         ///< its sender waits until it is there
-  bool shakes_hands = false;  ///< the same in all lanes: they have one protocol
-  bool flows = false;         ///< where some do: arrive() says when it is there
+  bool holds = false;         ///< its sender waits until it has arrived
+  bool shakes_hands = false;  ///< uses a handshake, in all lanes or none
+  bool flows = false;  ///< simulated as a flow, where there are flows: arrive() gives its arrival
   Lanes<K> move, next, take;
-  Lanes<K> next_in;        ///< `next` of its receiver, which may combine
-  Lanes<K> send, receive;  ///< f_s, f_r: of the processor
+  Lanes<K> next_in;        ///< `next` for its receiver, which may combine
+  Lanes<K> send, receive;  ///< f_s, f_r: processor time
   Lanes<K> leave;          ///< from its start until the sender may leave: f_s + g
 
   void scale(const Lanes<K>& factor) {
@@ -53,12 +54,12 @@ struct PlayCost {
   }
 };
 
-/// A schedule as its members see it.
+/// The schedule, indexed by member.
 struct CollectiveProgram {
   std::vector<ScheduledMessage> messages;
-  std::vector<uint32_t> kind;             ///< by message: those of one kind have one cost
+  std::vector<uint32_t> kind;             ///< by message; messages of one kind have one cost
   std::vector<ScheduledMessage> example;  ///< of each kind
-  /// Numbers of messages by member, and where those of a member begin.
+  /// Numbers of messages by member, and the index of the first one of each member.
   std::vector<uint32_t> sends, receives, first_send, first_receive;
 
   CollectiveProgram(std::vector<ScheduledMessage> schedule, int members)
@@ -88,21 +89,21 @@ struct CollectiveProgram {
   int members() const { return static_cast<int>(first_send.size()) - 1; }
 };
 
-/// One collective under way. Members are numbered as in its program.
+/// One collective in progress. Members are numbered as in its program.
 template <int K>
 class CollectivePlay {
  public:
-  /// A message that flows from then on, where messages share the network.
+  /// A message that flows from `start` on, on a network with contention.
   struct Flow {
     uint32_t message;
     double start;
   };
   struct Rules {
-    bool flows = false;   ///< messages flow whose cost says so
-    bool traces = false;  ///< keeps who decided, in the first lane
+    bool flows = false;   ///< messages flow if their cost has `flows`
+    bool traces = false;  ///< tracks deciding members, in the first lane
   };
 
-  /// `costs`: by message kind; what is passed has to stay.
+  /// `costs`: by message kind. The arguments must outlive the play.
   void begin(const CollectiveProgram& program, const std::vector<PlayCost<K>>& costs,
              const std::vector<uint32_t>& kinds, Rules rules) {
     program_ = &program;
@@ -121,7 +122,7 @@ class CollectivePlay {
     finished_.clear();
   }
 
-  /// A message that is not sent, of a part without data.
+  /// Marks a message as not sent, because its part is empty.
   void leave_out(uint32_t message) {
     states_[message] = kNone;
     go_on_.push_back(program_->messages[message].to);
@@ -137,7 +138,7 @@ class CollectivePlay {
     go_on_.push_back(member);
     run();
   }
-  /// A message of a Flow is there.
+  /// A message of a Flow has arrived.
   void arrive(uint32_t message, double time) {
     there_[message].setConstant(time);
     states_[message] = kSent;
@@ -147,12 +148,12 @@ class CollectivePlay {
 
   bool has_entered(int member) const { return members_[member].has_entered; }
   bool is_done(int member) const { return members_[member].is_done; }
-  /// Of one that is done.
+  /// REQUIRES: is_done(member).
   const Lanes<K>& leave(int member) const { return members_[member].here; }
-  /// Whose enter decided when it leaves, with Rules::traces.
+  /// The member whose enter determines when it leaves, with Rules::traces.
   int decided_by(int member) const { return members_[member].decided; }
 
-  /// A member that has not entered, and without which `member` is not done; -1: none.
+  /// A member that has not entered and that `member` depends on; -1: none.
   int missing(int member) const {
     for (size_t hops = 0; hops <= members_.size(); ++hops) {
       const Member& state = members_[member];
@@ -167,12 +168,12 @@ class CollectivePlay {
     return -1;
   }
 
-  /// Messages to start, and members that are done, since the last call.
+  /// Messages to start, and members that became done, since the last call.
   std::vector<Flow> take_flows() { return std::exchange(flows_, {}); }
   const std::vector<int>& finished() const { return finished_; }
   void forget_finished() { finished_.clear(); }
 
-  /// When a message that flows is there if nobody is in its way.
+  /// Arrival of a flowing message without contention.
   double alone(uint32_t message) const { return there_[message][0]; }
 
   const PlayCost<K>& cost(uint32_t message) const { return (*costs_)[(*kinds_)[message]]; }
@@ -190,12 +191,12 @@ class CollectivePlay {
     uint32_t receive = 0;  ///< next of `receives`
     uint32_t held = 0;     ///< first of `sends` in the current step
     int step = 0;
-    Lanes<K> here;     ///< the step begins
-    Lanes<K> busy;     ///< `here` and what its messages took of the processor
-    Lanes<K> latest;   ///< of those that are there in this step
+    Lanes<K> here;     ///< begin of the step
+    Lanes<K> busy;     ///< `here` plus the processor time of its messages
+    Lanes<K> latest;   ///< latest arrival in this step
     Lanes<K> out, in;  ///< ports
-    Lanes<K> free;     ///< when it may leave
-    // Whose enter decided these.
+    Lanes<K> free;     ///< when its port is free
+    // Members whose enter determines these times.
     int32_t decided = 0, latest_decided = 0, out_decided = 0, in_decided = 0;
   };
 
@@ -217,7 +218,7 @@ class CollectivePlay {
     const uint32_t last_send = program_->first_send[number + 1];
     const uint32_t last_receive = program_->first_receive[number + 1];
     while (true) {
-      // Of a step that has begun, all is sent already.
+      // All messages of a step are sent when it begins.
       const int first_receive = step_at(program_->receives, member.receive, last_receive);
       if (!member.in_step) {
         const int first_send = step_at(program_->sends, member.send, last_send);
@@ -236,7 +237,7 @@ class CollectivePlay {
            ++member.receive) {
         if (!receive(member, program_->receives[member.receive])) return;
       }
-      if (!is_let_go(member)) return;
+      if (!sends_complete(member)) return;
       if (rules_.traces && member.latest[0] > member.busy[0])
         member.decided = member.latest_decided;
       member.here = member.busy.max(member.latest);
@@ -266,7 +267,7 @@ class CollectivePlay {
     if (members_[to].in_step) go_on_.push_back(to);
   }
 
-  /// Its sender has come to it. With a handshake it flows when its receiver has, too.
+  /// Its sender has begun its step. With a handshake it flows once its receiver has, too.
   void flow(uint32_t message, double start) {
     const Member& to = members_[program_->messages[message].to];
     if (!cost(message).shakes_hands) {
@@ -278,7 +279,7 @@ class CollectivePlay {
       there_[message].setConstant(start);
     }
   }
-  /// Its receiver comes, where the request may be already.
+  /// Its receiver has begun its step; the request may have arrived before.
   void answer(uint32_t message, double start, double here) {
     const PlayCost<K>& cost = this->cost(message);
     const double asked = start + cost.move[0], taken = here + cost.take[0];
@@ -300,7 +301,7 @@ class CollectivePlay {
     }
   }
 
-  /// False while it is not there.
+  /// False while the message has not arrived.
   bool receive(Member& member, uint32_t message) {
     if (states_[message] == kNone) return true;
     if (states_[message] == kNotSent || states_[message] == kOffered) return false;
@@ -327,8 +328,8 @@ class CollectivePlay {
     return true;
   }
 
-  /// True when the messages that a member sent in this step are there, if they hold it.
-  bool is_let_go(Member& member) {
+  /// True when the messages of this step whose sender must wait have been received.
+  bool sends_complete(Member& member) {
     for (; member.held < member.send; ++member.held) {
       const uint32_t message = program_->sends[member.held];
       if (states_[message] == kNone || !cost(message).holds) continue;
@@ -349,7 +350,7 @@ class CollectivePlay {
   std::vector<Lanes<K>> there_;
   std::vector<State> states_;
   std::vector<int32_t> decided_;
-  std::vector<int> go_on_;  ///< members that may be able to
+  std::vector<int> go_on_;  ///< members to advance
   std::vector<Flow> flows_;
   std::vector<int> finished_;
 };

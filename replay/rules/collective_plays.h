@@ -1,22 +1,22 @@
 #pragma once
 
-// The collectives of a run that are played message by message (collective_play.h): which ones, by
-// which schedule, and those that are under way.
+// The collectives of a run that are simulated message by message (collective_play.h): which ones,
+// by which schedule, and those in progress.
 //
-// A schedule is known once its payload is, which is the largest of all members where all wait for
-// all, that of the root where it gives to all, else that of the first member. Enters before that
-// are kept. (On a shared network messages flow from each member's enter on, so the first member's
+// A schedule is known once its payload is known: the largest of all members where all wait for all,
+// the root's where the root sends to all, else the first member's. Enters before that are kept. (On
+// a network with contention messages flow from each member's enter on, so the first member's
 // payload counts, and in an Alltoallv each sender's parts; blocks of an Allgatherv or
-// Reduce_scatter that differ, by the first member's record, flow when the last member has come.)
+// Reduce_scatter that differ, by the first member's record, flow when the last member has entered.)
 // Lanes whose platforms choose the same algorithms share a play; lanes in which a collective takes
 // no time have none. Where a platform has a formula, the messages are stretched so that members
-// that enter at once are done when the formula says; of parts of several sizes each message is
-// stretched as the formula says for its size. A message costs what those between its two ranks do,
-// which may be on a node while others are not.
+// that enter together are done at the time given by the formula; with parts of several sizes each
+// message is stretched as the formula gives for its size. A message costs what messages between its
+// two ranks cost, so some may stay on a node while others do not.
 //
-// Not played: operations between groups, on windows and of more than kMostMembers, and schedules of
-// more messages than `most`, in which what a member waits for is the last member all the same (a
-// ring, p - 1 rounds).
+// Not played: operations on intercommunicators, on windows and of more than kMostMembers members,
+// and schedules with more messages than a limit (program()). In those a member waits for the last
+// member anyway (a ring of p - 1 rounds).
 
 #include <algorithm>
 #include <array>
@@ -40,20 +40,20 @@
 
 namespace rubato {
 
-// (No make_shared() here: it compares type_info out of line where lanes are compiled for wide
-// vectors, which the library lacks.)
+// (Not make_shared(): it compares type_info out of line where lanes are compiled for wide vectors,
+// which the library lacks.)
 
-/// A schedule with prices, for the lanes that have it.
+/// A schedule with costs, for the lanes that use it.
 template <int K>
 struct PlannedSchedule {
   std::shared_ptr<const CollectiveProgram> program;
   std::vector<uint32_t> kinds;  ///< by message, index into `costs`
   std::vector<PlayCost<K>> costs;
-  std::vector<PairClass> pairs;           ///< by kind: between which ranks
+  std::vector<PairClass> pairs;           ///< by kind: its ranks
   std::vector<Interconnect::Wire> wires;  ///< by kind, of the first lane, in ticks
   std::vector<uint32_t> nothing;          ///< messages that are not sent
-  bool on_ring = false;  ///< members pass on what comes from others: Algorithm::kRing
-  /// Empty parts are no messages. (Who exchanges with one after the other does so in any case.)
+  bool on_ring = false;                   ///< Algorithm::kRing: members pass on parts of others
+  /// Empty parts need no message. (In a pairwise exchange they are sent anyway.)
   bool skips_empty = true;
 
   /// Returns the number of the kind.
@@ -67,7 +67,7 @@ struct PlannedSchedule {
 template <int K>
 struct PlayPlan {
   std::vector<PlannedSchedule<K>> schedules;
-  std::array<int8_t, K> of_lane;  ///< which one; -1: the collective takes no time, or is not played
+  std::array<int8_t, K> of_lane;  ///< index; -1: takes no time, or is not played
 };
 
 template <int K>
@@ -83,32 +83,32 @@ class CollectivePlays {
     }
   }
 
-  /// Keeps whose enter decides when a member leaves.
+  /// Tracks the member whose enter determines when a member leaves.
   void trace() { traces_ = true; }
-  /// Messages of levels that `shares` share the network, and the engine tells when they are there.
+  /// Messages of levels for which `shares` is true are flows; the engine reports their arrivals.
   void let_flow(std::function<bool(Level)> shares) { shares_ = std::move(shares); }
 
-  /// (Each process of several plays all of a collective: not of any size.)
+  /// (In a divided replay each process plays all of a collective, so its size is limited.)
   static bool plays(const Communicator& comm) {
     return comm.first_group == 0 && !comm.window && comm.size() <= kMostMembers;
   }
 
-  /// True of operations in which all wait for all, and each member's record says all of its sizes.
+  /// True for operations in which all wait for all, and each member's record has all sizes.
   static bool has_equal_parts(CollectiveOp op) {
     return synchronisation(op) == Synchronisation::kAllToAll && !is_vector(op);
   }
-  /// What a member's record says of the payload; of a started one its completion.
+  /// The payload in a member's record; of a started collective, in the record of its completion.
   static double payload_of(const Action& action, int local, const TraceDefinitions& trace) {
     return action.kind == ActionKind::kStartCollective ? std::bit_cast<double>(action.start.payload)
                                                        : priced_bytes(trace, action, local);
   }
 
-  /// Member `local` enters; `members_here`: how many of them will tell when they leave. Fills in
-  /// instance.play. wake() then hands out who waited for that.
+  /// Member `local` enters; `local_members`: the number of members that will call left(). Sets
+  /// instance.play. wake() then returns the timelines that waited for this.
   void enter(CollectiveInstance<K>& instance, const Action& action, int local, int timeline,
-             const Lanes<K>& time, const Communicator& comm, PairClass widest, int members_here,
+             const Lanes<K>& time, const Communicator& comm, PairClass widest, int local_members,
              const TraceDefinitions& trace, CollectiveCosts<K>& prices) {
-    Record* record = record_of(instance, action.op, action.comm, comm, widest, members_here);
+    Record* record = record_of(instance, action.op, action.comm, comm, widest, local_members);
     if (!record) return;
     Member& member = record->members[local];
     member.has_part = !(action.flags & kNoPart);
@@ -135,24 +135,24 @@ class CollectivePlays {
       for_each_part(action, [&](const Part& part) { member.parts.push_back(part); });
     add(*record, {local, timeline, payload, time}, comm, prices);
   }
-  /// The same of a member of an operation that has_equal_parts().
+  /// The same for a member of an operation that has_equal_parts().
   void enter(CollectiveInstance<K>& instance, uint32_t number, const Entered<K>& member,
-             const Communicator& comm, PairClass widest, int members_here,
+             const Communicator& comm, PairClass widest, int local_members,
              CollectiveCosts<K>& prices) {
-    Record* record = record_of(instance, instance.op, number, comm, widest, members_here);
+    Record* record = record_of(instance, instance.op, number, comm, widest, local_members);
     if (record) add(*record, member, comm, prices);
   }
 
-  /// A message of a collective that is under way is there.
+  /// A message of a collective in progress has arrived.
   void arrive(int number, uint32_t message, double time) {
     Record& record = records_[number];
     --record.under_way;
     record.plays[0]->arrive(message, time);
     collect(record);
-    let_go(number);
+    release(number);
   }
 
-  /// True when it is known when `local` leaves, or is not up to the messages.
+  /// True when the time at which `local` leaves is known, or does not depend on messages.
   bool is_done(int number, int local) const {
     const Record& record = records_[number];
     if (record.state != State::kPlays) return true;
@@ -160,7 +160,7 @@ class CollectivePlays {
     return std::all_of(record.plays.begin(), record.plays.end(),
                        [&](const auto& play) { return play->is_done(member); });
   }
-  /// When that is; in lanes that do not play, `otherwise`.
+  /// That time; in lanes that do not play, `otherwise`.
   Lanes<K> leave(int number, int local, const Lanes<K>& otherwise) const {
     const Record& record = records_[number];
     const int member = record.numbered(local);
@@ -171,16 +171,16 @@ class CollectivePlays {
     }
     return time;
   }
-  /// True where the messages say when members leave, in some lane.
+  /// True where messages determine when members leave, in some lane.
   bool is_played(int number) const {
     return number >= 0 && records_[number].state == State::kPlays;
   }
-  /// In all lanes by the same schedule: when that is; else nullptr.
+  /// That time if all lanes use the same schedule; else nullptr.
   const Lanes<K>* leave_of_all(int number, int local) const {
     const Record& record = records_[number];
     return record.alike ? &record.plays[0]->leave(record.numbered(local)) : nullptr;
   }
-  /// Whose enter decided that in the first lane.
+  /// The enter that determines it in the first lane.
   std::optional<Origin> origin(int number, int local) const {
     const Record& record = records_[number];
     if (record.state != State::kPlays || record.plan->of_lane[0] < 0) return {};
@@ -191,17 +191,17 @@ class CollectivePlays {
     return Origin{record.members[decided].timeline, record.enters[decided][0]};
   }
 
-  /// `timeline` waits until is_done().
+  /// `timeline` will be woken when is_done().
   void wait(int number, int local, int timeline) {
     records_[number].members[local].waits = timeline;
   }
-  /// Hands out the timelines that wait for what is known now.
+  /// Passes the timelines whose waits have ended to `wake`.
   template <typename Wake>
   void wake(Wake wake) {
     for (const int32_t timeline : woken_) wake(timeline);
     woken_.clear();
   }
-  /// A local rank that has not entered, without which `local` is not done; -1: none.
+  /// A local rank that has not entered and that `local` depends on; -1: none.
   int missing(int number, int local) const {
     const Record& record = records_[number];
     if (record.state != State::kPlays) return -1;
@@ -212,16 +212,16 @@ class CollectivePlays {
     return -1;
   }
 
-  /// A member of this process leaves; true when all have, and nobody may ask any more.
+  /// A member of this process leaves; true when all have, and the record is released.
   bool left(int number) {
     --records_[number].left;
-    return let_go(number);
+    return release(number);
   }
-  static constexpr int kOver = -2;  ///< CollectiveInstance::play of one that all have left
+  static constexpr int kOver = -2;  ///< CollectiveInstance::play of a collective that all have left
 
-  // --- Where messages share the network ---
+  // --- Flows on a network with contention ---
 
-  /// Messages that may start: calls start(message, time).
+  /// Calls start(message, time) for each message that may start.
   template <typename Start>
   void start_flows(int number, Start start) {
     if (number < 0 || records_[number].state != State::kPlays) return;
@@ -235,7 +235,7 @@ class CollectivePlays {
     uint32_t comm;
     int from, to;  ///< local ranks
     double bytes;
-    double alone;  ///< when it is there if nobody is in its way, and it begins when it may
+    double alone;  ///< arrival without contention, from the earliest possible start
     double length;
     Interconnect::Wire wire;
   };
@@ -264,8 +264,8 @@ class CollectivePlays {
     int32_t waits = -1;
     bool gives_nothing = false;
     double payload = 0;
-    /// Of an Allgatherv what it gives, of a Reduce_scatter what it gets, of an Alltoallv whose
-    /// parts are not known what it sends to each.
+    /// Allgatherv: what it contributes. Reduce_scatter: what it receives. Alltoallv without known
+    /// parts: what it sends to each member.
     double own = 0;
     std::vector<Part> parts;
   };
@@ -276,26 +276,26 @@ class CollectivePlays {
     int root = 0;
     int count = 0;
     int left = 0;
-    int under_way = 0;  ///< messages that flow
-    int last = -1;      ///< whom all waited for before messages could flow; -1: for nobody
+    int under_way = 0;  ///< number of flowing messages
+    int last = -1;      ///< the member that all waited for before messages could flow; -1: none
     bool gives_nothing = false;
-    bool by_senders = false;  ///< is_priced_by_senders(), as it was decided
-    bool one_class = true;    ///< all pairs of members are equally far from each other
+    bool by_senders = false;  ///< is_priced_by_senders() at the time of decide()
+    bool one_class = true;    ///< all pairs of members have the same distance class
     bool alike = false;
     State state = State::kGathers;
-    std::vector<Member> members;  ///< by local rank, as what follows
+    std::vector<Member> members;  ///< by local rank, like `enters`
     std::vector<Lanes<K>> enters;
     std::shared_ptr<PlayPlan<K>> plan;
     std::vector<std::unique_ptr<CollectivePlay<K>>> plays;  ///< by schedule
 
-    /// Programs number members from the root on.
+    /// Programs number members starting at the root.
     int numbered(int local) const {
       const auto size = static_cast<int>(members.size());
       return (local - root + size) % size;
     }
   };
-  /// Of uniform operations: members, class of pairs, payload; where pairs differ, communicator and
-  /// root as well.
+  /// Of uniform operations: members, pair class, payload; where pairs differ, also communicator and
+  /// root.
   using PlanKey = std::tuple<CollectiveOp, int, int, double, int64_t, int>;
 
   static constexpr size_t kMostPlans = 256;
@@ -311,9 +311,9 @@ class CollectivePlays {
     free_.pop_back();
     return number;
   }
-  /// nullptr: it is over.
+  /// nullptr: the collective is over.
   Record* record_of(CollectiveInstance<K>& instance, CollectiveOp op, uint32_t number,
-                    const Communicator& comm, PairClass widest, int members_here) {
+                    const Communicator& comm, PairClass widest, int local_members) {
     if (instance.abandoned || instance.play == kOver) return nullptr;
     if (instance.play < 0) {
       instance.play = new_record();
@@ -323,7 +323,7 @@ class CollectivePlays {
       record.widest = widest;
       record.root = is_rooted(op) ? instance.root : 0;
       record.one_class = is_one_class(number, comm);
-      record.left = members_here;
+      record.left = local_members;
       record.members.assign(comm.size(), {});
       record.enters.resize(comm.size());
     }
@@ -342,11 +342,11 @@ class CollectivePlays {
     } else if (record.state == State::kPlays) {
       come(record, entered.local);
     }
-    // For reports.
+    // For reports only.
     if (record.op == CollectiveOp::kGatherv && entered.local == record.root)
       prices.of({entered.payload, comm.size(), record.op, record.widest, true});
   }
-  bool let_go(int number) {
+  bool release(int number) {
     Record& record = records_[number];
     if (record.left > 0 || record.under_way > 0) return false;
     for (auto& play : record.plays) free_plays_.push_back(std::move(play));
@@ -368,7 +368,7 @@ class CollectivePlays {
   }
   static Synchronisation how(const Record& record) { return synchronisation(record.op); }
   bool flows(Level level) const { return K == 1 && shares_ && shares_(level); }
-  /// Some of its messages may.
+  /// True if some of its messages may flow.
   bool flows(const Record& record) const {
     for (int level = 0; level <= static_cast<int>(record.widest.level()); ++level) {
       if (flows(static_cast<Level>(level))) return true;
@@ -377,18 +377,18 @@ class CollectivePlays {
   }
 
   /// True where each message is known once its sender has entered. (An Alltoallv that does not flow
-  /// waits for all, and has costs that more of its kind may share.)
+  /// waits for all, and can share its costs with others of its kind.)
   bool is_priced_by_senders(const Record& record) const {
     const bool to_each =
         record.op == CollectiveOp::kAlltoallv || record.op == CollectiveOp::kAlltoallw;
     return record.op == CollectiveOp::kGatherv || ((to_each || on_ring(record)) && flows(record));
   }
 
-  /// An Allgatherv whose parts go round: what a member passes on, it has from one that has entered.
+  /// An Allgatherv with the ring algorithm: a member passes on parts of members that have entered.
   bool on_ring(const Record& record) const {
     if (record.op != CollectiveOp::kAllgatherv) return false;
     const auto p = static_cast<int>(record.members.size());
-    double payload = 0;  // every member says the same
+    double payload = 0;  // the same for every member
     for (const Member& member : record.members) {
       if (member.here) payload = std::max(payload, member.payload);
     }
@@ -396,9 +396,9 @@ class CollectivePlays {
     return model.choose(record.op, p, payload).algorithm == Algorithm::kRing;
   }
 
-  /// `local` has entered. Where messages flow they do so from each member's enter on, so the first
-  /// member decides; unless it says that the parts of an Allgatherv or Reduce_scatter differ, which
-  /// the last one knows.
+  /// True if the schedule is known now that `local` has entered. Flows start at each member's
+  /// enter, so the first member decides, unless its record shows that the parts of an Allgatherv or
+  /// Reduce_scatter differ: these are known to the last member.
   bool is_known(const Record& record, int local) const {
     const bool all = record.count == static_cast<int>(record.members.size());
     if (flows(record) && how(record) != Synchronisation::kOneToAll) {
@@ -432,7 +432,7 @@ class CollectivePlays {
   }
 
   /// Bytes of a message from one member to another, both numbered as in programs, where members
-  /// have parts of their own; below 0: as of equal parts.
+  /// have parts of their own; negative: equal parts.
   double part_between(const Record& record, const std::vector<AlgorithmChoice>& choices,
                       const ScheduledMessage& message) const {
     const auto p = static_cast<int>(record.members.size());
@@ -447,7 +447,8 @@ class CollectivePlays {
         if (parts.empty() || algorithm != Algorithm::kLinear) return -1;
         return part_at(parts, (message.to + record.root) % p);
       }
-      case CollectiveOp::kAllgatherv:  // in step k a member passes on what comes from k before it
+      case CollectiveOp::kAllgatherv:  // in step k a member passes on the part of the member k
+                                       // places before it
         if (algorithm != Algorithm::kRing) return -1;
         return own(((message.from - message.step) % p + p) % p);
       case CollectiveOp::kReduceScatter:
@@ -456,12 +457,12 @@ class CollectivePlays {
         return -1;
     }
   }
-  /// What a member of an Alltoallv sends to another one.
+  /// Bytes that a member of an Alltoallv sends to another member.
   static double part_to(const Member& from, int to) {
     if (from.parts.empty()) return from.gives_nothing ? 0 : from.own;
     return part_at(from.parts, to);
   }
-  /// What is behind local rank `at` of a list of parts.
+  /// The entry of local rank `at` in a list of parts.
   static double part_at(const std::vector<Part>& parts, int at) {
     auto left = static_cast<uint64_t>(at);
     for (const Part& part : parts) {
@@ -471,7 +472,8 @@ class CollectivePlays {
     return 0;
   }
 
-  /// Ticks of a message, stretched as a formula says for equal parts of its size; without one not.
+  /// Cost of a message in ticks, stretched by the formula for equal parts of its size, if there is
+  /// one.
   PlayCost<K> part_cost(const Record& record, PairClass pair, double bytes, bool combines) {
     const auto p = static_cast<int>(record.members.size());
     const auto [cost, is_new] =
@@ -483,7 +485,7 @@ class CollectivePlays {
     }
     return *cost;
   }
-  /// The sender waits for its receiver if root and children hold each other for that payload.
+  /// The sender waits for its receiver if root and children wait for each other for that payload.
   void hold(const Record& record, PairClass pair, double payload, PlayCost<K>& cost) const {
     const Interconnect& net = machines_->interconnects[0];
     const bool together =
@@ -547,13 +549,13 @@ class CollectivePlays {
     return found->second;
   }
 
-  /// Bytes of a message of a unit schedule: whole ones where only rounding is between.
+  /// Bytes of a message of a unit schedule, without rounding errors.
   static double part_of(const ScheduledMessage& message, double payload) {
     const double bytes = message.bytes * payload, whole = std::round(bytes);
     return std::abs(bytes - whole) <= 1e-9 * whole ? whole : bytes;
   }
 
-  /// Of equal parts: what members need that enter at once, in every lane.
+  /// For equal parts: the time that members need that enter together, in every lane.
   static Lanes<K> whole(const PlannedSchedule<K>& schedule) {
     CollectivePlay<K> play;
     play.begin(*schedule.program, schedule.costs, schedule.kinds, {});
@@ -564,8 +566,8 @@ class CollectivePlays {
     return time;
   }
 
-  /// How far the ends of a message are from each other, which are numbered as in programs; as far
-  /// as the most distant members where a platform prices these alone.
+  /// The pair class of the ends of a message, numbered as in programs; that of the most distant
+  /// members where a platform has only a cost for those.
   PairClass pair_of(const Record& record, const Communicator& comm,
                     const ScheduledMessage& message) const {
     if (record.one_class) return record.widest;
@@ -584,7 +586,7 @@ class CollectivePlays {
     schedule.skips_empty = choices[0].algorithm != Algorithm::kPairwise;
     const std::vector<ScheduledMessage>& messages = schedule.program->messages;
     if (record.by_senders) {
-      for (const ScheduledMessage& message : messages) {  // price_parts() knows more
+      for (const ScheduledMessage& message : messages) {  // price_parts() sets the others
         const PairClass pair = pair_of(record, comm, message);
         schedule.kinds.push_back(schedule.add(pair, part_cost(record, pair, 0, false)));
       }
@@ -627,7 +629,7 @@ class CollectivePlays {
       schedule.wires.push_back(wire(schedule.pairs[i], schedule.costs[i]));
     return schedule;
   }
-  /// Kinds of messages are those of the program, for each class of pairs.
+  /// The program's kinds of messages, for each class of pairs.
   void price_equal_parts(const Record& record, const Communicator& comm, double payload,
                          PlannedSchedule<K>& schedule) {
     const CollectiveProgram& program = *schedule.program;
@@ -650,7 +652,7 @@ class CollectivePlays {
       schedule.kinds.push_back(kind);
     }
   }
-  /// True where messages differ for more reasons than their place in the schedule.
+  /// True where messages differ not only by their place in the schedule.
   static bool has_parts(const Record& record, double payload) {
     if (!is_vector(record.op)) return false;
     const auto is_even = [&](const Member& member) {
@@ -691,7 +693,7 @@ class CollectivePlays {
       const auto known = plans_.find(key);
       if (known != plans_.end()) return known->second;
     }
-    // In a Gatherv each member has a payload of its own, and the algorithm is chosen without.
+    // In a Gatherv each member has its own payload, and the algorithm is chosen without it.
     if (record.op == CollectiveOp::kGatherv) payload = 0;
     Lanes<K> total = Lanes<K>::Zero();
     if (record.op != CollectiveOp::kGatherv)
@@ -704,7 +706,7 @@ class CollectivePlays {
       const bool is_free = by_senders ? model.describe(op, p, 1) == "perfect" : !(total[lane] > 0);
       if (is_free) continue;
       auto choices = schedule_choices(op, model, p, payload);
-      // Of these the messages are not known by their bytes alone.
+      // In these the bytes alone do not determine the messages.
       const bool is_tree = choices[0].algorithm == Algorithm::kBinomial;
       if (is_tree && (op == CollectiveOp::kGatherv || op == CollectiveOp::kScatterv)) continue;
       size_t same = std::find(seen.begin(), seen.end(), choices) - seen.begin();
@@ -725,7 +727,7 @@ class CollectivePlays {
     return plan;
   }
 
-  /// A member enters: what it sends is known.
+  /// A member enters, so the messages that it sends are known.
   void price_parts(Record& record, size_t which, int number, const Member& member) {
     PlannedSchedule<K>& schedule = record.plan->schedules[which];
     const CollectiveProgram& program = *schedule.program;
@@ -735,7 +737,7 @@ class CollectivePlays {
       schedule.costs[message] = part_cost(record, pair, bytes, false);
       schedule.wires[message] = wire(pair, schedule.costs[message]);
     };
-    if (schedule.on_ring) {  // its part, from member to member
+    if (schedule.on_ring) {  // its part, forwarded by each member
       for (int step = 0; step < p - 1; ++step)
         price(program.sends[program.first_send[(number + step) % p] + step], member.own);
       return;
@@ -782,7 +784,7 @@ class CollectivePlays {
       play.begin(*schedule.program, schedule.costs, schedule.kinds, {flows(record), traces_});
       for (const uint32_t message : schedule.nothing) play.leave_out(message);
     }
-    // What flows cannot have begun before it was known.
+    // Flows cannot begin before the schedule is known.
     record.last = -1;
     if (flows(record) && how(record) == Synchronisation::kAllToAll && record.count == p && p > 1) {
       record.last = 0;
@@ -795,7 +797,7 @@ class CollectivePlays {
     }
   }
 
-  /// A member comes into play, once.
+  /// A member enters the plays of its record, once.
   void come(Record& record, int local) {
     Member& member = record.members[local];
     const int number = record.numbered(local);
@@ -830,8 +832,8 @@ class CollectivePlays {
   std::array<bool, kLevels> has_price_;           ///< in all lanes
   using ProgramKey = std::tuple<CollectiveOp, int, std::vector<std::pair<int, double>>>;
   std::map<ProgramKey, std::shared_ptr<const CollectiveProgram>> programs_;
-  /// Of a part: what its stretch depends on, with is_root where the receiver combines, and between
-  /// whom it goes.
+  /// The parameters that determine the stretch of a part, with is_root where the receiver combines;
+  /// and the pair class.
   struct PartKey {
     CollectiveKey of;
     PairClass pair;

@@ -12,16 +12,16 @@
 
 namespace rubato {
 
-/// Collects the algorithms by which the collectives of a run were priced.
+/// Collects the algorithms used for the collectives of a run.
 class CollectiveUses {
  public:
-  /// An operation of `members` with `bytes` of payload occurs; repetitions do no harm.
+  /// Adds an operation of `members` members with `bytes` of payload; repetitions have no effect.
   void add(CollectiveOp op, int members, double bytes, const CollectiveModel& model) {
     add({op, members, model.describe(op, members, bytes)},
         {bytes, bytes, model.is_guessed(op, bytes)});
   }
 
-  /// Adds those of another process.
+  /// Serialises the uses for another process.
   void put(ByteWriter& to) const {
     to.number(uses_.size());
     for (const auto& [key, range] : uses_) {

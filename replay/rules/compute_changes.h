@@ -15,8 +15,8 @@ namespace rubato {
 template <int K>
 class ComputeChanges {
  public:
-  /// `times`: of the functions `chosen`, bit by bit; null if no scenario chose any. The scenarios
-  /// must fit the trace.
+  /// `times`: of the functions `chosen`, by bit; null if no scenario chose any. The scenarios must
+  /// fit the trace.
   ComputeChanges(const std::vector<const Scenario*>& lanes, const TraceDefinitions& trace,
                  const Placement& placement, const std::vector<std::string>& chosen,
                  const FunctionTimes* times)
@@ -34,7 +34,7 @@ class ComputeChanges {
     for (int timeline = 0; timeline < trace.timelines(); ++timeline) {
       const int rank = trace.rank_of(timeline);
       const Lanes<K> share = share_of(lanes, rank, placement.node_of(rank));
-      if (!share_of_.empty() && (share == shares_[share_of_.back()]).all()) {  // as mostly
+      if (!share_of_.empty() && (share == shares_[share_of_.back()]).all()) {  // the usual case
         share_of_.push_back(share_of_.back());
         continue;
       }
@@ -45,8 +45,8 @@ class ComputeChanges {
     }
   }
 
-  /// Changes the compute before the call at `event`, `ticks` by the rules (event 0: a part of a
-  /// gap, without functions). Never negative, unless `ticks` is.
+  /// Changes the compute before the call at `event`, which takes `ticks` by the rules (event 0: a
+  /// part of a gap, without functions). Never negative, unless `ticks` is.
   Lanes<K> operator()(int timeline, uint64_t event, const Lanes<K>& ticks) const {
     Lanes<K> changed = ticks;
     if (times_) {
@@ -57,7 +57,7 @@ class ComputeChanges {
   }
 
  private:
-  /// Of its time that the compute of a rank takes.
+  /// The factor on the compute time of a rank.
   static Lanes<K> share_of(const std::vector<const Scenario*>& lanes, int rank, int node) {
     Lanes<K> share = Lanes<K>::Constant(1);
     for (int lane = 0; lane < K; ++lane) {
@@ -83,8 +83,8 @@ class ComputeChanges {
   }
 
   const FunctionTimes* times_;
-  std::vector<Lanes<K>> shares_;        ///< each of share_of() once
-  std::vector<uint32_t> share_of_;      ///< by timeline: which of them
+  std::vector<Lanes<K>> shares_;        ///< the distinct results of share_of()
+  std::vector<uint32_t> share_of_;      ///< by timeline: index into shares_
   std::map<uint64_t, Lanes<K>> saved_;  ///< by functions
 };
 

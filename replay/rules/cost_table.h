@@ -8,16 +8,16 @@
 
 namespace rubato {
 
-/// Costs that were worked out once, by what they are of. A table of limited size: of two halves,
-/// the older one goes when the younger one is full. So a reference holds until as many other costs
-/// as a half takes were worked out: longer than one action is worked on.
+/// A cache of computed costs. Its size is limited: when the younger of its two halves is full, the
+/// older one is dropped. So a reference stays valid until as many other costs as a half holds are
+/// added, which is longer than the processing of one action.
 template <typename Key, typename Cost, typename Hash = std::hash<Key>>
 class CostTable {
  public:
-  /// A half takes so many.
+  /// Entries in a half.
   static constexpr size_t kHalf = 1 << 13;
 
-  /// The cost of `key`; true when it is new, and still to be filled in.
+  /// The cost of `key`; true when it is new and has to be filled in.
   [[gnu::always_inline]] std::pair<Cost*, bool> find(const Key& key) {
     Recent& recent = recent_[Hash()(key) * 0x9E3779B97F4A7C15u >> (64 - kRecentBits)];
     if (recent.cost && recent.key == key) return {recent.cost, false};
@@ -43,13 +43,13 @@ class CostTable {
       young_.clear();
       recent_ = {};
     }
-    // Nodes keep their place in memory wherever they are.
+    // A node keeps its address when moved between maps.
     if (known) return {&young_.insert(std::move(known)).position->second, false};
     return {&young_.try_emplace(key).first->second, true};
   }
 
   std::unordered_map<Key, Cost, Hash> young_, old_;
-  std::array<Recent, 1 << kRecentBits> recent_{};  ///< some that were asked for lately, by hash
+  std::array<Recent, 1 << kRecentBits> recent_{};  ///< recently used ones, by hash
 };
 
 }  // namespace rubato

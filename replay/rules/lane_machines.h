@@ -8,21 +8,21 @@
 
 namespace rubato {
 
-/// What a group of scenarios with one structure has in common, and what differs per lane.
+/// A group of scenarios with one structure: what they share, and what differs per lane.
 struct LaneMachines {
   std::vector<Interconnect> interconnects;  ///< one per lane
-  std::vector<std::string> names;           ///< of the scenarios, for messages; one per lane
+  std::vector<std::string> names;           ///< of the scenarios, for error messages; one per lane
   std::vector<double> cpu;                  ///< one per lane
   Pairs pairs;                              ///< the same in all lanes
   double ticks_per_second = 1e9;
-  double outside_ticks = 0;    ///< tracing overhead to take out of each gap of compute
-  double function_ticks = 0;   ///< and for each record of a function in it
-  double inside_ticks = 0;     ///< and out of each call that keeps its time
+  double outside_ticks = 0;    ///< tracing overhead to subtract from each gap of compute
+  double function_ticks = 0;   ///< and per function record in it
+  double inside_ticks = 0;     ///< and from each call that keeps its time
   bool keep_stolen = false;    ///< the time in which threads had no core
-  bool spinning_waits = true;  ///< polling loops are waits (polling.h); else they stay as they are
+  bool spinning_waits = true;  ///< polling loops are waits (polling.h); else as recorded
   bool looks_at_posts = true;  ///< as EventSource::looks_at_posts()
 
-  /// Errors: InputError where the platform of a lane does not price a level that messages use.
+  /// Errors: InputError where the platform of a lane has no costs for a level that messages use.
   void require(int lane, Level level) const;
   /// Of the first lane, in ticks.
   Interconnect::Wire wire(Level level, double bytes) const;

@@ -17,31 +17,32 @@ struct LaneMessageCost {
   Lanes<K> burst_delay;           ///< g_b - g
   Lanes<K> crossing_delay;        ///< x
   Lanes<K> synchronous_overhead;  ///< y
-  /// o_s + 2 T + o_r: so long after the receiver's own send started, an arrival crosses nothing.
+  /// o_s + 2 T + o_r: an arrival later than this after the receiver's own send started crosses
+  /// nothing.
   Lanes<K> crossing_window;
   Lanes<K> second_burst_delay;  ///< g_2 - g
   /// o_s (of a nonblocking, of a blocking send), o_r and that of an unexpected message, right
-  /// behind another one.
+  /// behind another message.
   Lanes<K> following_send, streamed_send, following_receive, following_unexpected;
-  Interconnect::Wire wire;  ///< of the first lane; the order of time has no others
+  Interconnect::Wire wire;  ///< of the first lane; the order of time has only one
   Protocol protocol = Protocol::kEager;
-  /// Of a port: g is above 0 in no lane, in some, or in all of them.
+  /// g is above 0 in no lane, in some, or in all of them.
   enum class Occupies : uint8_t { kNothing, kSomewhere, kEverywhere } occupies = Occupies::kNothing;
-  bool tells_unexpected = false;  ///< an unexpected message costs more, or less, in some lane
-  bool tells_eager = false;       ///< o_r of an eager one depends on more than its length
-  bool tells_following = false;   ///< one right behind another takes another time in some lane
-  bool crosses = false;           ///< x is more than 0 in some lane
-  bool slows_bursts = false;      ///< g_b or g_2 is more than g in some lane
+  bool tells_unexpected = false;  ///< the overhead of an unexpected message differs in some lane
+  bool tells_eager = false;       ///< o_r of an eager message depends on more than its length
+  bool tells_following = false;  ///< the overhead right behind another message differs in some lane
+  bool crosses = false;          ///< x is above 0 in some lane
+  bool slows_bursts = false;     ///< g_b or g_2 exceeds g in some lane
 };
 
-/// What messages cost on the machines of a pass, each worked out once.
+/// Message costs on the machines of a pass, each computed once.
 template <int K>
 class MessageCosts {
  public:
   explicit MessageCosts(const LaneMachines& machines)
       : machines_(&machines), by_class_(machines.pairs.classes()) {}
 
-  /// Of a message between such ranks. Errors: as LaneMachines::require().
+  /// The cost of a message in a pair class. Errors: as LaneMachines::require().
   [[gnu::always_inline]] const LaneMessageCost<K>& of(PairClass pair, uint64_t bytes) {
     if (last_cost_ && last_pair_ == pair && last_bytes_ == bytes) return *last_cost_;
     return look_up(pair, bytes);

@@ -8,38 +8,37 @@
 //   eager:      arrival = start + T
 //   rendezvous: arrival = max(start + L, post) + T - L     T holds the handshake: request to send,
 //                                                          L; clear to send and data, T - L
-//   a receive is there at arrival + d, or when the in-port has moved it: in_port.h. There its first
-//   byte was g before, or as much earlier as other flows held it up
+//   a receive completes at arrival + d, or when the in-port has moved the message: in_port.h. Its
+//   first byte arrived g before, or earlier by the delay through other flows
 //   d = min(x, max(0, started + o_s + T + o_r - (arrival - T))), for messages that cross (below)
 //   leave   = max(enter + sum of o_s and o_r, every receive's time + its o_r); of an eager message
 //             that arrived before its receive was posted, o_r is that of an unexpected one; the
 //             sums count o of a message right behind another one (below)
-//   a rendezvous send leaves at its arrival. An eager synchronous message takes its receiver y more
-//             than o_r, to say that it is there; the sender leaves when both are there and that has
-//             been seen: y + A later, A = o_s + L + o_r of no bytes
+//   a rendezvous send leaves at its arrival. An eager synchronous message costs its receiver y more
+//   than o_r, for the acknowledgment; the sender leaves when both sides are ready and it has seen
+//   the acknowledgment: y + A later, A = o_s + L + o_r of an empty message
 //
-// A rendezvous takes the out-port with its send, too, though its data flows later, when its
-// receiver is there. In which order the data of several flow, the clocks of all their receivers
-// decide, and to wait for these could be a deadlock; only in the order of time is it known
+// A rendezvous also occupies the out-port at its send, though its data flows later, when its
+// receiver is ready. The order in which the data of several messages flows depends on the clocks of
+// all their receivers, and waiting for these could deadlock; only in the order of time is it known
 // (ordered_rules.h).
 //
-// Messages cross when their receiver sends, too. Its latest message, or one-sided operation,
-// started at out-port - g, or at its own arrival - T where that is known and later (of a rendezvous
-// that the same call waits for: its data may flow long after its send). The one of that length that
-// comes in starts at arrival - T; alone either lasts o_s + T + o_r from its start. So d is how long
-// the latest one would still last when the other one starts, at most x: all of x where two ranks
-// exchange messages at once, and nothing in a ping-pong, where the answer starts when the message
-// is there. d falls by no more than the other one starts later, so that later never becomes
-// earlier.
+// Messages cross when their receiver sends, too. The receiver's latest message, or one-sided
+// operation, started at out-port - g, or at its own arrival - T where that is known and later (for
+// a rendezvous that the same call waits for: its data may flow long after its send). The incoming
+// message of the same length starts at arrival - T; either one alone lasts o_s + T + o_r from its
+// start. So d is the remaining duration of the earlier one when the later one starts, at most x:
+// all of x where two ranks exchange messages at once, and nothing in a ping-pong, where the answer
+// starts after the arrival. d is 1-Lipschitz in the start time, so arrival order is preserved.
 //
-// An end that sends, or receives, message after message takes less of its processor for each than
-// one that does so once: what is needed for the next one is under way already. So an eager message
-// right behind another one takes f at most of the sums above (of a blocking send f itself, where
-// neither the ends nor the ports take as long: something else holds senders). The last message of
-// all is on its way for o_s + T + o_r all the same, so its receive takes o_r from when it is there.
-// Which messages are right behind another one says the recording: the latest message of their
-// timeline went the same way, in the same call or less than a microsecond before (kRightBehind).
-// So that is the same in all lanes.
+// A process that sends, or receives, messages back to back needs less processor time for each than
+// for a single one: the work for the next message has begun already. So an eager message right
+// behind another one takes at most f in the sums above (a blocking send exactly f, where neither
+// the ends nor the ports take as long: something else limits senders). The last message still takes
+// o_s + T + o_r, so its receive takes o_r after its arrival. The recording determines which
+// messages are right behind another one: the latest message of their timeline had the same
+// direction, and was in the same call or less than a microsecond before (kRightBehind). So this is
+// the same in all lanes.
 
 #include <cmath>
 #include <cstring>
@@ -65,7 +64,7 @@ template <int K>
 class ModelRules {
  public:
   static constexpr int kLanes = K;
-  static constexpr bool kFollowsRecording = false;  ///< rendezvous may block where nothing did
+  static constexpr bool kFollowsRecording = false;  ///< rendezvous may add blocking
 
   ModelRules(const LaneMachines& machines, const TraceDefinitions& trace)
       : machines_(&machines),
@@ -90,7 +89,7 @@ class ModelRules {
     }
   }
 
-  /// Compute between two calls: `recorded` ticks, in which there are so many records of functions.
+  /// Compute between two calls: `recorded` ticks, containing `function_records` function records.
   [[gnu::always_inline]] Lanes<K> compute(double recorded, bool before_mpi_call,
                                           uint32_t function_records) {
     double left = recorded;
@@ -107,7 +106,7 @@ class ModelRules {
 
   const ClippedOverhead& clipped() const { return clipped_; }
 
-  /// True when that part of a call only waits for what the calls behind it get.
+  /// True when that part of a call only waits for the completions of later calls.
   bool spins(const Call& call, SpinningFlags part) const {
     return (call.spinning & part) != 0 && machines_->spinning_waits;
   }
@@ -127,11 +126,11 @@ class ModelRules {
 
   [[gnu::always_inline]] void post(TimelineState<K>& timeline, const Action& action,
                                    Transfer<K>& transfer) {
-    // With many lanes to write it down is a third of what a message moves through the caches.
+    // With many lanes this write is a third of a message's memory traffic.
     if (K == 1 || looks_at_posts(timeline.rank, action)) transfer.posted = timeline.enter;
   }
 
-  /// Both ends are known.
+  /// Both sides are known.
   void matched(Transfer<K>& transfer) {
     if (!transfer.handshake) return;
     const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
@@ -139,14 +138,14 @@ class ModelRules {
         (transfer.sent + cost.latency).max(transfer.posted) + (cost.transfer - cost.latency);
   }
 
-  // --- Messages that need somebody inside MPI: presence.h ---
+  // --- Messages that need a process inside MPI: presence.h ---
 
-  /// Messages of fewer bytes do not; infinity where none does.
+  /// The smallest messages that do; infinity: none.
   double needs_presence_from() const { return presence_from_; }
 
   Protocol protocol(PairClass pair, uint64_t bytes) { return message_cost(pair, bytes).protocol; }
 
-  /// Both ends of a message are known, which goes by pull or push.
+  /// The handshake of a pull or push message; both sides are known.
   HandshakeTimes<K> handshake_times(const Transfer<K>& transfer) {
     const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
     const Lanes<K> after_request = cost.transfer - cost.latency;
@@ -165,17 +164,17 @@ class ModelRules {
 
   /// Member `local` enters a collective in `timeline`.
   void enter_collective(CollectiveInstance<K>& instance, const Action& action, int local,
-                        int timeline, const Lanes<K>& enter, int members_here,
+                        int timeline, const Lanes<K>& enter, int local_members,
                         const TraceDefinitions& trace) {
     const Communicator& comm = trace.comms[action.comm];
     if (!plays(comm)) return;
-    plays_.enter(instance, action, local, timeline, enter, comm, widest_[action.comm], members_here,
-                 trace, collective_costs_);
+    plays_.enter(instance, action, local, timeline, enter, comm, widest_[action.comm],
+                 local_members, trace, collective_costs_);
   }
-  /// The same of a member in another process.
+  /// The same for a member in another process.
   void enter_elsewhere(CollectiveInstance<K>& instance, uint32_t comm, const Entered<K>& member,
-                       int members_here, const TraceDefinitions& trace) {
-    plays_.enter(instance, comm, member, trace.comms[comm], widest_[comm], members_here,
+                       int local_members, const TraceDefinitions& trace) {
+    plays_.enter(instance, comm, member, trace.comms[comm], widest_[comm], local_members,
                  collective_costs_);
   }
   static bool has_equal_parts(CollectiveOp op) { return CollectivePlays<K>::has_equal_parts(op); }
@@ -184,8 +183,8 @@ class ModelRules {
   }
   CollectivePlays<K>& plays() { return plays_; }
 
-  /// Whose enter decided when a member leaves a collective, where that is kept and its messages are
-  /// played.
+  /// The enter that determines when a member leaves a collective, where origins are tracked and its
+  /// messages are played.
   std::optional<Origin> play_origin(const Awaited& awaited, const RuleContext<K>& context) const {
     const CollectiveInstance<K>& instance =
         context.collectives->get(awaited.action->comm, awaited.instance);
@@ -195,7 +194,7 @@ class ModelRules {
 
   // --- One-sided communication: windows.h ---
 
-  /// An operation begins; `result`, where there is one, says what it brings back.
+  /// An operation begins; `result`: the action of the data it fetches, or null.
   void transfer(TimelineState<K>& timeline, const Action& action, const Action* result,
                 OneSided<K>& operation, Stream<K>& aimed) {
     const LaneMessageCost<K>& there = message_cost(operation.pair, action.one_sided.bytes);
@@ -210,7 +209,7 @@ class ModelRules {
     const LaneMessageCost<K>& back = message_cost(operation.pair, result->one_sided.bytes);
     operation.fetches = true;
     const Lanes<K> way = there.transfer + back.transfer;
-    // They drain one behind the other: the last is there no earlier than all behind the first.
+    // Results drain one after the other: the last arrives no earlier than all gaps after the first.
     operation.results.landed = (operation.results.landed + back.gap).max(start + way);
     operation.results.behind =
         (operation.results.behind + back.gap).max(operation.results.gaps + way);
@@ -218,26 +217,25 @@ class ModelRules {
     operation.in_gaps += back.gap;
   }
 
-  /// When the word that a post or complete is goes out.
-  Lanes<K> tell(TimelineState<K>& timeline, PairClass pair) {
+  /// When the notification of a post or complete is sent.
+  Lanes<K> notify(TimelineState<K>& timeline, PairClass pair) {
     timeline.busy += message_cost(pair, 0).send_overhead;
     return timeline.busy;
   }
 
-  /// When the origin of an epoch can know that its target is ready; never, where that does not
-  /// post.
+  /// When the origin of an epoch can know that its target is ready; never, if it does not post.
   Lanes<K> ready(const Epoch<K>& epoch, PairClass pair) {
     return epoch.posted + message_cost(pair, 0).latency;
   }
 
-  /// When a word that goes out at `time` is at the other rank.
+  /// When a notification sent at `time` arrives at the other rank.
   Lanes<K> reaches(int from, int to, const Lanes<K>& time) {
     const PairClass pair = this->pair(from, to);
     return pair == Level::kSelf ? time : Lanes<K>(time + message_cost(pair, 0).latency);
   }
 
-  /// True if a member leaves a collective when it does because of the others' enters, and not
-  /// because of its own (with a root: one that comes long after it). With one lane.
+  /// True if other members' enters determine when a member leaves a collective, and not its own
+  /// (with a root: when it enters long after the root). With one lane.
   bool follows_from_others(const TimelineState<K>& timeline, const Awaited& awaited,
                            const RuleContext<K>& context) {
     if (const auto origin = play_origin(awaited, context))
@@ -253,27 +251,27 @@ class ModelRules {
            context.arrival(timeline, awaited)[0] + cost.departure[0];
   }
 
-  /// When a send is complete whose sender waits.
+  /// When a send completes whose sender waits.
   Lanes<K> completion(const Transfer<K>& transfer) {
     return transfer.handshake ? transfer.arrival()
                               : acknowledged(transfer, message_cost(transfer.pair, transfer.bytes));
   }
-  /// When the request to send of a message is at its receiver, whose send was entered then. With
-  /// one lane; so below.
+  /// When the request to send of a message arrives at its receiver; `enter`: of the send. With one
+  /// lane, as the next function.
   Lanes<K> request_comes(const Transfer<K>& transfer, const Lanes<K>& enter) {
     const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
     return enter + cost.send_overhead + cost.latency;
   }
-  /// When its receiver has it, whose port is free.
+  /// When its receiver has it, if its port is free.
   Lanes<K> received(const Transfer<K>& transfer) {
     return transfer.arrival() +
            expected_overhead(transfer, message_cost(transfer.pair, transfer.bytes));
   }
-  /// What the messages of the current call take of the processor.
+  /// Processor time of the messages of the current call.
   Lanes<K> overheads(const TimelineState<K>& timeline, const Call& call,
                      const RuleContext<K>& context) {
     Lanes<K> sum = Lanes<K>::Zero();
-    bool is_first = true;  // of its way; roughly
+    bool is_first = true;  // the first in its direction; an approximation
     for (const Action& action : timeline.block.actions_of(call)) {
       if (action.kind != ActionKind::kSend) continue;
       const LaneMessageCost<K>& cost =
@@ -293,17 +291,17 @@ class ModelRules {
     }
     return sum;
   }
-  /// When a collective is complete for a member of it that waits in the current call.
+  /// When a collective completes for a member that waits for it in the current call.
   Lanes<K> completion(const TimelineState<K>& timeline, const Call& call, const Awaited& awaited,
                       const RuleContext<K>& context) {
     return collective_leave(timeline, call, awaited, context);
   }
 
-  /// When a call leaves that waits for nothing.
+  /// When a call that waits for nothing leaves.
   const Lanes<K>& leave_at_once(const TimelineState<K>& timeline) const { return timeline.busy; }
 
-  /// When the current call leaves. The answer takes the place of TimelineState::busy, as with many
-  /// lanes a copy costs as much as the arithmetic.
+  /// When the current call leaves. The result overwrites TimelineState::busy: with many lanes a
+  /// copy costs as much as the arithmetic.
   [[gnu::always_inline]] const Lanes<K>& leave(TimelineState<K>& timeline, const Call& call,
                                                const RuleContext<K>& context) {
     const double recorded = call.leave - call.enter;
@@ -329,7 +327,7 @@ class ModelRules {
     if (timeline.awaited.empty()) return leave_at_once(timeline);
     Lanes<K> leave = timeline.busy;
     Lanes<K> latest = timeline.busy;
-    std::optional<Lanes<K>> flows;  // known where a message may cross
+    std::optional<Lanes<K>> flows;  // set where a message may cross
     bool received = false;
     timeline.in_port.expect(timeline.awaited.size());
     for (const AwaitedList::Entry& entry : timeline.awaited.entries()) {
@@ -345,7 +343,7 @@ class ModelRules {
       }
       const Transfer<K>& transfer = (*context.matcher)[id];
       if (transfer.abandoned || (!is_receive && !transfer.sender_waits)) {
-        // A send that nobody receives is eager.
+        // A send without a receive is eager.
         if (is_receive) latest = latest.max(timeline.enter + recorded);
         continue;
       }
@@ -386,7 +384,7 @@ class ModelRules {
     return machines_->pairs.of(from, to);
   }
 
-  /// Whom member `local` waits for in a collective. The same in all lanes.
+  /// Which members member `local` waits for in a collective. The same in all lanes.
   Synchronisation synchronisation(const Action& action, int local,
                                   const TraceDefinitions& trace) const {
     if (!is_rooted(action.op) || action.collective.root == kRootInOwnGroup)
@@ -395,24 +393,24 @@ class ModelRules {
     return machines_->interconnects[0].collectives().synchronisation(action.op, bytes);
   }
 
-  /// A send that was complete at `since` when recorded ends in the current call (outcomes.h).
+  /// A send that was complete at `since` when recorded completes in the current call (outcomes.h).
   void end_moved(const Transfer<K>& transfer, const Lanes<K>& since) {
     if (transfer.abandoned || !transfer.sender_waits) return;
     outcomes_.add(completion(transfer) - since);
   }
 
-  /// How the collectives of one lane were priced.
+  /// The algorithms used for the collectives of one lane.
   const CollectiveUses& collective_uses(int lane) const { return collective_costs_.uses(lane); }
 
   const Outcomes<K>& outcomes() const { return outcomes_; }
 
-  /// What calls that keep their time do without of what they lost.
+  /// Losses that calls which keep their time do not have in the scenario.
   Lanes<K> dropped(const Lost& lost) const {
     return Lanes<K>::Constant(lost.flushing + (machines_->keep_stolen ? 0 : lost.stolen));
   }
 
-  /// A message, or its receive where that is a transfer of its own, arrived so much later than
-  /// alone, since others took its links.
+  /// A message, or its receive where that is a separate transfer, was delayed this much by other
+  /// flows.
   void held_up(TransferId id, double ticks) {
     if (id >= held_up_.size()) held_up_.resize(2 * static_cast<size_t>(id) + 16);
     held_up_[id] = ticks;
@@ -430,7 +428,7 @@ class ModelRules {
       timeline.busy += cost.send_overhead;
     }
     timeline.sent_until = call.leave;
-    // What a call among neighbours sends is called buffered, too.
+    // Sends of neighbourhood collectives are marked as buffered, too.
     if (action.flags & kBuffered && !is_among_neighbours(action.message.tag))
       timeline.busy += copy_cost(action.message.bytes);
     Lanes<K> start = timeline.busy.max(timeline.out_port);
@@ -449,7 +447,7 @@ class ModelRules {
     return right_behind(call, timeline.received_until, timeline.sent_until);
   }
 
-  /// `drained`: when a message has arrived; then when the in-port has moved it.
+  /// `drained`: in: arrival of a message; out: when the in-port has moved it.
   [[gnu::always_inline]] void take_port(InPort<K>& port, TransferId id,
                                         const LaneMessageCost<K>& cost, Lanes<K>& drained) const {
     using Occupies = typename LaneMessageCost<K>::Occupies;
@@ -467,7 +465,7 @@ class ModelRules {
     }
   }
 
-  /// The reference holds longer than one action is worked on (cost_table.h).
+  /// The reference stays valid during the processing of one action (cost_table.h).
   [[gnu::always_inline]] const LaneMessageCost<K>& message_cost(PairClass pair, uint64_t bytes) {
     return message_costs_.of(pair, bytes);
   }
@@ -475,7 +473,7 @@ class ModelRules {
   /// The most distant members of a communicator.
   PairClass widest_of(uint32_t comm) const { return widest_[comm]; }
 
-  /// The price of a collective for its member `local`; likewise.
+  /// The cost of a collective for its member `local`; the reference as above.
   const LaneCollectiveCost<K>& collective_cost(const Action& action, const Communicator& comm,
                                                int local, bool is_root,
                                                const TraceDefinitions& trace) {
@@ -484,27 +482,28 @@ class ModelRules {
   }
 
  private:
-  /// Recorded seconds between two calls: less than computation worth the name, more than the
-  /// records of a tracer take.
+  /// Recorded seconds between two calls: below any real computation, above the time of a tracer's
+  /// records.
   static constexpr double kRightBehind = 1e-6;
 
-  /// True if the latest message of a timeline went the same way as one of its current call, right
-  /// before: in a call that ended at `same`, the latest one the other way at `other`.
+  /// True if the latest message of a timeline had the same direction as one of its current call and
+  /// came right before it: the latest call of that direction ended at `same`, of the other one at
+  /// `other`.
   [[gnu::always_inline]] bool right_behind(const Call& call, double same, double other) const {
     return same > other && call.enter - same < right_behind_ticks_;
   }
 
-  /// False when it does not matter when a receive was posted.
+  /// False when the time at which a receive was posted does not matter.
   bool looks_at_posts(int rank, const Action& action) {
     if (machines_->looks_at_posts || is_among_neighbours(action.message.tag)) return true;
     const PairClass between = pair(action.message.peer, rank);
-    // A receive that nothing is sent to has no cost to be refused.
+    // A receive without a message has no cost to be refused.
     if (!all_have_[static_cast<int>(between.level())]) return true;
     const LaneMessageCost<K>& cost = message_cost(between, action.message.bytes);
     return cost.protocol != Protocol::kEager || cost.tells_unexpected;
   }
 
-  /// What a call that keeps its time does without.
+  /// Losses that a call which keeps its time does not have in the scenario.
   double lost(const TimelineState<K>& timeline, const Call& call) const {
     if (!(call.spinning & kLoses)) return 0;
     return dropped(lost_in(timeline.block.actions_of(call)))[0];
@@ -521,7 +520,7 @@ class ModelRules {
       outcomes_.look_at(timeline, info, spins(call, kSpinningBefore), completion);
   }
 
-  /// When the machine is done with something that the current call gets.
+  /// When a request of the current call completes.
   Completion<K> completion_of(const TimelineState<K>& timeline, const Call& call,
                               const Awaited& awaited, const RuleContext<K>& context) {
     Completion<K> completion;
@@ -543,7 +542,7 @@ class ModelRules {
     completion.known = true;
     completion.time = transfer.arrival();
     if (is_receive) {
-      // Written, then: see EventSource::looks_at_posts.
+      // `posted` is written in this case: see EventSource::looks_at_posts.
       if (context.trace->calls[call.name].takes_some) completion.open_since = transfer.posted;
     } else if (!transfer.handshake) {
       completion.time = acknowledged(transfer, message_cost(transfer.pair, transfer.bytes));
@@ -551,8 +550,8 @@ class ModelRules {
     return completion;
   }
 
-  /// When the data started that flows last of the rendezvous messages whose sends the current call
-  /// waits for; never, where it waits for none.
+  /// When the data of the last rendezvous message started to flow, of those whose sends the current
+  /// call waits for; never, if there is none.
   Lanes<K> latest_flow(const TimelineState<K>& timeline, Matcher<K>& matcher) {
     Lanes<K> started = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
     for (const Awaited& awaited : timeline.awaited) {
@@ -564,8 +563,8 @@ class ModelRules {
     return started;
   }
 
-  /// How much later a message comes because its receiver sends meanwhile. `flows`: latest_flow(),
-  /// which is the same for all messages that a call receives, once one has asked for it.
+  /// The delay of a message because its receiver sends meanwhile. `flows`: caches latest_flow(),
+  /// which is the same for all messages that a call receives.
   [[gnu::noinline]] Lanes<K> crossing(const TimelineState<K>& timeline, const Transfer<K>& transfer,
                                       Matcher<K>& matcher, std::optional<Lanes<K>>& flows) {
     if (!flows) flows = latest_flow(timeline, matcher);
@@ -574,7 +573,7 @@ class ModelRules {
     return (started + cost.crossing_window - transfer.arrival()).max(0).min(cost.crossing_delay);
   }
 
-  /// When the sender of an eager synchronous message knows that it was received.
+  /// When the sender of an eager synchronous message has the acknowledgment.
   static Lanes<K> acknowledged(const Transfer<K>& transfer, const LaneMessageCost<K>& cost) {
     return transfer.arrival().max(transfer.posted) + (cost.synchronous_overhead + cost.answer);
   }
@@ -588,13 +587,13 @@ class ModelRules {
     return overhead;
   }
 
-  /// What a message takes its receiver that has been posted before.
+  /// The receiver's overhead for a message whose receive was posted before.
   static Lanes<K> expected_overhead(const Transfer<K>& transfer, const LaneMessageCost<K>& cost) {
     if (transfer.handshake || !transfer.synchronous) return cost.receive_overhead;
     return cost.receive_overhead + cost.synchronous_overhead;
   }
 
-  /// Not of a message.
+  /// For anything but a message.
   [[gnu::noinline]] Lanes<K> other_leave(TimelineState<K>& timeline, const Call& call,
                                          const Awaited& awaited, const RuleContext<K>& context) {
     if (awaited.kind == Awaited::Kind::kCollective)
@@ -618,7 +617,7 @@ class ModelRules {
                         priced_leave(timeline, awaited, instance, comm, context));
   }
 
-  /// Of a collective whose messages are not played: it is a block with a price.
+  /// For a collective whose messages are not played: a block with a cost.
   Lanes<K> priced_leave(const TimelineState<K>& timeline, const Awaited& awaited,
                         const CollectiveInstance<K>& instance, const Communicator& comm,
                         const RuleContext<K>& context) {
@@ -632,7 +631,7 @@ class ModelRules {
       case Synchronisation::kOneToAll:
         if (is_root) return arrival + cost.departure;
         if (!instance.waits_for_root(awaited.local, comm)) return arrival;
-        // The root and those on the way did not wait for one that comes late.
+        // The root and the ranks in between did not wait for a late member.
         return (instance.root_enter + cost.total).max(arrival + cost.departure);
       case Synchronisation::kAllToOne:
         if (!is_root) return arrival + cost.departure;
@@ -642,7 +641,7 @@ class ModelRules {
       case Synchronisation::kAllToAll:
         break;
     }
-    // Between groups one may come after all it waits for.
+    // On an intercommunicator a member may enter after all that it waits for.
     Lanes<K> last = instance.awaited_by(awaited.local, comm).last.max(arrival);
     if (!instance.parts.empty()) {
       double unused = 0;
@@ -674,12 +673,12 @@ class ModelRules {
     auto& pair = context.windows->pair(action.comm, timeline.rank, operation->target);
     Lanes<K> ready = Stream<K>::never();
     if (const Epoch<K>* epoch = context.windows->accessed(pair)) {
-      if (pair.completes && epoch->abandoned) return timeline.busy;  // as epoch_leave() says
+      if (pair.completes && epoch->abandoned) return timeline.busy;  // as in epoch_leave()
       if (!pair.completes && (operation->abandoned || epoch->abandoned))
         return timeline.enter + (call.leave - call.enter);
       ready = this->ready(*epoch, operation->pair);
     }
-    // The local end alone ends an epoch: what is at the target is the target's to wait for.
+    // Local completion alone ends an epoch: the target waits for the data at the target.
     const bool remotely = action.flags & kRemote && !pair.completes;
     Lanes<K> leave = remotely ? operation->stores.from(ready)
                               : Lanes<K>(operation->left.max(ready + operation->through));
@@ -707,7 +706,7 @@ class ModelRules {
     return (epoch.completed + word.latency).max(epoch.stream.from(ready)) + word.receive_overhead;
   }
 
-  /// What a rank takes to copy a message into the buffer.
+  /// The time a rank needs to copy a message into the buffer.
   [[gnu::noinline]] Lanes<K> copy_cost(uint64_t bytes) const {
     Lanes<K> cost;
     for (int lane = 0; lane < K; ++lane) {
@@ -719,12 +718,12 @@ class ModelRules {
 
   const LaneMachines* machines_;
   Lanes<K> inverse_cpu_;
-  bool takes_overhead_out_ = false;     ///< of compute
+  bool takes_overhead_out_ = false;     ///< from compute
   double right_behind_ticks_ = 0;       ///< kRightBehind
   std::vector<PairClass> widest_;       ///< by communicator
-  std::array<bool, kLevels> all_have_;  ///< by level: no lane's platform lacks it
+  std::array<bool, kLevels> all_have_;  ///< by level: every lane's platform has it
   double presence_from_ = std::numeric_limits<double>::infinity();
-  std::vector<double> held_up_;  ///< by message, on a network that is shared
+  std::vector<double> held_up_;  ///< by message, on a network with contention
   MessageCosts<K> message_costs_;
   CollectiveCosts<K> collective_costs_;
   CollectivePlays<K> plays_;

@@ -4,14 +4,14 @@
 //
 //   begins     when the out-port is free; in an epoch, when the origin also knows of the post
 //   there      a put, and a request with data, is a flow from the origin to the target; the request
-//              of a get is latency, like one to send
-//   back       what is fetched is a flow from the target to the origin, which begins then
-//   left       the local end of a put: the port is free (g after its start). If others have held
-//              its flow up by then (Network::held_up()), its local end is its arrival
+//              of a get is latency, like a request to send
+//   back       fetched data is a flow from the target to the origin, which begins then
+//   left       the local completion of a put: the port is free (g after its start). If other flows
+//              have delayed it by then (Network::held_up()), its local completion is its arrival
 //
-// Alone, all of this happens when windows.h says, to the last bit but for the results of epochs
-// (which are added up in another order). Who waits: landings.h. Ports are served as without the
-// order of time, in the order of the calls.
+// Without contention all times are those of windows.h, bit for bit except for the results of epochs
+// (which are summed in another order). landings.h holds the waiting timelines. Ports are served as
+// without the order of time, in the order of the calls.
 
 #include <algorithm>
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 namespace rubato {
 
-/// One operation under way. Ticks.
+/// One operation in progress. Ticks.
 struct OneSidedFlow {
   struct Way {
     double bytes = 0;
@@ -40,24 +40,24 @@ struct OneSidedFlow {
   bool fetches = false;
   Way there, back;
   double start = 0;  ///< when the out-port takes it
-  double gap = 0;    ///< and for how long
-  // The port's time that operations before it take, if it begins when its target is ready:
+  double gap = 0;    ///< how long it occupies the port
+  // Port time of earlier operations, if the flow begins when its target is ready:
   double gaps = 0;        ///< of its kind, towards the target
   double aimed_gaps = 0;  ///< of any kind, towards the target
   size_t result = 0;      ///< in SlotFlows::results
   std::shared_ptr<SlotFlows> slot;
   std::shared_ptr<Landing> aimed;
 
-  // Filled in by plan(), from when its target is ready, at minus infinity if it need not be.
+  // Set by plan(), from when its target is ready; minus infinity if that does not matter.
   double begin = 0;
-  double left = 0;      ///< local end, if nothing holds it up
-  double landed = 0;    ///< when those that wait at the target see it, at the earliest
-  double arrival = 0;   ///< at the target, alone
-  double returned = 0;  ///< arrival of the result, alone
+  double left = 0;      ///< local completion without contention
+  double landed = 0;    ///< the earliest time at which waiting timelines of the target see it
+  double arrival = 0;   ///< at the target, without contention
+  double returned = 0;  ///< arrival of the result, without contention
 
   bool is_back = false;  ///< the result flows
   bool has_left = false;
-  int open = 0;  ///< what is still to come: kLeft, and its end
+  int open = 0;  ///< outstanding events: kLeft, and its end
 
   void plan(double ready) {
     const double both = there.length + back.length;
@@ -69,7 +69,7 @@ struct OneSidedFlow {
   }
 };
 
-/// Those under way, by number.
+/// The operations in progress, by number.
 class OneSidedFlows {
  public:
   OneSidedFlow& operator[](uint32_t number) { return flows_[number]; }
@@ -84,7 +84,7 @@ class OneSidedFlows {
     flows_[number] = std::move(flow);
     return number;
   }
-  /// Something of it is over; with the last such thing its number is free again.
+  /// One event of the operation is over; after the last one its number is free again.
   void close(uint32_t number) {
     if (--flows_[number].open > 0) return;
     flows_[number] = {};

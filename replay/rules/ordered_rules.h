@@ -8,14 +8,14 @@
 
 namespace rubato {
 
-/// Rules of a scenario in which what happens depends on what happened before in replayed time
-/// (time_order.h). Where nothing does, all times are those of ModelRules, bit for bit; but the data
-/// of a rendezvous takes the out-port when it flows, and not with its send.
+/// Rules of a scenario whose events depend on earlier events in replayed time (time_order.h).
+/// Without such dependencies all times are those of ModelRules, bit for bit, except that the data
+/// of a rendezvous occupies the out-port when it flows, and not at its send.
 class OrderedRules : public ModelRules<1> {
  public:
   static constexpr bool kTimeOrdered = true;
 
-  /// `by_arrival`: receives take whichever message comes first (arrival_matcher.h).
+  /// `by_arrival`: receives take the message that arrives first (arrival_matcher.h).
   OrderedRules(const LaneMachines& machines, const TraceDefinitions& trace,
                const ContentionSetting& contention, bool by_arrival)
       : ModelRules<1>(machines, trace),
@@ -29,8 +29,8 @@ class OrderedRules : public ModelRules<1> {
   OrderedRules(const OrderedRules&) = delete;
   OrderedRules& operator=(const OrderedRules&) = delete;
 
-  /// Arrivals are up to the order of time, and so is the port; `sent` is when the message, or its
-  /// request to send, comes there.
+  /// Arrivals and the port depend on the order of time; `sent` is when the message, or its request
+  /// to send, reaches the port.
   void send(TimelineState<1>& timeline, const Call& call, const Action& action,
             Transfer<1>& transfer) {
     const Lanes<1> port = timeline.out_port;
@@ -41,7 +41,7 @@ class OrderedRules : public ModelRules<1> {
     timeline.out_port = port;
   }
 
-  /// A message comes to the port of its sender at `time`; when its data flows.
+  /// A message reaches the port of its sender at `time`; returns when its data flows.
   double take_port(TimelineState<1>& sender, const Transfer<1>& transfer, double time) {
     const LaneMessageCost<1>& cost = message_cost(transfer.pair, transfer.bytes);
     const double delay = transfer.follows_first ? cost.second_burst_delay[0]
@@ -52,7 +52,7 @@ class OrderedRules : public ModelRules<1> {
     return start;
   }
 
-  /// Fills in what the order of time has to know of a message that was sent.
+  /// Sets the data that the order of time needs about a sent message.
   void describe(const Transfer<1>& transfer, TimeOrder::Message& message) {
     const LaneMessageCost<1>& cost = message_cost(transfer.pair, transfer.bytes);
     message.protocol = cost.protocol;
@@ -67,7 +67,7 @@ class OrderedRules : public ModelRules<1> {
     message.handshake = handshake;
     // The third trip of the handshake is the latency of the data.
     const bool pushes = message.protocol == Protocol::kPush;
-    // Where T has less than two latencies beside the data, the answer takes what there is.
+    // Where T is less than two latencies beside the data, the answer takes the rest.
     message.lead =
         pushes ? 0 : std::min(handshake.answer[0], std::max(0.0, after_request - message.data));
     message.length = message.rest = pushes ? handshake.data[0] : after_request;
@@ -75,7 +75,7 @@ class OrderedRules : public ModelRules<1> {
 
   // --- One-sided operations: one_sided_flows.h ---
 
-  /// As ModelRules::transfer(), but for the arrivals, which are up to the order of time.
+  /// As ModelRules::transfer(), without the arrivals, which depend on the order of time.
   OneSidedFlow one_sided_flow(TimelineState<1>& timeline, const Action& action,
                               const Action* result, OneSided<1>& operation, Stream<1>& aimed) {
     const LaneMessageCost<1>& there = message_cost(operation.pair, action.one_sided.bytes);
@@ -105,7 +105,7 @@ class OrderedRules : public ModelRules<1> {
     return flow;
   }
 
-  /// Nothing that the current call waits for is under way any more: tells ModelRules when it came.
+  /// All that the current call waits for has arrived: passes the times to ModelRules.
   static void settle(OneSided<1>& operation) {
     SlotFlows& flows = *operation.flows;
     operation.left = operation.left.max(flows.left);
@@ -117,13 +117,13 @@ class OrderedRules : public ModelRules<1> {
 
   bool by_arrival() const { return by_arrival_; }
 
-  // What the engine keeps of the order of time (engine/time_ordered.h), for one run.
+  // The order of time of one run (engine/time_ordered.h).
   TimeOrder& order() { return order_; }
   OneSidedFlows& operations() { return operations_; }
   ArrivalMatcher& arrivals() { return arrivals_; }
 
  private:
-  /// The data of a one-sided operation. (The trips of a handshake that T may hold are latency.)
+  /// The data of a one-sided operation. (Handshake trips contained in T count as latency.)
   OneSidedFlow::Way way(PairClass pair, uint64_t bytes) {
     const LaneMessageCost<1>& cost = message_cost(pair, bytes);
     return {static_cast<double>(bytes), cost.transfer[0], cost.wire.data, cost.wire.port};

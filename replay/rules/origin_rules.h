@@ -1,19 +1,20 @@
 #pragma once
 
-// What the ends of calls follow from on a modelled machine: for the critical path. The arithmetic
-// is that of ModelRules; beside each time stands its origin, and a maximum has that of its greater
-// side. So if a rank computes less, calls whose origin it is end earlier, and no others do, as long
-// as no maximum changes sides.
+// The events that determine the ends of calls on a modelled machine: for the critical path. The
+// arithmetic is that of ModelRules; each time has an origin, and a maximum has the origin of its
+// greater operand. So if a rank computes less, calls with an origin in that rank end earlier, and
+// no others do, as long as no maximum changes sides.
 //
-//   start of a message   its own call; behind a busy port, the call that the port is busy since
-//   arrival              of the start; behind a handshake, the post if that came after the request;
-//                        by pull or push, the call of either side that lets it go on (presence.h)
-//   receive              of the arrival; behind a busy in-port, the message that it is busy since
-//   collective           the member that came last of those waited for; in a fence also what was
-//                        put
+//   start of a message   its own call; behind a busy port, the call since which the port is busy
+//   arrival              that of the start; with a handshake, the post if it came after the
+//                        request; by pull or push, the call of the side that lets it proceed
+//                        (presence.h)
+//   receive              that of the arrival; behind a busy in-port, the message since which it is
+//                        busy
+//   collective           the member that entered last of those waited for; in a fence also the puts
 //   call                 its own enter, if its overheads end last
 //
-// A pass of its own kind, so that replays that nobody observes pay nothing.
+// These are separate rules, so that replays without observers pay nothing.
 
 #include <algorithm>
 #include <vector>
@@ -22,7 +23,7 @@
 
 namespace rubato {
 
-/// True for rules that know origins.
+/// True for rules that track origins.
 template <class Rules>
 inline constexpr bool kKnowsOrigins = requires {
   Rules::kKnowsOrigins;
@@ -37,14 +38,14 @@ class OriginRules : public ModelRules<1> {
     plays().trace();
   }
 
-  /// The message `id` was sent by the current call, and has no arrival by handshake yet.
+  /// The current call sent the message `id`, whose handshake is not complete.
   void note_send(const TimelineState<1>& timeline, TransferId id, const Transfer<1>& transfer) {
     note_start(timeline, message_cost(transfer.pair, transfer.bytes).gap[0]);
     if (id >= messages_.size()) messages_.resize(2 * static_cast<size_t>(id) + 16);
     messages_[id].from = ports_[timeline.number].out;
   }
 
-  /// Both ends of `id` are known, and its arrival by handshake is not yet. `receiver`: timeline.
+  /// Both sides of `id` are known, and its handshake is not complete. `receiver`: timeline.
   void note_match(TransferId id, const Transfer<1>& transfer, int receiver) {
     Message& message = messages_[id];
     message.receiver = receiver;
@@ -54,7 +55,7 @@ class OriginRules : public ModelRules<1> {
       message.from = {receiver, transfer.posted[0]};
   }
 
-  /// It arrives, by pull or push, because of `by`; of -1: of what was there before.
+  /// It arrives, by pull or push, due to `by`; timeline -1: due to earlier events.
   void note_arrival(TransferId id, const Origin& by) {
     if (by.timeline >= 0) messages_[id].from = by;
   }
@@ -75,29 +76,29 @@ class OriginRules : public ModelRules<1> {
     if (operation.results.landed[0] > results + gap) operation.results.landed_from = from;
   }
 
-  /// As ModelRules::leave(). What that follows from, last_origin() tells until the next call.
+  /// As ModelRules::leave(). last_origin() returns the origin of the result until the next call.
   const Lanes<1>& leave(TimelineState<1>& timeline, const Call& call,
                         const RuleContext<1>& context) {
     if (!timeline.awaited.empty()) last_ = end_of(timeline, call, context);
     return ModelRules<1>::leave(timeline, call, context);
   }
 
-  /// Of a call that waited for something; its time is that at which the call left.
+  /// Of a call that waited; its time is the leave of the call.
   const Dated& last_origin() const { return last_; }
 
  private:
   /// A message that took an in-port.
   struct Taken {
-    double first;   ///< its first byte was there
+    double first;   ///< arrival of its first byte
     Origin origin;  ///< of its arrival
-    Origin since;   ///< of the first message of the busy time in which it came
+    Origin since;   ///< of the first message of the busy period
   };
   struct Ports {
-    Origin out;             ///< since when it is busy
-    std::vector<Taken> in;  ///< of the latest messages that took the in-port
+    Origin out;             ///< of the busy period
+    std::vector<Taken> in;  ///< the latest messages that occupied the in-port
   };
   struct Message {
-    Origin from;  ///< of the start, then of the arrival
+    Origin from;  ///< of the start, later of the arrival
     int32_t receiver = -1;
   };
 
@@ -105,7 +106,7 @@ class OriginRules : public ModelRules<1> {
     return {timeline.number, timeline.enter[0]};
   }
 
-  /// Something went out that keeps the port busy for `gap`.
+  /// A message started that keeps the port busy for `gap`.
   void note_start(const TimelineState<1>& timeline, double gap) {
     const bool waited = timeline.out_port[0] > timeline.busy[0] + gap;
     if (!waited) ports_[timeline.number].out = own(timeline);
@@ -162,7 +163,7 @@ class OriginRules : public ModelRules<1> {
     return busy >= last.time ? Dated{busy, self} : last;
   }
 
-  /// The receiver sends, too, and so the message is there later (model_rules.h).
+  /// The receiver sends, too, so the message arrives later (model_rules.h).
   void cross(const TimelineState<1>& timeline, const LaneMessageCost<1>& cost, Matcher<1>& matcher,
              Dated& there) {
     Dated started{timeline.out_port[0] - cost.gap[0], ports_[timeline.number].out};
@@ -179,11 +180,11 @@ class OriginRules : public ModelRules<1> {
     there.time += std::min(delay, cost.crossing_delay[0]);
   }
 
-  /// The in-port has taken something of `gap` that would be `there` alone, and is at `drained`.
+  /// The in-port has moved a message of `gap` that arrived at `there`, and is free at `drained`.
   static void take(const InPort<1>& port, std::vector<Taken>& in, Dated& there, double gap,
                    double drained) {
     if (!(gap > 0)) return;
-    // (What the port has forgotten, the message before still knows.)
+    // (If the port has forgotten its busy period, the previous message has it.)
     const Origin busy_before = in.empty() ? there.origin : in.back().since;
     in.push_back({there.time - gap, there.origin, there.origin});
     if (drained <= there.time) return;
@@ -194,7 +195,7 @@ class OriginRules : public ModelRules<1> {
     there = {drained, in.back().since};
   }
 
-  /// As ModelRules::other_leave(). `in_port` is brought up to date.
+  /// As ModelRules::other_leave(). Updates `in_port`.
   Dated other_end(const TimelineState<1>& timeline, const Call& call, const Awaited& awaited,
                   const RuleContext<1>& context, InPort<1>& in_port) {
     if (awaited.kind == Awaited::Kind::kCollective)
@@ -214,7 +215,7 @@ class OriginRules : public ModelRules<1> {
     if (const auto origin = play_origin(awaited, context))
       return {plays().leave(instance.play, awaited.local, Lanes<1>::Zero())[0], *origin};
     const double arrival = context.arrival(timeline, awaited)[0];
-    const Origin self{timeline.number, arrival};  // of something nonblocking its start
+    const Origin self{timeline.number, arrival};  // for a nonblocking operation, its start
     if (action.collective.root == kRootInOwnGroup) return {arrival, self};
     const bool is_root = awaited.local == action.collective.root;
     const auto& cost = collective_cost(action, comm, awaited.local, is_root, *context.trace);
@@ -298,7 +299,7 @@ class OriginRules : public ModelRules<1> {
       end = {operation->left[0], operation->left_from};
       end.raise(ready.time + operation->through[0], ready.origin);
     }
-    // (Of several that complete in one call, the first has the results.)
+    // (Of several that complete in one call, the first one has the results.)
     const bool fetched = std::find(fetched_.begin(), fetched_.end(), operation) != fetched_.end();
     if (operation->fetches && !fetched) {
       fetched_.push_back(operation);

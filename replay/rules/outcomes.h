@@ -2,29 +2,32 @@
 
 // Recorded outcomes that contradict a scenario's clocks.
 //
-// Which request MPI_Waitany took, and that MPI_Test found its request complete, stays as recorded:
-// the program's reaction to another outcome is unknown. By a scenario's own clocks an outcome may
-// be impossible. Such outcomes are counted, with the time that they touch:
+// The request that MPI_Waitany took, and the fact that MPI_Test found its request complete, stay as
+// recorded: the program's reaction to another outcome is unknown. By a scenario's own clocks an
+// outcome may be impossible. Such outcomes are counted, with the time that they affect:
 //
-//   * a successful test whose message or collective comes later: from its enter to then; the replay
-//     waits for it. (Not at the end of a loop that is a wait anyhow, see polling.h.)
+//   * a successful test whose message or collective completes later: from its enter to the
+//     completion; the replay waits for it. (Not at the end of a loop that is a wait anyway, see
+//     polling.h.)
 //   * a test that found a send complete, while on this machine the send still waits for its
-//     receive: from its enter to the completion. The program went on, so the replay does not wait:
-//     the completion moves to the next MPI_Wait (or similar), or to MPI_Finalize.
-//   * several requests taken by one MPI_Waitsome, if one comes first: from the first to the last
-//   * a request taken by MPI_Waitany, MPI_Waitsome or their tests that came first while the
-//     previous such call waited for another request: from its arrival to the other one's. (Not a
-//     send: its begin is not kept.)
-//   * a test or probe that found nothing although everything that its loop ends with was there:
-//     from the first such poll to the call that gets it. (Not if the loop is a wait anyhow.)
-//   * a probe right before a blocking receive, for a message that comes later: from its enter to
+//     receive: from its enter to the completion. The program continued, so the replay does not
+//     wait: the completion moves to the next MPI_Wait (or similar), or to MPI_Finalize.
+//   * several requests taken by one MPI_Waitsome, if one completes first: from the first to the
+//     last
+//   * a request taken by MPI_Waitany, MPI_Waitsome or their tests that completed while the previous
+//     such call waited for another request: from its arrival to the other one's. (Not a send: its
+//     begin is not kept.)
+//   * a test or probe that found nothing although everything that its loop ends with had arrived:
+//     from the first such poll to the call that takes it. (Not if the loop is a wait anyway.)
+//   * a probe right before a blocking receive, for a message that arrives later: from its enter to
 //     the arrival; the receive waits for it. (Likewise.)
 //
-// Archives name only the requests that a Waitany took; the requests that the next such call takes
-// are assumed to have been waited for as well. Most archives do not say what a vain test or a probe
-// looked for: it is assumed to be the result of the call that ends their run (polling.h). Score-P
-// can record which requests a test found incomplete; then each receive has its tests, whatever
-// other calls lie between. (Not if several threads of a rank call MPI.)
+// Archives contain only the requests that a Waitany took; the requests that the next such call
+// takes are assumed to have been candidates as well. Most archives do not contain what an
+// unsuccessful test or a probe looked for: it is assumed to be the result of the call that ends
+// their run (polling.h). Score-P can record which requests a test found incomplete; then each
+// receive has its tests, whatever other calls occur in between. (Not if several threads of a rank
+// call MPI.)
 
 #include <array>
 #include <cmath>
@@ -51,7 +54,7 @@ struct Completion {
 template <int K>
 class Outcomes {
  public:
-  /// True of calls whose outcome another machine may contradict.
+  /// True for calls whose outcome may differ on another machine.
   static bool is_up_to_the_machine(const MpiCallInfo& call) {
     return call.tests || call.takes_some;
   }
@@ -65,8 +68,8 @@ class Outcomes {
     if (call.spinning & kInVain) note(looks.in_vain, timeline.enter);
   }
 
-  /// A call that completes requests is about to leave. `is_wait`: a test in which a polling loop
-  /// ends, which is replayed as a wait. `completion` gives the Completion of an Awaited.
+  /// A call that completes requests is about to leave. `is_wait`: a test that ends a polling loop,
+  /// which is replayed as a wait. `completion` returns the Completion of an Awaited.
   template <typename CompletionOf>
   void look_at(const TimelineState<K>& timeline, const MpiCallInfo& call, bool is_wait,
                CompletionOf completion) {
@@ -93,8 +96,8 @@ class Outcomes {
     add(touched);
   }
 
-  /// A call is about to leave whose result earlier polls looked for (kLookedFor): the received
-  /// message (probes), or all completed requests (tests).
+  /// A call is about to leave that earlier polls looked for (kLookedFor): they polled for the
+  /// received message (probes), or for all completed requests (tests).
   template <typename CompletionOf>
   void end_looks(const TimelineState<K>& timeline, const MpiCallInfo& call,
                  CompletionOf completion) {
@@ -111,7 +114,7 @@ class Outcomes {
   }
 
   bool knows_tests() const { return !tests_.empty(); }
-  /// A call is about to leave; it may complete receives that were tested in vain.
+  /// A call is about to leave; it may complete receives that were tested without success.
   void end_tests(const TimelineState<K>& timeline, Matcher<K>& matcher) {
     for (const Awaited& awaited : timeline.awaited) {
       if (awaited.kind != Awaited::Kind::kReceive) continue;
@@ -126,7 +129,7 @@ class Outcomes {
   /// Counts an outcome that touches `touched` ticks.
   void add(const Lanes<K>& touched) {
     for (int lane = 0; lane < K; ++lane) {
-      if (!(touched[lane] >= 1)) continue;  // what clocks cannot tell
+      if (!(touched[lane] >= 1)) continue;  // below clock resolution
       ++count_[lane];
       time_[lane] += touched[lane];
     }
@@ -139,12 +142,12 @@ class Outcomes {
  private:
   /// Polls of the current run.
   struct Looks {
-    std::deque<Lanes<K>> in_vain;  ///< when they were entered; the last kMostLooks
+    std::deque<Lanes<K>> in_vain;  ///< enters of unsuccessful polls; the last kMostLooks
     Lanes<K> found = Lanes<K>::Constant(std::numeric_limits<double>::infinity());
   };
   static constexpr size_t kMostLooks = 4096;
 
-  /// Notes a call that names the receives it tested.
+  /// Notes a call whose record contains the receives that it tested.
   void note_tests(const TimelineState<K>& timeline, const Call& call) {
     if (timeline.threads) return;
     for (const Action& action : timeline.block.actions_of(call)) {
@@ -182,8 +185,8 @@ class Outcomes {
   };
 
   std::unordered_map<const TimelineState<K>*, Taken> taken_;
-  std::unordered_map<const TimelineState<K>*, Looks> looks_;  ///< of polls that are under way
-  /// When open receives were tested in vain, where that is on record.
+  std::unordered_map<const TimelineState<K>*, Looks> looks_;  ///< of polls in progress
+  /// Enters of unsuccessful tests by open receive, where recorded.
   std::unordered_map<TransferId, std::deque<Lanes<K>>> tests_;
   std::array<uint64_t, K> count_{};
   Lanes<K> time_ = Lanes<K>::Constant(0);

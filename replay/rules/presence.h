@@ -1,53 +1,54 @@
 #pragma once
 
-// Who is inside MPI when a message above the eager limit wants to go on.
+// Handshakes of messages above the eager limit: when a process is inside MPI to make progress.
 //
-// Such a message is agreed upon first: the sender's request to send takes a trip L, the receiver's
-// answer another one, then the data flows. Most MPI libraries have no thread of their own for that:
-// what comes in is looked at only while the program is in some call of MPI. So a message may lie
-// there while its receiver computes between MPI_Irecv and MPI_Wait, or its sender between MPI_Isend
-// and MPI_Wait. With R = max(start + L, posted), when the request is at a receiver that has posted:
+// Such a message needs a handshake first: the sender's request to send takes one trip L, the
+// receiver's answer another one, then the data flows. Most MPI libraries have no progress thread:
+// they look at what came in only while the program is in some MPI call. So a message may be delayed
+// while its receiver computes between MPI_Irecv and MPI_Wait, or its sender between MPI_Isend and
+// MPI_Wait. With R = max(start + L, posted), when the request is at a receiver that has posted:
 //
-//   async  a thread or the network card looks: the answer leaves at R
+//   async  a thread or the network card makes progress: the answer leaves at R
 //   pull   the receiver fetches the data: at its first presence in MPI at or after R
 //   push   the receiver answers at its first presence P at or after R. The answer is at the sender
-//          at P + L, who sends at its first presence that lasts to P + A, not before P + L; T - 2 L
-//          later the data is there
+//          at P + L; the sender sends at its first presence that lasts to P + A, not before P + L;
+//          T - 2 L later the data has arrived
 //
-// A = o_s + L + o_r of an empty message, as both processors have a hand in the answer. Where
-// messages cost processor time above all, as over the loopback, L is next to nothing: then the
-// answer would always be there before the sender leaves its MPI_Isend, and the data would flow
-// while it computes. But a sender that leaves before P + A has not seen it.
+// A = o_s + L + o_r of an empty message, because both processors handle the answer. Where messages
+// cost mostly processor time, as over the loopback, L is nearly zero: then the answer would always
+// arrive before the sender leaves its MPI_Isend, and the data would flow while it computes. But a
+// sender that leaves before P + A has not seen the answer.
 //
-// A rank is inside from a call's enter to its leave, and all the time that it is blocked there; any
-// call that talks to others counts, a failed MPI_Test too, not one like MPI_Comm_rank that only
-// looks. A rank with several threads that call MPI is taken to be inside all the time, and so is
-// one whose records have ended.
+// A rank is inside MPI from a call's enter to its leave, and all the time that it is blocked there.
+// Any communicating call counts, also a failed MPI_Test, but not a local call like MPI_Comm_rank. A
+// rank with several threads that call MPI is assumed to be always inside, and so is a rank whose
+// records have ended.
 //
-// So a message asks one question, or two: which is the first stay of this rank in MPI that lasts to
-// a time t or longer? The replay runs ranks in no order of time. The rank may be ahead: then its
-// stays since the post are kept here, until no message asks for them any more (t is no earlier than
-// the other rank has come). Or it is behind, and then the message waits for it:
+// So a message needs the answer to one question, or two: what is the first stay of this rank in MPI
+// that lasts to a time t or longer? The replay does not run ranks in the order of time. The rank
+// may be ahead: then its stays since the post are kept here, until no message needs them any more
+// (t is no earlier than the clock of the other rank). Or it is behind, and then the message waits
+// for it:
 //
-//   * a call is entered after t: the message goes on at the enter;
-//   * a call leaves after t: it went on at t;
-//   * a call that waits for the very message does not leave before it goes on: so it does at t, or
-//     at the enter if that is later.
+//   * a call is entered after t: the message proceeds at the enter;
+//   * a call leaves after t: it proceeded at t;
+//   * a call that waits for this very message does not leave before it proceeds: so it does at t,
+//     or at the enter if that is later.
 //
-// There is a fourth case. A rank is blocked in a call that waits for another one, which waits for
-// the message: no rank can go on. Then the message that could go on first in time does
-// (serve_earliest()). A call can only leave by something that happens later than that, since all
-// that could happen earlier has happened: so the rank was still inside. (Where nothing else is to
-// happen, the call lasts for ever.) In the same way all messages go on that could do so before the
-// first of these arrives.
+// There is a fourth case. A rank is blocked in a call that waits for another rank, which waits for
+// the message: all ranks are blocked. Then the message that could proceed first in time does so
+// (serve_earliest()). A call can only leave by an event later than that, since all earlier events
+// have happened: so the rank was still inside. (If no other event remains, the call lasts for
+// ever.) In the same way all messages proceed that could do so before the first of these arrives.
 //
-// Lanes. Scenarios with the same protocols share a pass. Which stay answers a question may differ
-// by lane, so each lane has an answer of its own; a message is settled, and those who wait for it
-// go on, when its arrival is known in every lane. In the fourth case a rank may be blocked because
-// of other lanes only: in this one it could go on, and leave its call, at some time that is known
-// at least (`bound`). A message that could go on before that does, in this lane. If every lane
-// waits for a rank that another lane holds up, the pass is given up (serve_earliest() says so), and
-// its scenarios are replayed in smaller ones; a pass of one lane never is.
+// Lanes. Scenarios with the same protocols share a pass. The stay that answers a question may
+// differ by lane, so each lane has its own answer; a message is settled, and the timelines that
+// wait for it are woken, when its arrival is known in every lane. In the fourth case a rank may be
+// blocked because of other lanes only: in this lane it could continue, and leave its call, no
+// earlier than at a known time (`bound`). A message that could proceed before that does so, in this
+// lane. If every lane waits for a rank that another lane delays, the pass is abandoned
+// (serve_earliest() reports it), and its scenarios are replayed in smaller passes; a pass of one
+// lane is never abandoned.
 
 #include <algorithm>
 #include <array>
@@ -65,7 +66,7 @@
 
 namespace rubato {
 
-/// Messages that are being agreed upon. Times in ticks, in each lane.
+/// Messages whose handshake is in progress. Times in ticks, in each lane.
 template <int K>
 class Presence {
  public:
@@ -75,7 +76,7 @@ class Presence {
   static constexpr Mask kAllLanes = K == 32 ? ~Mask{0} : (Mask{1} << (K % 32)) - 1;
   static constexpr double kNever = std::numeric_limits<double>::infinity();
 
-  /// Of so many timelines, once they are added.
+  /// For `timelines` timelines, each of which is then added.
   explicit Presence(int timelines) : timelines_(timelines) {}
 
   void add_timelines(const std::vector<int>& timelines) { timelines_.make(&timelines); }
@@ -83,45 +84,44 @@ class Presence {
   // --- What timelines do ---
 
   void always_inside(int timeline) { timelines_[timeline].always = true; }
-  /// True while some message may ask when `timeline` is inside; else nobody need tell.
+  /// True while some message may need the presence of `timeline`; otherwise stays need not be
+  /// reported.
   bool asks_for(int timeline) const { return timelines_[timeline].interested > 0; }
-  /// Enters a call of MPI that others can make use of.
+  /// Enters an MPI call in which progress is made.
   void enter(int timeline, const Lanes<K>& time);
   void leave(int timeline, const Lanes<K>& time);
   void end(int timeline);
 
-  /// True when `timeline` has so many stays in the past that somebody should look whether they may
-  /// still be asked for: forget().
+  /// True when `timeline` has so many past stays that forget() should be called.
   bool has_many_stays(int timeline) const { return stays(timeline) >= timelines_[timeline].many; }
-  /// Drops the stays of `timeline` that no message will ask for. `reached(rank)`: a time before
-  /// which that rank will neither send nor post, nor be inside MPI, any more.
+  /// Drops the stays of `timeline` that no message will need. `reached(rank)`: a time before which
+  /// that rank will neither send nor post, nor be inside MPI, any more.
   template <typename Reached>
   void forget(int timeline, Reached reached);
-  /// How many it has.
+  /// Number of stays kept for `timeline`.
   size_t stays(int timeline) const { return timelines_[timeline].stays.size(); }
 
   // --- What happens to a message by pull or push ---
 
-  /// The current call of `timeline`, entered at `enter`, sends it to rank `to`, or posts its
-  /// receive from rank `from`. What the sender says holds, where the receiver took it for another
-  /// protocol.
+  /// The current call of `timeline`, entered at `enter`, sends the message to rank `to`, or posts
+  /// its receive from rank `from`. The sender's protocol overrides the one assumed by the receiver.
   void send(TransferId message, int timeline, int to, const Lanes<K>& enter, Protocol protocol);
   void post(TransferId message, int timeline, int from, const Lanes<K>& enter, Protocol protocol);
-  /// The current call of its sender or receiver does not leave before it arrives.
+  /// The current call of its sender or receiver waits for its arrival.
   void await_send(TransferId message) { await(message, kSender); }
   void await_receive(TransferId message) { await(message, kReceiver); }
-  /// The call that waited for it as its sender goes on without.
+  /// The call of the sender that waited for it continues without it.
   void leave_send(TransferId message);
   /// Both sides are known.
   void match(TransferId message, const HandshakeTimes<K>& times);
-  /// It has no other side, or is no such message after all.
+  /// It has no other side, or needs no handshake after all.
   void drop(TransferId message);
 
   /// True for a message that was sent or posted, and neither settled nor dropped.
   bool has(TransferId message) const {
     return message < place_of_.size() && place_of_[message] != kNowhere;
   }
-  /// Lanes in which it is known when a message arrives that has() it; `arrival` tells when.
+  /// Lanes in which the arrival of a message that has() it is known; `arrival` returns it.
   Mask known(TransferId message) const { return ~messages_[place_of_[message]].open & kAllLanes; }
   const Lanes<K>& arrival(TransferId message) const {
     return messages_[place_of_[message]].arrival;
@@ -129,37 +129,38 @@ class Presence {
   /// True where a message has arrived in some lanes only.
   bool lanes_differ() const { return partial_ > 0; }
 
-  /// What became of messages that waited for ranks that cannot go on.
+  /// Result for messages that wait for blocked ranks.
   enum class Served { kNone, kSome, kLanesDisagree };
-  /// No rank can go on: lets the first messages go on, for which blocked ranks are there. In lane k
-  /// no rank leaves its call before bound[k] unless one of these arrives.
+  /// All ranks are blocked: lets the earliest messages proceed, for which the blocked ranks are
+  /// inside MPI. In lane k no rank leaves its call before bound[k] unless one of these arrives.
   Served serve_earliest(const Lanes<K>& bound) { return serve_until(earliest(bound)); }
-  /// The two halves of that. Several processes tell each other what the first has found out before
-  /// the second follows, and nothing else in between.
+  /// The two halves of serve_earliest(). Several processes exchange the result of the first half
+  /// before the second one, and nothing else in between.
   Lanes<K> earliest(Lanes<K> bound);
   Served serve_until(const Lanes<K>& bound);
 
   // --- Messages whose other side is in another process ---
 
-  // Either process has the message, with the side that is there. The receiver's process asks for
-  // the receiver, and then, of a push, tells the sender's to ask for the sender. Whoever finds out
-  // when it arrives tells the other one.
+  // Both processes have the message, each with its own side. The receiver's process determines the
+  // presence of the receiver and then, for a push, asks the sender's process for that of the
+  // sender. The process that determines the arrival notifies the other one.
 
-  /// The sender is elsewhere, as send() says; to be followed by match(), if it was posted.
+  /// The sender is in another process, as in send(); match() follows if the receive was posted.
   void send_elsewhere(TransferId message, Protocol protocol);
-  /// The receiver of a message that was sent here, or will not be asked for, is elsewhere.
+  /// The receiver of a message that was sent here, or whose presence does not matter, is in another
+  /// process.
   void receive_elsewhere(TransferId message, Protocol protocol);
-  /// What the other process has to know: in these lanes the sender is asked for at that time, or
-  /// the message arrives.
+  /// A notification for the other process: in these lanes the sender's presence is needed at
+  /// `time`, or the message arrives at `time`.
   struct Crossing {
     TransferId message;
     bool asks;
     Mask lanes;
     Lanes<K> time;
   };
-  /// To be cleared by whoever told them.
+  /// The caller clears them after sending.
   std::vector<Crossing>& crossings() { return crossings_; }
-  /// What it tells. (`times.ready` is not known here, and not looked at.)
+  /// Handles a question from the other process. (`times.ready` is unknown here, and not used.)
   void ask_sender(TransferId message, Mask lanes, const Lanes<K>& since,
                   const HandshakeTimes<K>& times);
   void arrive(TransferId message, Mask lanes, const Lanes<K>& time);
@@ -167,9 +168,9 @@ class Presence {
   struct Arrival {
     TransferId message;
     Lanes<K> time;
-    Origin by;  ///< with one lane: the call whose enter let it go on; -1: it did so by itself
+    Origin by;  ///< with one lane: the call whose enter let it proceed; -1: none needed
   };
-  /// Messages whose arrival became known in all lanes; to be cleared by whoever took note.
+  /// Messages whose arrival became known in all lanes; the caller clears them.
   std::vector<Arrival>& arrivals() { return arrivals_; }
 
  private:
@@ -179,19 +180,19 @@ class Presence {
   static constexpr uint32_t kNowhere = UINT32_MAX;
 
   struct Message {
-    TransferId id = kNoTransfer;  ///< kNoTransfer: nobody's
+    TransferId id = kNoTransfer;  ///< kNoTransfer: free entry
     Protocol protocol = Protocol::kPull;
     bool matched = false;
     std::array<bool, 2> awaited{};         ///< by side
     std::array<bool, 2> elsewhere{};       ///< that side is in another process
-    std::array<bool, 2> interested{};      ///< may still ask for the presence of that side
-    std::array<int, 2> timeline{-1, -1};   ///< of the sender only where it matters
-    std::array<int, 2> other_rank{};       ///< the one at the other side
+    std::array<bool, 2> interested{};      ///< may still need the presence of that side
+    std::array<int, 2> timeline{-1, -1};   ///< for the sender only where it matters
+    std::array<int, 2> other_rank{};       ///< rank of the other side
     std::array<size_t, 2> posting_call{};  ///< number of the call, see Timeline
     std::array<Mask, 2> waits{};           ///< lanes in which it waits for that side
     Mask open = kAllLanes;                 ///< lanes in which its arrival is not known
-    Mask asks_sender = 0;                  ///< of them those that ask for the sender
-    Lanes<K> since;                        ///< the time that is asked for
+    Mask asks_sender = 0;                  ///< those of them that wait for the sender
+    Lanes<K> since;                        ///< the time from which presence is needed
     HandshakeTimes<K> times;
     Lanes<K> arrival;
     Origin by;  ///< as Arrival's
@@ -199,7 +200,7 @@ class Presence {
   struct Stay {
     Lanes<K> enter, leave;
   };
-  /// A message that waits for a timeline, which is that side of it.
+  /// A message that waits for a timeline, and the side of the message that this timeline is.
   struct Waiting {
     uint32_t place;
     Side side;
@@ -209,15 +210,15 @@ class Presence {
     bool always = false;
     bool ended = false;
     bool inside = false;
-    int interested = 0;  ///< messages that may ask for a presence
-    Lanes<K> enter;      ///< of the current call, while somebody is interested
-    /// Calls that may be asked for, the first one of number `first_number`. Those before are
-    /// numbered, too, from the last time when no message was interested.
+    int interested = 0;  ///< messages that may need its presence
+    Lanes<K> enter;      ///< of the current call, while `interested` is not 0
+    /// Stays that may be needed, the first one with number `first_number`. Earlier ones are also
+    /// numbered, starting from the last time when no message was interested.
     std::vector<Stay> stays;
     size_t first_number = 0;
-    size_t many = kManyStays;  ///< of them are worth a look
+    size_t many = kManyStays;  ///< number of stays from which forget() is worth it
     std::vector<Waiting> waiting;
-    Lanes<K> earliest;  ///< of what they ask for, no later than that
+    Lanes<K> earliest;  ///< a lower bound of the times that messages wait for
 
     size_t current_call() const { return first_number + stays.size(); }
   };
@@ -238,12 +239,11 @@ class Presence {
   void begin(TransferId id, Side side, int timeline, int other, const Lanes<K>& enter,
              Protocol protocol);
   void await(TransferId id, Side side);
-  /// Lets the message go on in those lanes in which it is known when the side that it asks for is
-  /// there.
+  /// Lets the message proceed in the lanes in which the presence of the awaited side is known.
   void ask(uint32_t place);
-  /// The same of one side and the lanes that ask for it.
+  /// The same for one side and the lanes that wait for it.
   void ask(uint32_t place, Side side, Mask lanes);
-  /// The lanes, out of `lanes`, in which a stay of the past is the answer, and its beginning there.
+  /// The lanes, out of `lanes`, in which a past stay is the answer; sets its begin there.
   Mask lanes_of_stays(const Message& message, Side side, Mask lanes) const;
   Lanes<K> enter_of_stays(const Message& message, Side side, Mask lanes) const;
   /// The first stay that may be the answer: index into the stays of its timeline.
@@ -253,13 +253,13 @@ class Presence {
   }
   void ask_again(Timeline& timeline);
   void stop_waiting(uint32_t place, Side side);
-  /// The side it asked for is there in these lanes, in a stay since `enter`.
+  /// The awaited side is inside in these lanes, in a stay since `enter`.
   void serve(uint32_t place, Side side, Mask lanes, const Lanes<K>& enter);
-  /// When that leads to something else: the message arrives, or (push) asks its sender.
+  /// The time of the next event: the message arrives, or (push) needs its sender.
   Lanes<K> after(const Message& message, Side side, const Lanes<K>& enter) const;
-  /// In these lanes it arrives then.
+  /// The message arrives at that time in these lanes.
   void settle(Message& message, Mask lanes, const Lanes<K>& arrival);
-  /// In all lanes it is known when it arrives: nothing more is asked.
+  /// Ends the handshake if the arrival is known in all lanes.
   void finish_if_settled(uint32_t place);
   void lose_interest(Message& message, Side side);
 
@@ -270,7 +270,7 @@ class Presence {
   size_t partial_ = 0;  ///< messages that have arrived in some lanes only
   std::vector<Arrival> arrivals_;
   std::vector<Crossing> crossings_;
-  std::vector<Waiting> asked_again_;  ///< while messages of this list are asked
+  std::vector<Waiting> asked_again_;  ///< scratch list, used while messages of a list are processed
 };
 
 // --- What timelines do ---
@@ -397,7 +397,7 @@ uint32_t Presence<K>::place_for(TransferId id) {
   } else {
     place = free_.back();
     free_.pop_back();
-    Message& message = messages_[place];  // but for its times, which are not looked at before
+    Message& message = messages_[place];  // the times need no reset: they are written before use
     message.matched = false;
     message.awaited = {};
     message.elsewhere = {};
@@ -418,7 +418,7 @@ void Presence<K>::give_up(uint32_t place) {
   free_.push_back(place);
 }
 
-// --- Asking ---
+// --- Questions ---
 
 template <int K>
 void Presence<K>::set(Lanes<K>& value, Mask mask, const Lanes<K>& other) {
@@ -433,7 +433,7 @@ void Presence<K>::set(Lanes<K>& value, Mask mask, const Lanes<K>& other) {
 
 template <int K>
 void Presence<K>::ask(uint32_t place) {
-  // Lanes that the receiver answers may ask the sender then.
+  // A push may need its sender now in lanes that the receiver has answered.
   const Mask receiver = messages_[place].open & ~messages_[place].asks_sender;
   if (receiver != 0) ask(place, kReceiver, receiver);
   const Mask sender = messages_[place].open & messages_[place].asks_sender;
@@ -447,7 +447,7 @@ void Presence<K>::ask(uint32_t place, Side side, Mask lanes) {
   lanes &= ~message.waits[side];
   if (lanes == 0) return;
   if (message.elsewhere[side]) {
-    if (side == kReceiver) return;  // whose process asks it, and then the sender here
+    if (side == kReceiver) return;  // its process asks the receiver, and then the sender here
     message.waits[side] |= lanes;
     crossings_.push_back({message.id, true, lanes, message.since});
     return;
@@ -489,10 +489,10 @@ Lanes<K> Presence<K>::enter_of_stays(const Message& message, Side side, Mask lan
   Lanes<K> enter;
   for (int lane = 0; lane < K; ++lane) {
     if (!has_lane(lanes, lane)) {
-      enter[lane] = 0;  // is not looked at
+      enter[lane] = 0;  // not used
       continue;
     }
-    size_t low = first, high = timeline.stays.size() - 1;  // the first that lasts to `since`
+    size_t low = first, high = timeline.stays.size() - 1;  // the first stay that lasts to `since`
     while (low < high) {
       const size_t middle = (low + high) / 2;
       if (timeline.stays[middle].leave[lane] < message.since[lane]) {
@@ -508,10 +508,10 @@ Lanes<K> Presence<K>::enter_of_stays(const Message& message, Side side, Mask lan
 
 template <int K>
 void Presence<K>::ask_again(Timeline& timeline) {
-  asked_again_.swap(timeline.waiting);  // messages that still wait come into the list anew
+  asked_again_.swap(timeline.waiting);  // messages that still wait are added again
   for (const auto& [place, side] : asked_again_) {
     Message& message = messages_[place];
-    if (message.id == kNoTransfer) continue;  // by its other side, the same timeline
+    if (message.id == kNoTransfer) continue;  // finished through its other side, the same timeline
     message.waits[side] = 0;
     ask(place);
   }
@@ -538,7 +538,7 @@ template <int K>
 void Presence<K>::serve(uint32_t place, Side side, Mask lanes, const Lanes<K>& enter) {
   Message& message = messages_[place];
   if constexpr (K == 1) {
-    // The data of a push leaves up to a head start before its sender could see the answer.
+    // A push can send data up to a head start before its sender could see the answer.
     const double early = side == kSender ? message.times.head_start[0] : 0;
     if (message.since[0] - enter[0] < early) message.by = {message.timeline[side], enter[0]};
   }
@@ -568,7 +568,7 @@ void Presence<K>::settle(Message& message, Mask lanes, const Lanes<K>& arrival) 
 
 template <int K>
 void Presence<K>::send_elsewhere(TransferId id, Protocol protocol) {
-  if (protocol != Protocol::kPush && !has(id)) return;  // it has no question before it is posted
+  if (protocol != Protocol::kPush && !has(id)) return;  // no question before it is posted
   Message& message = messages_[place_for(id)];
   message.protocol = protocol;
   message.elsewhere[kSender] = true;
@@ -628,8 +628,8 @@ void Presence<K>::lose_interest(Message& message, Side side) {
 
 template <int K>
 Lanes<K> Presence<K>::earliest(Lanes<K> bound) {
-  // By lane, when the first of them leads to anything else. A message that is asked about until
-  // then is no later than that: what follows from a question is later than the question.
+  // By lane, the earliest next event of a message. Messages that wait for an earlier time than that
+  // proceed, too: the event after a question is later than the question.
   for (uint32_t place = 0; place < messages_.size(); ++place) {
     const Message& message = messages_[place];
     if (message.id == kNoTransfer) continue;

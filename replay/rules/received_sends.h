@@ -2,13 +2,13 @@
 
 // The sends of an archive that have a receive, and the receives that have a send.
 //
-// A send without a receive on record (voided, filtered, or made by a call that the tracer does not
+// A send without a recorded receive (voided, filtered, or made by a call that the tracer does not
 // know) is eager and dropped. On a machine where messages of its size wait for the receiver, the
 // replay has to distinguish it from a send whose receiver comes late, or never because of a
 // deadlock, which is a result. The distinction does not depend on the machine: matching is in post
-// order. So when nobody can go on and a rank waits to send, or would end in a deadlock
-// while one waits to receive, the archive is read once without waiting for the other side, and the
-// pass begins anew with the result.
+// order. So when all timelines are blocked and a rank waits to send, or when a rank waits to
+// receive before a deadlock is reported, the archive is read once with sends that do not wait, and
+// the pass is repeated with the result.
 
 #include <bit>
 #include <cstdint>
@@ -18,12 +18,12 @@
 
 namespace rubato {
 
-/// The sends and receives that met, by timeline and number in it, from 0.
+/// The sends and receives that matched, by timeline and their number in it, from 0.
 class ReceivedSends {
  public:
-  /// All of them.
+  /// All sends and receives are matched.
   ReceivedSends() = default;
-  /// None yet.
+  /// None is matched yet.
   explicit ReceivedSends(int timelines) : sends_(timelines), receives_(timelines) {}
 
   bool has_send(int timeline, size_t number) const { return has(sends_, timeline, number); }
@@ -46,7 +46,7 @@ class ReceivedSends {
   Side receives_;
 };
 
-/// Fills a ReceivedSends. Times are as recorded, and nobody waits to send.
+/// Fills a ReceivedSends. Times are as recorded, and no send waits.
 class ReceiverRules {
  public:
   static constexpr int kLanes = 1;
@@ -58,7 +58,7 @@ class ReceiverRules {
 
   Lanes<1> compute(double recorded, bool, uint32_t) { return Lanes<1>(recorded); }
   void begin_call(TimelineState<1>&) {}
-  Lanes<1> tell(TimelineState<1>& timeline, PairClass) { return timeline.enter; }
+  Lanes<1> notify(TimelineState<1>& timeline, PairClass) { return timeline.enter; }
   void send(TimelineState<1>&, const Call&, const Action&, Transfer<1>&) {}
   void post(TimelineState<1>&, const Action&, Transfer<1>&) {}
   Lanes<1> leave(TimelineState<1>&, const Call& call, const RuleContext<1>&) {
@@ -66,7 +66,7 @@ class ReceiverRules {
   }
   Level level(int a, int b) const { return placement_->level(a, b); }
 
-  // The times of a transfer are unused here, so they hold the numbers of its sides.
+  // The times of a transfer are unused here, so they store the numbers of its sides.
   void number_send(int timeline, size_t number, Transfer<1>& transfer) {
     transfer.sent[0] = packed(timeline, number);
   }
@@ -89,7 +89,7 @@ class ReceiverRules {
   const Placement* placement_;
 };
 
-/// True for rules that want to know which send a message is.
+/// True for rules that need the number of each send.
 template <class Rules>
 inline constexpr bool kFindsReceivers = requires {
   Rules::kFindsReceivers;

@@ -67,7 +67,7 @@ void TimeOrder::flow(TransferId id, int source, int destination, Level level, do
   Flow flow{source, destination};
   flow.length = message.rest - message.lead;
   flow.data = std::min(message.data, flow.length);
-  // A push may be under way before its sender can have seen the answer: only what is left flows.
+  // A push may start before its sender can have seen the answer: only the rest flows.
   const bool is_under_way = message.protocol == Protocol::kPush && flow.data < message.data;
   const double left = is_under_way ? flow.data / message.data : 1;
   flow.bytes = bytes * left;
@@ -142,7 +142,7 @@ void TimeOrder::flow_part(const Event& part, Level level, Flow flow) {
   begin({part.subject, part.version, flow.rank, Subject::kPart}, level, flow);
 }
 
-// --- Who is inside MPI ---
+// --- Presence inside MPI ---
 
 std::vector<TimeOrder::Event> TimeOrder::enter(int timeline) {
   presence_[timeline].inside = true;
@@ -172,7 +172,7 @@ double TimeOrder::entered(int timeline, double time) const {
   const Presence& presence = presence_[timeline];
   if (!presence.always) {
     if (presence.inside || time <= presence.until) return presence.since;
-    if (time < now_) return now_;  // it ended only now
+    if (time < now_) return now_;  // the stay ended just now
   }
   return -std::numeric_limits<double>::infinity();
 }

@@ -1,36 +1,35 @@
 #pragma once
 
-// Replaying in the order of time.
+// Replay in the order of time.
 //
 // The engine runs each timeline until it blocks, in no order of time (replay.h). Where messages
-// take room from each other (models/network/network.h), or a receive takes whichever message comes
-// first (arrival_matcher.h), what happens depends on what happened before, in replayed time. Such
-// scenarios are replayed one by one, by the same engine, whose timelines then go no further than to
-// their next call: its enter is an event among others, and events are taken in the order of time.
-// Events of one time are taken by kind (in the order of Kind), then by rank, then by which was
-// asked for first; so results do not depend on anything else.
+// share links (models/network/network.h), or a receive takes the message that arrives first
+// (arrival_matcher.h), an event depends on earlier events in replayed time. Such scenarios are
+// replayed one by one, by the same engine, whose timelines then run only to their next call: its
+// enter is one of the events, and events are processed in the order of time. Events at the same
+// time are ordered by kind (in the order of Kind), then by rank, then by when they were requested;
+// so results depend on nothing else.
 //
 // A message passes through these events:
 //
 //   its send is performed     when the call is entered; its data, or its request to send, is ready
 //                             when the processor has spent the overhead
-//   kStart                    nothing of the protocol is missing any more
-//   kPort                     and the answer of the receiver of a rendezvous is there: the data
-//                             gets in line for the out-port of its sender
+//   kStart                    all steps of the protocol are complete
+//   kPort                     and the answer of the receiver of a rendezvous has arrived: the data
+//                             queues for the out-port of its sender
 //   kFlow                     and the port is free: the data begins to flow
-//   kTimer                    a flow has arrived, or something else of the network
+//   kTimer                    a flow has arrived, or another event of the network
 //   kRequest, kAnswer         the request to send is at a receiver that has posted, or the sender
-//                             can have seen the answer: pull and push go on when that one is
-//                             inside MPI
-//                             (presence.h has the same rules for when there is no order of time)
+//                             can have seen the answer: pull and push proceed when that process is
+//                             inside MPI (presence.h has the same rules without the order of time)
 //   kPart                     a message of a collective's algorithm begins to flow
-//   kOperation, kThere, kLeft one-sided: it begins, its request is there, its data has left
+//   kOperation, kThere, kLeft one-sided: it begins, its request has arrived, its data has left
 //                             (one_sided_flows.h)
-//   kEnvelope                 the request to send is at the receiver, who may match it
-//   (arrival_matcher.h)
+//   kEnvelope                 the request to send is at the receiver, which may match it
+//                             (arrival_matcher.h)
 //
-// The clock of the replay never goes back. The one exception is a timeline that was let go because
-// records are missing: what it does is taken as happening now.
+// The clock of the replay never goes back. The one exception is a timeline that was released
+// because records are missing: its actions are taken to happen now.
 
 #include <array>
 #include <cstdint>
@@ -48,7 +47,7 @@
 
 namespace rubato {
 
-/// What happens at a time.
+/// An event at a time.
 struct TimedEvent {
   enum class Kind : uint8_t {
     kTimer,
@@ -69,9 +68,8 @@ struct TimedEvent {
   Kind kind = Kind::kCall;
   int rank = 0;  ///< of the sender; of a kCall the timeline
   uint64_t number = 0;
-  uint32_t subject = 0;  ///< the message, or operation; of a kTimer the flow, of a kPart the
-                         ///< collective
-  uint32_t version = 0;  ///< of a kPart the message in it
+  uint32_t subject = 0;  ///< message or operation; of a kTimer the flow, of a kPart the collective
+  uint32_t version = 0;  ///< of a kPart its message
 
   bool operator>(const TimedEvent& other) const {
     if (time != other.time) return time > other.time;
@@ -80,45 +78,45 @@ struct TimedEvent {
   }
 };
 
-/// Events, who is inside MPI, and the messages that are under way. Times in ticks.
+/// The event queue, the presence inside MPI, and the messages in progress. Times in ticks.
 class TimeOrder {
  public:
   using Event = TimedEvent;
   using Kind = TimedEvent::Kind;
 
-  /// A message with a side in the replay. Filled in by whoever knows it.
+  /// A message of which at least one side has been replayed.
   struct Message {
     int sender = -1;  ///< timelines
     int receiver = -1;
-    TransferId partner = kNoTransfer;  ///< its receive, where that is a transfer of its own
+    TransferId partner = kNoTransfer;  ///< its receive, where that is a separate transfer
     bool open = false;                 ///< sent, and not arrived
     uint32_t version = 0;              ///< of the send
     Protocol protocol = Protocol::kEager;
-    HandshakeTimes<1> handshake;  ///< of one that is agreed upon, all but `ready`
-    double length = 0;            ///< from the start to the arrival, alone
-    /// What is left of that when it begins to flow: less of a push that was under way before its
-    /// sender can have seen the answer.
+    HandshakeTimes<1> handshake;  ///< of a pull or push, without `ready`
+    double length = 0;            ///< from the start to the arrival, without contention
+    /// The part of `length` that remains when it begins to flow: less for a push that started
+    /// before its sender can have seen the answer.
     double rest = 0;
-    double lead = 0;      ///< of its length: the answer, before the data comes to the port
+    double lead = 0;      ///< part of `length`: the answer, before the data reaches the port
     double data = 0;      ///< Flow::data
     double port = 0;      ///< Flow::port
-    double alone = 0;     ///< when it arrives if nobody is in its way
-    double envelope = 0;  ///< when it can be matched, by the eager limit or its request to send
+    double alone = 0;     ///< arrival without contention
+    double envelope = 0;  ///< when it can be matched: by the eager limit or its request to send
   };
 
   TimeOrder(int timelines, Placement placement, const ContentionSetting& contention,
             double ticks_per_second);
 
   double now() const { return now_; }
-  /// What flows did to the links that they share, where there are some.
+  /// Loads of the links that flows share, if there are some.
   std::optional<LinkLoads> loads() { return shared_ ? shared_->loads(now_) : std::nullopt; }
   void push(double time, Kind kind, int rank, uint32_t subject, uint32_t version = 0);
-  /// The next event, at which the clock then stands.
+  /// The next event; sets the clock to its time.
   std::optional<Event> next();
-  /// True when nothing is to happen up to `time`; the clock then stands there.
+  /// True if there is no event up to `time`; sets the clock to it.
   bool skip_to(double time);
 
-  /// The timeline whose turn it is to enter its call; -1: none's.
+  /// The timeline that may enter its call now; -1: none.
   int due = -1;
 
   Message& operator[](TransferId id) {
@@ -132,19 +130,19 @@ class TimeOrder {
 
   /// A message begins to flow between two ranks.
   void flow(TransferId id, int source, int destination, Level level, double bytes);
-  /// The operation of that number in OneSidedFlows begins to flow, from `source` to `destination`.
+  /// The operation `operation` of OneSidedFlows begins to flow, from `source` to `destination`.
   void flow(uint32_t operation, int source, int destination, Level level,
             const OneSidedFlow::Way& way, double alone);
-  /// True when others have held up its flow, which is under way.
+  /// True when other flows have delayed its flow, which is in progress.
   bool held_up(uint32_t operation) const;
   /// True if transfers of this level share the network.
   bool is_shared(Level level) const { return contended_[static_cast<size_t>(level)]; }
-  /// A message of a collective begins to flow, by a kPart. Of `flow`: ranks, bytes, data, port and
+  /// A message of a collective begins to flow, by a kPart. `flow`: ranks, bytes, data, port and
   /// alone.
   void flow_part(const Event& part, Level level, Flow flow);
 
   static constexpr uint32_t kNone = UINT32_MAX;
-  /// What a kTimer brings.
+  /// The result of a kTimer.
   struct Arrived {
     TransferId message = kNoTransfer;  ///< kNoTransfer: none
     uint32_t operation = kNone;        ///< one-sided
@@ -153,17 +151,17 @@ class TimeOrder {
   };
   Arrived over(const Event& timer);
 
-  // --- Who is inside MPI ---
+  // --- Presence inside MPI ---
 
   void always_inside(int timeline) { presence_[timeline].always = true; }
-  /// Enters a call of MPI that others can make use of; who waited for that.
+  /// Enters an MPI call in which progress is made; returns the events that waited for it.
   std::vector<Event> enter(int timeline);
   void leave(int timeline, double time);
   std::vector<Event> end(int timeline);
-  /// True when `timeline` is inside MPI now; else `event` is handed out when it is.
+  /// True when `timeline` is inside MPI now; else `event` is returned when it is.
   bool finds_inside(int timeline, const Event& event);
-  /// When `timeline`, which is inside MPI, or was at `time`, entered that call; long ago where it
-  /// is always inside, or had ended by then.
+  /// The enter of the call in which `timeline` is inside MPI, or was at `time`; minus infinity
+  /// where it is always inside, or had ended by then.
   double entered(int timeline, double time) const;
 
  private:
@@ -171,28 +169,28 @@ class TimeOrder {
     bool always = false;
     bool ended = false;
     bool inside = false;
-    double since = 0;   ///< it entered its last call then
-    double until = -1;  ///< and left it
+    double since = 0;   ///< enter of its last call
+    double until = -1;  ///< leave of its last call
     std::vector<Event> asked;
   };
-  /// What flows.
+  /// What a flow carries.
   enum class Subject : uint8_t { kNothing, kMessage, kPart, kOperation };
   struct UnderWay {
     uint32_t subject = 0;  ///< a message, a collective or a one-sided operation
-    uint32_t version = 0;  ///< of the message; of a part which of the collective's it is
-    int rank = 0;          ///< that sends it
+    uint32_t version = 0;  ///< of the message; of a part its number in the collective
+    int rank = 0;          ///< of the sender
     Subject kind = Subject::kNothing;
     bool shares = false;  ///< the network of the levels with contention
-    uint16_t timers = 0;  ///< that are not over
+    uint16_t timers = 0;  ///< outstanding ones
   };
 
   uint32_t new_flow();
   Network& network_of(const UnderWay& flow) { return flow.shares ? *shared_ : unlimited_; }
-  /// Begins a flow of which all is known but the nodes, with what `what` says of it.
+  /// Begins a flow; all but its nodes is given by `what` and `flow`.
   uint32_t begin(UnderWay what, Level level, Flow flow);
 
   void take_timers(Network& network);
-  /// Before the clock goes on.
+  /// To be called before the clock advances.
   void settle();
 
   Placement placement_;

@@ -11,7 +11,7 @@
 namespace rubato {
 namespace {
 
-/// Of the elapsed time, and of a nanosecond: what sums of many numbers may be off.
+/// Tolerance for sums of many numbers, as a share of the elapsed time, and of a nanosecond.
 constexpr double kRounding = 1e-6;
 
 std::string number(double value) {
@@ -49,7 +49,7 @@ class Check {
       sum += seconds;
     }
     for (const CallTotals& call : rank.calls) check(call.time, "the time in a call" + whose);
-    // (Around a time that runs backwards, time counts twice.)
+    // (If a clock runs backwards, time counts twice.)
     if (trace_->backwards.count > 0) return;
     const double whole = scenario_->elapsed * std::max(1, rank.threads);
     if (!(std::abs(sum - whole) <= allowed_ * (1 + rank.threads)))
@@ -68,9 +68,8 @@ class Check {
         trace_->path + ": scenario '" + scenario_->name + "': " + what + "; " +
         (backwards.count > 0
              ? "the times of the archive run backwards, first at " + backwards.first
-             : std::string(
-                   "the times of the archive or the numbers of the scenario are beyond what "
-                   "can be replayed")));
+             : std::string("the times of the archive or the numbers of the scenario are too large "
+                           "to be replayed")));
   }
 
   const TraceSummary* trace_;

@@ -4,11 +4,10 @@
 
 namespace rubato {
 
-/// Refuses results that no run has: times that are negative or not finite, rows of a rank that do
-/// not add up to Elapsed (where no time of the archive runs backwards). They follow from times of
-/// the archive that run backwards or from numbers beyond all machines, and nothing else in the
-/// results could be believed. Rounding is allowed for. Errors: InputError that names the scenario,
-/// the rank and the number.
+/// Refuses impossible results: times that are negative or not finite, rows of a rank that do not
+/// add up to Elapsed (unless the archive's clocks run backwards). They result from clocks that run
+/// backwards or from unrealistic numbers, and make all other results doubtful. Rounding errors are
+/// tolerated. Errors: InputError with the scenario, the rank and the number.
 void check_numbers(const Results& results);
 
 }  // namespace rubato

@@ -9,7 +9,7 @@
 namespace rubato {
 namespace {
 
-/// In a rank that makes more calls before it, MPI_Init is not looked for.
+/// If a rank makes more calls before it, MPI_Init is ignored.
 constexpr int kMostCallsBefore = 4096;
 
 struct InitLeave {
@@ -17,7 +17,7 @@ struct InitLeave {
   double time = 0;
 };
 
-/// Of an MPI_Init that is on record as collective, with no communication before it.
+/// The leave of an MPI_Init that was recorded as collective, with no communication before it.
 std::optional<InitLeave> init_leave(EventSource& source, int rank) {
   const std::vector<Communicator>& comms = source.definitions().comms;
   Block block;

@@ -60,7 +60,7 @@ ReplayOutcome take_outcome(ByteReader& from) {
 }
 
 void add(ReplayOutcome& sum, const ReplayOutcome& other) {
-  // What keeps one process from going on stops the others, who do not know what it is.
+  // A failure in one process stops the others, which do not know the reason.
   if (!sum.needs_one_process ||
       (*sum.needs_one_process == OneProcess::kFailed && other.needs_one_process))
     sum.needs_one_process = other.needs_one_process;
@@ -123,7 +123,7 @@ void DividedRun::sum(ReplayOutcome& outcome) {
   const Bytes shared = team_->share(all.take());
   ByteReader reader(shared);
   outcome = take_outcome(reader);
-  // Which call is named as the first is up to the order in which one process runs them.
+  // The example (first call) depends on the order in which one process runs the calls.
   if (!outcome.needs_one_process && outcome.clock_violations.total() > 0)
     outcome.needs_one_process = OneProcess::kRepair;
   if (outcome.needs_one_process) throw NeedsOneProcess{*outcome.needs_one_process};
@@ -205,7 +205,7 @@ void DividedRun::gather(ClippedOverhead& clipped) {
 }
 
 void DividedRun::gather(IdentityResult& identity) {
-  // Which difference is the first is up to the order in which one process runs the calls.
+  // The first difference depends on the order in which one process runs the calls.
   if (any(identity.differing > 0)) throw NeedsOneProcess{OneProcess::kDiffers};
   identity.records = sum(identity.records);
 }

@@ -21,39 +21,39 @@ namespace rubato {
 
 struct ReplayOptions;
 
-/// Why a run cannot be divided among processes, as far as that is known before it.
+/// Why a run cannot be divided among processes, as far as known in advance.
 std::optional<OneProcess> why_one_process(const TraceDefinitions& trace,
                                           const std::vector<ScenarioGroup>& groups,
                                           const ReplayOptions& options);
 
-/// A run that is divided: what its processes find out is put together. All processes call the same
-/// in the same order. See cluster/transport.h.
+/// A divided run: combines the results of its processes. All processes call the same functions in
+/// the same order. See cluster/transport.h.
 class DividedRun {
  public:
-  /// From now on `source` reads the ranks of this process.
+  /// Lets `source` read only the ranks of this process.
   DividedRun(Team& team, EventSource& source);
 
   Team& team() { return *team_; }
   const Division& division() const { return division_; }
-  /// Those of this process.
-  std::vector<int> timelines_here() const { return timelines_of(team_->self()); }
+  /// The timelines of this process.
+  std::vector<int> local_timelines() const { return timelines_of(team_->self()); }
 
-  // Everywhere:
-  /// True if `it` is so somewhere.
+  // In all processes:
+  /// True if `it` is true in some process.
   bool any(bool it) { return !team_->all(!it); }
   EventSource::Counts sum(const EventSource::Counts& counts);
-  /// Errors: NeedsOneProcess where some process says so.
+  /// Errors: NeedsOneProcess if some process requires it.
   void sum(ReplayOutcome& outcome);
   void merge(RecordedMinima& minima);
-  /// The largest value of each number anywhere.
+  /// The maximum of each number over all processes.
   void take_largest(std::map<uint32_t, double>& values);
 
-  // At process 0:
+  // Collects results at process 0:
   void gather(Coverage& coverage);
   void gather(FunctionTotals& totals);
   void gather(CollectiveUses& uses);
   void gather(ClippedOverhead& clipped);
-  /// Errors: NeedsOneProcess where a record differs somewhere.
+  /// Errors: NeedsOneProcess if a record differs in some process.
   void gather(IdentityResult& identity);
   uint64_t sum(uint64_t count);
   template <int K>
@@ -67,7 +67,7 @@ class DividedRun {
 
  private:
   std::vector<int> timelines_of(int process) const;
-  /// `put` writes what this process has, `take` gets what another one wrote.
+  /// `put` writes the result of this process, `take` reads that of another one.
   template <typename Put, typename Take>
   void gather(Put put, Take take) {
     ByteWriter mine;
@@ -92,7 +92,7 @@ class DividedRun {
   Team* team_;
   const TraceDefinitions* trace_;
   Division division_;
-  bool reads_own_;  ///< as EventSource::read_only() says
+  bool reads_own_;  ///< the result of EventSource::read_only()
 };
 
 }  // namespace rubato

@@ -34,14 +34,15 @@
 namespace rubato {
 namespace {
 
-/// True where some receive, or some call that takes one of several, could get another message.
+/// True if some receive, or some call that takes some of several requests, could get another
+/// message.
 bool may_take_another(const TraceDefinitions& trace) {
   return trace.wildcards != WildcardsKnown::kNone ||
          std::any_of(trace.calls.begin(), trace.calls.end(),
                      [](const MpiCallInfo& call) { return call.takes_some; });
 }
 
-/// One run of the command: opens the archive once, passes over it as often as there are groups.
+/// One run of the command: opens the archive once, and makes a pass for each group of scenarios.
 class Driver {
  public:
   Driver(EventSource& source, const std::vector<Scenario>& scenarios, const ReplayOptions& options)
@@ -71,7 +72,7 @@ class Driver {
     }
     if (!functions_.empty()) passes_.source().time_functions(functions_);
     if (options_->total_functions && !names.empty()) passes_.source().total_functions();
-    // What stands in the archive is told by a pass that matches as recorded.
+    // The facts about the archive come from a pass that matches as recorded.
     const bool needs_minima =
         options_->verify || groups.empty() || by_arrival_ ||
         std::any_of(groups.begin(), groups.end(),
@@ -101,7 +102,7 @@ class Driver {
     }
     passes_.count_one();
     if (needs_minima) find_minima();
-    if (options_->verify) verify();  // against what the archive says, not what is made of it
+    if (options_->verify) verify();  // against the archive, before times are repaired
     if (needs_minima && options_->repair && !trace_->one_clock &&
         passes_.first()->clock_violations.total() > 0)
       repair();
@@ -113,7 +114,7 @@ class Driver {
     }
     if (!passes_.first()) find_minima();  // every scenario was a deadlock
     passes_.count_all();
-    passes_.report(0);  // also where the last pass did not come to its end
+    passes_.report(0);  // even if the last pass was incomplete
     summarize();
     check_numbers(results_);
     return std::move(results_);
@@ -132,7 +133,7 @@ class Driver {
     }
   }
 
-  /// What the scenarios do to compute beyond a factor for all; nothing when none does.
+  /// The changes of compute beyond a factor for all; nothing if there are none.
   template <int K>
   std::optional<ComputeChanges<K>> compute_changes(const std::vector<const Scenario*>& lanes,
                                                    const Placement& placement) const {
@@ -143,7 +144,7 @@ class Driver {
     return ComputeChanges<K>(lanes, *trace_, placement, functions_, function_times_);
   }
 
-  /// Who sees the calls of a scenario.
+  /// The observers of a scenario's calls.
   template <int K>
   std::vector<Observer<K>*> observers() const {
     if constexpr (K == 1) {
@@ -152,8 +153,8 @@ class Driver {
     return {};
   }
 
-  /// Fills minima_ and limits_, from scratch. Where nobody says the eager limit, sends that waited
-  /// for their receivers do, and all are looked at once more with it.
+  /// Computes minima_ and limits_, from scratch. If the eager limit is unknown, it is inferred from
+  /// sends that waited for their receivers, and the survey is repeated with it.
   void find_minima() {
     constexpr double kUnknown = std::numeric_limits<double>::infinity();
     EagerSummary& eager = results_.trace.eager;
@@ -187,9 +188,9 @@ class Driver {
     return {};
   }
 
-  /// Takes the limit of a level, if neither option nor archive says it, from the smallest of the
-  /// sizes that waited which is larger than all that was `done` before its receive was posted. True
-  /// where there is one.
+  /// Takes the limit of a level, if neither option nor archive gives it, from the smallest size
+  /// that waited and is larger than all sends that were `done` before their receive was posted.
+  /// True if there is one.
   bool learn(EagerLimit& limit, Level level, const std::set<double>& waited, double done) {
     const auto smallest = waited.upper_bound(done);
     if (limit.bytes || smallest == waited.end()) return false;
@@ -198,7 +199,7 @@ class Driver {
     return true;
   }
 
-  /// Fills minima_, by the limits, which are no less than what was sent without a receiver.
+  /// Computes minima_ with the limits, which are at least the largest send without a receiver.
   void survey() {
     minima_ = RecordedMinima();
     minima_.repaired = shifted_.has_value();
@@ -212,21 +213,21 @@ class Driver {
       outcome = passes_.make(rules, nullptr, {});
     }
     if (!outcome.deadlock.empty()) {
-      throw InputError(trace_->path + ": the recording itself cannot be followed: " +
-                       outcome.deadlock + "; records are missing");
+      throw InputError(trace_->path + ": the recording cannot be replayed: " + outcome.deadlock +
+                       "; records are missing");
     }
     if (passes_.learn_order(outcome)) return survey();
     minima_.finish();
     for (int level = 0; level < kLevels; ++level) {
       limits_.bytes[level] = std::max(limits_.bytes[level], minima_.eager_evidence[level]);
     }
-    // Inside a node they go the same way.
+    // Within a node they use the same protocol.
     double& socket = limits_.bytes[static_cast<int>(Level::kSocket)];
     double& node = limits_.bytes[static_cast<int>(Level::kNode)];
     socket = node = std::max(socket, node);
   }
 
-  /// From here on all times are those of the logical clock. What they violate is counted again.
+  /// From here on all times are those of the logical clock. Remaining violations are counted again.
   void repair() {
     passes_.expect(2);
     violations_ = passes_.first()->clock_violations;
@@ -247,7 +248,7 @@ class Driver {
     results_.trace.clock_repair = repair;
   }
 
-  /// Who received what: a pass that needs it stopped without it, and will be made again.
+  /// Finds the matched sends and receives: a pass that needs them stopped, and will be repeated.
   void find_receivers() {
     passes_.expect(1);
     const bool first = !passes_.first();
@@ -264,7 +265,7 @@ class Driver {
       if (passes_.learn_order(outcome)) continue;
       const bool followed = outcome.deadlock.empty();
       passes_.know_receivers(followed ? std::move(received) : ReceivedSends());
-      // Synchronous sends are not looked at there.
+      // That pass does not check synchronous sends.
       if (first || passes_.matches_in_order()) passes_.forget_first();
       return;
     }
@@ -292,9 +293,9 @@ class Driver {
 
   /// Replays the `chosen` scenarios of a group in one pass.
   void replay_together(const ScenarioGroup& group, const std::vector<size_t>& chosen) {
-    // The width of a pass is a template argument of the engine. Every further one is ten
-    // seconds of compiling: passes of 8 took as long as those of 16, less a twentieth, and those
-    // of 2 as those of 4, less 2 % of the instructions.
+    // The width of a pass is a template argument of the engine, and each further width takes ten
+    // seconds to compile: passes of 8 took as long as those of 16, less a twentieth, and those of 2
+    // as those of 4, less 2 % of the instructions.
     if (chosen.size() == 1)
       replay_group<1>(group, chosen);
     else if (chosen.size() <= 4)
@@ -305,7 +306,7 @@ class Driver {
       replay_group<32>(group, chosen);
   }
 
-  /// What a pass found of its scenarios, beside profiles and waits.
+  /// The results of a pass for its scenarios, beside profiles and waits.
   template <int K>
   struct Found {
     ReplayOutcome outcome;
@@ -318,26 +319,26 @@ class Driver {
   template <int K>
   void replay_group(const ScenarioGroup& group, const std::vector<size_t>& chosen,
                     bool by_arrival_failed = false) {
-    // Process 0 puts together what the others know of their own timelines.
-    std::vector<int> here;
+    // Process 0 combines the results of the others for their own timelines.
+    std::vector<int> local;
     DividedRun* const divided = passes_.divided();
     const bool has_all = !divided || divided->team().leads();
-    if (!has_all) here = divided->timelines_here();
-    const std::vector<int>* const only = has_all ? nullptr : &here;
+    if (!has_all) local = divided->local_timelines();
+    const std::vector<int>* const only = has_all ? nullptr : &local;
     Profile<K> profile(*trace_, only);
     std::optional<WaitStates<K>> kept_waits;
-    // Local compensation has no order of cause and effect from which waiting could be told.
+    // Local compensation does not preserve the order of cause and effect, so waiting is undefined.
     if (options_->wait_states && !group.local) kept_waits.emplace(*trace_, only);
     WaitStates<K>* const waits = kept_waits ? &*kept_waits : nullptr;
     const bool by_arrival = by_arrival_ && !group.measured && !by_arrival_failed;
-    // Lanes beyond the asked ones repeat the last: their results are not looked at.
+    // Lanes beyond the requested ones repeat the last one: their results are ignored.
     std::vector<const Scenario*> scenarios;
     for (int lane = 0; lane < K; ++lane)
       scenarios.push_back(&(*scenarios_)[chosen[std::min<size_t>(lane, chosen.size() - 1)]]);
 
     Found<K> found;
     if (group.measured) {
-      // (These have no pass of any other width.)
+      // (These rules are not instantiated for other widths.)
       if constexpr (K == 1 || K == 4 || K == 16)
         found = replay_measured<K>(group, scenarios, profile, waits);
     } else {
@@ -356,7 +357,8 @@ class Driver {
       return replay_group<K>(group, chosen, by_arrival_failed);
     }
     if (passes_.learn_order(outcome)) return replay_group<K>(group, chosen, by_arrival_failed);
-    // Lanes with other algorithms of a collective wait for other members: one may be stuck alone.
+    // With another algorithm of a collective a lane waits for other members: one lane may be
+    // blocked alone.
     const bool others_may_go_on = !outcome.deadlock.empty() && chosen.size() > 1 && !group.measured;
     if (outcome.lanes_disagree || others_may_go_on) {
       passes_.expect(1);
@@ -368,7 +370,7 @@ class Driver {
       passes_.expect(1);
       return replay_group<K>(group, chosen, true);
     }
-    // (The caller's next step is one of all processes; only process 0 has results to keep.)
+    // (The caller's next step is one of all processes; only process 0 has results.)
     if (!has_all) return;
     for (size_t lane = 0; lane < chosen.size(); ++lane) {
       ScenarioResult& result = results_.scenarios[chosen[lane]];
@@ -506,14 +508,14 @@ class Driver {
   const std::vector<Scenario>* scenarios_;
   const ReplayOptions* options_;
   Placement placement_;
-  bool tells_sockets_;  ///< some platform tells a socket from its node
-  bool by_arrival_;     ///< receives from any source are matched anew
+  bool tells_sockets_;  ///< some platform distinguishes sockets from nodes
+  bool by_arrival_;     ///< receives from any source are matched by arrival
   Passes passes_;
   RecordingOverhead overhead_;
   RecordedMinima minima_;
   EagerLimits limits_;
   ClockViolations violations_;         ///< before the repair
-  std::optional<ClockShifts> shifts_;  ///< where times had to be repaired
+  std::optional<ClockShifts> shifts_;  ///< if times had to be repaired
   std::optional<ShiftedSource> shifted_;
   std::vector<std::string> functions_;  ///< that scenarios change
   const FunctionTimes* function_times_ = nullptr;

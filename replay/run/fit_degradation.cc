@@ -10,9 +10,9 @@
 namespace rubato {
 namespace {
 
-/// Elapsed times this near to each other are the same; a part of them.
+/// Elapsed times with at most this relative difference count as equal.
 constexpr double kSame = 1e-7;
-/// And so near they are taken for the same where the ratio itself cannot be told more exactly.
+/// And with this difference, where the ratio itself cannot be determined more exactly.
 constexpr double kNear = 1e-3;
 
 double elapsed(EventSource& source, const Scenario& scenario, const ReplayOptions& options) {
@@ -57,7 +57,7 @@ DegradationFit fit_degradation(EventSource& source, const Scenario& scenario,
     }
     (found < fit.measured ? low : high) = middle;
   }
-  // The elapsed time may jump, where messages then go in another order.
+  // The elapsed time may jump, because messages then go in another order.
   if (std::abs(at(low) - fit.measured) <= kNear * fit.measured) fit.ratio = low;
   return fit;
 }

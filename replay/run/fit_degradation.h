@@ -16,11 +16,11 @@ class EventSource;
 inline constexpr double kLeastDegradation = 1e-3;
 inline constexpr double kMostDegradation = 1e4;
 
-/// True if a scenario is to have its degradation ratio found: dr=fit.
+/// True if some scenario has dr=fit.
 bool any_fits_degradation(const std::vector<Scenario>& scenarios);
 
-/// Finds it by bisection, on the logarithm of the ratio, a pass for each step. `scenario` has the
-/// model degradation. Errors: InputError.
+/// Finds the ratio by bisection, on its logarithm, with one pass per step. `scenario` has the model
+/// degradation. Errors: InputError.
 DegradationFit fit_degradation(EventSource& source, const Scenario& scenario,
                                const ReplayOptions& options);
 

@@ -14,7 +14,7 @@
 namespace rubato {
 namespace {
 
-/// Replays with the ranks divided or, where that is impossible from the start, the scenarios.
+/// Replays with the ranks divided or, if that is impossible from the start, the scenarios.
 Results divide_or_spread(EventSource& source, const std::vector<Scenario>& scenarios,
                          ReplayOptions options,
                          const std::function<void(OneProcess)>& notice_spread) {
@@ -24,13 +24,13 @@ Results divide_or_spread(EventSource& source, const std::vector<Scenario>& scena
     if (needs.why != OneProcess::kTimeOrder && needs.why != OneProcess::kWindows) throw;
     if (notice_spread) notice_spread(needs.why);
     options.spread = std::exchange(options.team, nullptr);
-    // One has all records, and does that for all.
+    // Verification needs all records, and one member does it for all.
     if (!options.spread->leads()) options.verify = false;
     return run_replay(source, scenarios, options);
   }
 }
 
-/// Null where it cannot be opened: what is wrong with it is told by one member, alone.
+/// Null if it cannot be opened: one member alone reports the error.
 std::unique_ptr<EventSource> open_or_null(const std::string& archive, const InputOptions& options) {
   try {
     return open_trace(archive, options);
@@ -60,8 +60,8 @@ JointReplay replay_jointly(Team& team, const std::string& archive,
 }
 
 int threads_that_pay(const EventSource& source, int asked, int processors) {
-  // With less to do, threads cost more than they save; with fewer ranks each
-  // has to wait for another one too often (share/doc/scale.md), and so it has beside more than 8.
+  // With less work, threads cost more than they save. With fewer ranks, each thread waits for
+  // another one too often (share/doc/scale.md); so it does with more than 8 threads.
   constexpr uint64_t kRecordsOfThread = 4000000;
   constexpr int kRanksOfThread = 16;
   constexpr int kMostThreads = 8;
@@ -78,14 +78,14 @@ JointReplay replay_on_threads(int threads, const std::string& archive,
                               const std::vector<Scenario>& scenarios, ReplayOptions options,
                               std::unique_ptr<EventSource>& source) {
   MemoryNetwork network(threads);
-  options.threads = 1;  // that decodes the part of a member
+  options.threads = 1;  // that decode the part of a member
   const auto replay = [&](int self, const ReplayOptions& own, std::unique_ptr<EventSource>& part) {
     const std::unique_ptr<Transport> transport = network.transport(self);
     Team team(*transport);
     try {
       return replay_jointly(team, archive, scenarios, own, part);
     } catch (...) {
-      network.abandon();  // nobody waits for what this one will not say
+      network.abandon();  // no thread waits for the results of this one
       throw;
     }
   };
@@ -96,14 +96,14 @@ JointReplay replay_on_threads(int threads, const std::string& archive,
     try {
       replay(self, own, part);
     } catch (...) {
-      // The first thread comes to the same, and says what it is.
+      // The first thread meets and reports the same error.
     }
   };
   std::vector<std::jthread> helpers;
   try {
     for (int self = 1; self < threads; ++self) helpers.emplace_back(help, self);
   } catch (const std::system_error&) {
-    network.abandon();  // no more threads for this user
+    network.abandon();  // the user can have no more threads
     return {};
   }
   try {

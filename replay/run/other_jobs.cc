@@ -17,7 +17,7 @@
 namespace rubato {
 namespace {
 
-/// Sees the calls of the first job, by its own timelines.
+/// Passes on the calls of the first job, with its own timelines.
 class FirstJobObserver : public Observer<1> {
  public:
   FirstJobObserver(Observer<1>& observer, const TraceDefinitions& first,
@@ -26,7 +26,7 @@ class FirstJobObserver : public Observer<1> {
     timeline_.assign(all.timelines(), kNone);
     for (int timeline = 0; timeline < first.timelines(); ++timeline) {
       const bool is_main = timeline < first.ranks();
-      // Threads of the first job are the first ones behind all main threads.
+      // Threads of the first job come first after all main threads.
       timeline_[is_main ? timeline : timeline - first.ranks() + all.ranks()] = timeline;
     }
   }
@@ -70,14 +70,14 @@ class FirstJobObserver : public Observer<1> {
  private:
   static constexpr int kNone = -1;
   Observer<1>* observer_;
-  std::vector<int> timeline_;  ///< of the first job, by that of all
+  std::vector<int> timeline_;  ///< of the first job, by timeline of all jobs
 };
 
 Placement recorded_placement(const TraceDefinitions& trace) {
   return Placement(trace.node_of_rank, trace.socket_of_rank);
 }
 
-/// The nodes of the network, by number of the node.
+/// Numbers in the network, by number of the node.
 std::map<int, int> network_nodes(const Placement& placement) {
   std::map<int, int> nodes;
   for (int rank = 0; rank < placement.ranks(); ++rank)
@@ -85,7 +85,7 @@ std::map<int, int> network_nodes(const Placement& placement) {
   return nodes;
 }
 
-/// Where the ranks of another job are, before it is known which nodes of the network those are.
+/// The placement of another job, before its nodes of the network are known.
 Placement place_on_nodes(const OtherJob& job, const Scenario& scenario) {
   PlacementRule rule;
   if (job.ranks_per_node || scenario.placement.kind == PlacementRule::Kind::kBlocks) {
@@ -96,7 +96,7 @@ Placement place_on_nodes(const OtherJob& job, const Scenario& scenario) {
   return rule.place(recorded_placement(job.source->definitions()));
 }
 
-/// A scenario with all jobs in their places.
+/// A scenario with all jobs placed.
 struct PlacedJobs {
   Scenario scenario;
   std::vector<std::vector<int>> nodes;  ///< of the other jobs
@@ -132,7 +132,7 @@ PlacedJobs place_jobs(const TraceDefinitions& first, const Scenario& scenario,
   return placed;
 }
 
-/// What only the archive's own job, alone, is asked about.
+/// Options for the archive's own job alone.
 ReplayOptions without_jobs(const ReplayOptions& options) {
   ReplayOptions alone = options;
   alone.jobs.clear();
@@ -152,12 +152,12 @@ bool lacks_partners(const TraceSummary& trace) {
   return trace.unmatched_receives + trace.abandoned_collectives + trace.abandoned_epochs > 0;
 }
 
-/// All jobs together came to a stop, or calls lack their partners: says which archive it is.
+/// All jobs together stalled, or calls lack their partners: reports which archive it is.
 [[noreturn]] void refuse(const PlacedJobs& placed, const TraceSummary& first,
                          const ReplayOptions& options, const std::string& deadlock) {
   const char* const why =
       ": calls lack their partners (see 'rubato replay' of it alone); with other jobs, archives "
-      "have to be whole";
+      "must be complete";
   if (lacks_partners(first)) throw InputError(first.path + why);
   for (size_t i = 0; i < options.jobs.size(); ++i) {
     Scenario scenario = placed.scenario;
@@ -172,8 +172,8 @@ bool lacks_partners(const TraceSummary& trace) {
                    "': with other jobs ranks wait for each other: " + deadlock);
 }
 
-/// Rows with the calls of the first job alone, in the order of `names`. `all`: the names of the
-/// rows, where jobs have entries of their own.
+/// Keeps the rows of the first job's calls, in the order of `names`. `all`: the names of the rows,
+/// in which jobs have entries of their own.
 void keep_calls(std::vector<RankResult>& ranks, const std::vector<std::string>& all,
                 const std::vector<std::string>& names) {
   std::map<std::string, size_t> index;
@@ -193,7 +193,7 @@ void keep_calls(std::vector<RankResult>& ranks, const std::vector<std::string>& 
   }
 }
 
-/// Replays a scenario with all jobs, and puts the times of the first one's ranks into `result`.
+/// Replays a scenario with all jobs, and stores the times of the first job's ranks in `result`.
 void replay_jobs(EventSource& source, EventSource& joined, const Scenario& scenario,
                  const ReplayOptions& options, const Results& alone, ScenarioResult& result) {
   const TraceDefinitions& first = source.definitions();
@@ -291,7 +291,7 @@ Results replay_beside_others(EventSource& source, const std::vector<Scenario>& s
     } catch (const InputError& error) {
       throw InputError("scenario '" + scenarios[i].name + "': " + error.what());
     }
-    place_jobs(trace, scenarios[i], options.jobs);  // refused before anything is replayed
+    place_jobs(trace, scenarios[i], options.jobs);  // to refuse errors before anything is replayed
     shared.push_back(i);
   }
   if (shared.empty()) return run_replay(source, scenarios, without_jobs(options));
@@ -299,7 +299,7 @@ Results replay_beside_others(EventSource& source, const std::vector<Scenario>& s
   for (const OtherJob& job : options.jobs) others.push_back({job.source.get(), job.start});
   const std::unique_ptr<EventSource> joined = join_jobs(source, others);
   ReplayOptions alone = without_jobs(options);
-  alone.observers.clear();  // they see the only scenario below
+  alone.observers.clear();  // they observe the only scenario below
   Results results = run_replay(source, scenarios, alone);
   for (const size_t i : shared) {
     if (!results.scenarios[i].deadlock.empty()) continue;

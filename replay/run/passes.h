@@ -1,9 +1,10 @@
 #pragma once
 
-// The passes that one run makes over its archive: each plays all timelines by some rules (engine/).
-// What the first of them finds on the way stands for the archive, whatever the scenario: its calls
-// and messages, and what is missing. Kept between them: who held locks before whom, who received
-// what, how far the run is, and, where it is divided among processes, with whom.
+// The passes that one run makes over its archive: each replays all timelines by some rules
+// (engine/). The first pass also collects the facts about the archive that do not depend on the
+// scenario: its calls and messages, and what is missing. Kept between passes: the order of lock
+// holders, the matched sends and receives, the progress of the run, and, if it is divided among
+// processes, its team.
 
 #include <algorithm>
 #include <optional>
@@ -34,19 +35,19 @@ class Passes {
   /// From now on calls come from `source`: of the same archive, at other times.
   void read_from(EventSource& source) {
     source_ = &source;
-    locks_.reset();  // who held them before whom is seen better now
+    locks_.reset();  // the order of holders is determined again, from the new times
     starts_.reset();
     first_.reset();
   }
 
-  /// The ranks are divided among the processes of `team` from now on.
+  /// Divides the ranks among the processes of `team` from now on.
   void divide(Team& team) { divided_.emplace(team, *source_); }
-  /// Null where this process has all.
+  /// Null if this process has all ranks.
   DividedRun* divided() { return divided_ ? &*divided_ : nullptr; }
 
   // --- One pass ---
 
-  /// By any rules. Errors: InputError; NeedsOneProcess where it is divided.
+  /// Makes a pass by any rules. Errors: InputError; NeedsOneProcess if it is divided.
   template <class Rules>
   ReplayOutcome make(Rules& rules, Profile<Rules::kLanes>* profile,
                      std::vector<Observer<Rules::kLanes>*> observers,
@@ -54,13 +55,13 @@ class Passes {
                      WaitStates<Rules::kLanes>* waits = nullptr) {
     bool by_arrival = false;
     if constexpr (kTimeOrdered<Rules>) by_arrival = rules.by_arrival();
-    const bool first = !first_;  // that comes to its end
+    const bool first = !first_;  // that is complete
     if (first) {
-      // (Process 0 puts together what the others know.)
+      // (Process 0 combines the results of the others.)
       const bool has_all = !divided_ || divided_->team().leads();
-      const std::vector<int> here = has_all ? std::vector<int>() : divided_->timelines_here();
+      const std::vector<int> local = has_all ? std::vector<int>() : divided_->local_timelines();
       coverage_.emplace(source_->definitions(), options_->spinning_waits,
-                        has_all ? nullptr : &here);
+                        has_all ? nullptr : &local);
     }
     if (!locks_) locks_.emplace(*source_);
     Replay<Rules> replay(
@@ -96,7 +97,8 @@ class Passes {
     return outcome;
   }
 
-  /// Makes rules of `arguments` and hands them to `use`: those of a divided replay, where it is.
+  /// Constructs rules from `arguments` and passes them to `use`: those of a divided replay, if it
+  /// is divided.
   template <class Rules, typename Use, typename... Arguments>
   void with(Use use, const Arguments&... arguments) {
     if (divided_) {
@@ -108,16 +110,16 @@ class Passes {
     }
   }
 
-  // --- What is known of the archive ---
+  // --- Facts about the archive ---
 
-  /// Of the first pass that came to its end; none: there was none yet.
+  /// The outcome of the first complete pass; none: there was none yet.
   const std::optional<ReplayOutcome>& first() const { return first_; }
-  /// The next one counts as the first.
+  /// The next pass counts as the first.
   void forget_first() { first_.reset(); }
   const EventSource::Counts& counts() const { return counts_; }
   const Coverage& coverage() const { return *coverage_; }
-  /// True where a pass found routes to be matched in order: it has to be made anew. (One that is
-  /// divided never ends with a receive that lacks its send.)
+  /// True if a pass found routes to be matched in order: it has to be repeated. (In a divided
+  /// replay such a pass is never completed.)
   bool learn_order(const ReplayOutcome& outcome) {
     if (divided_ || in_order_ || outcome.in_order.empty() || !ended(outcome)) return false;
     in_order_ = outcome.in_order;
@@ -127,22 +129,23 @@ class Passes {
   }
   /// True once a pass has found such routes.
   bool matches_in_order() const { return in_order_.has_value(); }
-  /// Who received what as recorded, for passes that need it.
+  /// Sets the matched sends and receives as recorded, for passes that need them.
   void know_receivers(ReceivedSends received) { received_ = std::move(received); }
 
-  // --- How far the run is ---
+  // --- Progress of the run ---
 
-  /// So many more are to be made than was known.
+  /// `passes` additional passes are to be made.
   void expect(size_t passes) { expected_ += passes; }
-  /// One is made, or need not be.
+  /// One pass is done, or is not needed.
   void count_one() {
     ++made_;
     report(0);
   }
   void count_all() { made_ = expected_; }
-  /// `share` of the current pass is done here. `of_all`: what is shown is of all processes.
+  /// This process has done `share` of the current pass. `of_all`: show the progress of all
+  /// processes.
   void report(double share, bool of_all = false) {
-    // Passes may be added under way; what is shown never goes back.
+    // Passes may be added during the run; the displayed progress never goes back.
     double done = (static_cast<double>(made_) + share) / static_cast<double>(expected_);
     if (of_all) done = divided_->team().progress_of_all(done);
     if (!options_->progress) return;
@@ -168,10 +171,10 @@ class Passes {
   std::optional<DividedRun> divided_;
   std::optional<Coverage> coverage_;
   std::optional<LockOrder> locks_;
-  std::optional<TakenRuns> runs_;              ///< once some pass matches by arrival
-  std::optional<std::vector<double>> starts_;  ///< start_shifts(), once some pass needs them
-  std::optional<std::set<Route>> in_order_;    ///< routes to be matched so, once that is known
-  std::optional<ReceivedSends> received_;      ///< once a pass asked for it
+  std::optional<TakenRuns> runs_;              ///< set when some pass matches by arrival
+  std::optional<std::vector<double>> starts_;  ///< start_shifts(), set when some pass needs them
+  std::optional<std::set<Route>> in_order_;    ///< routes to be matched in order, when known
+  std::optional<ReceivedSends> received_;      ///< set when a pass needs it
   std::optional<ReplayOutcome> first_;
   EventSource::Counts counts_;
   size_t expected_ = 0;

@@ -9,7 +9,7 @@
 namespace rubato {
 namespace {
 
-/// From which sizes on root and children hold each other, by operation.
+/// The payload from which on root and children wait for each other, by operation.
 std::vector<std::optional<double>> sync_limits(const Platform& platform) {
   std::vector<std::optional<double>> limits;
   for (const OperationModel& operation : platform.collectives.operations)
@@ -17,10 +17,10 @@ std::vector<std::optional<double>> sync_limits(const Platform& platform) {
   return limits;
 }
 
-/// By level: which protocol is in force from which size on.
+/// By level: the protocols with the size from which on each is used.
 using LevelProtocols = std::vector<std::vector<std::pair<double, Protocol>>>;
 
-/// The protocols of a platform as the replay will see them.
+/// The protocols of a platform as used by the replay.
 LevelProtocols protocols(const Platform& platform) {
   LevelProtocols all;
   for (int i = 0; i < kLevels; ++i) {
@@ -46,7 +46,7 @@ Placement place(const Scenario& scenario, const Placement& recorded) {
   }
 }
 
-/// Refuses a [contention] that does not fit the placement; true if flows share something there.
+/// Refuses a [contention] that does not fit the placement; true if flows share links.
 bool shares_network(const Scenario& scenario, const Placement& placement) {
   try {
     scenario.platform.contention.make_distances(placement);
@@ -56,8 +56,8 @@ bool shares_network(const Scenario& scenario, const Placement& placement) {
   }
 }
 
-/// What tells distances between nodes apart, with all its numbers, given or usual; by default where
-/// nothing does.
+/// The settings that distinguish distances between nodes, with all explicit and default numbers;
+/// default settings if nothing does.
 ContentionSetting distances(const Platform& platform) {
   const ContentionSetting& setting = platform.contention;
   if (!setting.model || !setting.model->distances) return {};
@@ -68,7 +68,7 @@ ContentionSetting distances(const Platform& platform) {
   return all;
 }
 
-/// Refuses processors of ranks and nodes that there are not.
+/// Refuses processor settings of ranks and nodes that do not exist.
 void check_processors(const Scenario& scenario, const Placement& placement) {
   int nodes = 0;
   for (int rank = 0; rank < placement.ranks(); ++rank)

@@ -12,31 +12,32 @@
 
 namespace rubato {
 
-/// As many models at once any processor replays, and those that have the instructions for it.
+/// The number of models that one pass evaluates: on any processor, and with wide vector
+/// instructions.
 inline constexpr size_t kNarrowLanes = 4, kWideLanes = 32;
-/// Which of the two this processor does: see engine/wide.h.
+/// The number for this processor: see engine/wide.h.
 size_t widest_lanes();
-/// Which of them passes have; tests try both.
+/// The number that passes use; tests set both.
 extern size_t lanes_in_use;
 
-/// Scenarios that one pass evaluates together: they agree in all that decides who waits for whom.
+/// Scenarios that one pass evaluates together: they have the same dependency structure.
 struct ScenarioGroup {
   bool measured = false;
   bool local = false;        ///< Scenario::local
-  bool needs_order = false;  ///< of time; one at a time: see time_order.h
+  bool needs_order = false;  ///< needs the order of time, one at a time: see time_order.h
   Placement placement;
-  std::vector<size_t> scenarios;  ///< indices into what was asked
+  std::vector<size_t> scenarios;  ///< indices into the requested ones
 
-  /// How many of them a pass evaluates at most.
+  /// The maximum number of scenarios in a pass.
   size_t lanes() const { return needs_order ? 1 : measured ? 16 : lanes_in_use; }
 };
 
-/// Groups scenarios for a run whose ranks are placed like that; `by_arrival`: receives are matched
-/// by arrival. Errors: InputError for a placement or processors that do not fit the run.
+/// Groups scenarios for a run with this placement of ranks; `by_arrival`: receives are matched by
+/// arrival. Errors: InputError for a placement or processors that do not fit the run.
 std::vector<ScenarioGroup> group_scenarios(const std::vector<Scenario>& scenarios,
                                            const Placement& recorded, bool by_arrival);
 
-/// The functions that scenarios change, each once. Errors: InputError for one that is none of the
+/// The functions that scenarios change, each once. Errors: InputError for one that is not among the
 /// `known` ones of the archive, and for too many.
 std::vector<std::string> functions_to_time(const std::vector<Scenario>& scenarios,
                                            const std::vector<FunctionName>& known,

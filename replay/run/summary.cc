@@ -18,21 +18,21 @@ std::string property(const TraceDefinitions& trace, const char* name) {
   return found == trace.properties.end() ? "" : found->second;
 }
 
-/// One of the messages that lack a side, "" when there is none.
+/// An example of the messages with a missing side; "" if there is none.
 std::string describe(const Unmatched& unmatched, const TraceDefinitions& trace) {
   if (unmatched.count == 0) return "";
   const Route& message = unmatched.example;
   std::string tag = " with tag " + std::to_string(message.tag);
-  if (is_among_neighbours(message.tag)) tag = ", in a collective among neighbours";
+  if (is_among_neighbours(message.tag)) tag = ", in a neighbourhood collective";
   if (is_partitioned(message.tag))
-    tag = ", in partitions, with tag " + std::to_string(message.tag - kPartitionedTag);
+    tag = ", partitioned, with tag " + std::to_string(message.tag - kPartitionedTag);
   return std::to_string(unmatched.example_bytes) + " bytes from rank " +
          std::to_string(message.source) + " to rank " + std::to_string(message.destination) + tag +
          " on communicator '" + trace.comms[message.comm].name + "', at " +
          std::to_string(unmatched.example_time() / trace.ticks_per_second) + " s";
 }
 
-/// True when there was a collective of so many members as sit together on one node.
+/// True when there was a collective with no more members than a node has ranks.
 bool has_collectives_in_nodes(const PlayedScenario& played, const ScenarioResult& result) {
   if (result.collectives.empty()) return false;
   const std::vector<Communicator>& comms = played.trace.comms;
@@ -58,7 +58,7 @@ SocketsUnused unused_sockets(const PlayedScenario& played, const ScenarioResult&
                                                                    : SocketsUnused::kNotPlaced;
 }
 
-/// True when the scenario changes levels, and nothing of the run uses one of them.
+/// True when the scenario changes levels, and one of them is not used in the run.
 bool changes_nothing(const Scenario& scenario, const ReplayOutcome& outcome) {
   uint64_t touched = 0;
   bool changed = false;
@@ -71,8 +71,8 @@ bool changes_nothing(const Scenario& scenario, const ReplayOutcome& outcome) {
   return changed && touched == 0 && outcome.collectives == 0;
 }
 
-/// Levels of messages that the platform lacks, with the level that prices them. Without sockets in
-/// the platform, level node prices what is inside them: that is no substitute.
+/// Levels of messages that the platform lacks, with the level whose costs are used. If the platform
+/// has no sockets, level node is used within sockets, too: that is no substitute.
 std::vector<std::pair<Level, Level>> substitutes(const Scenario& scenario,
                                                  const ScenarioResult& result) {
   std::vector<std::pair<Level, Level>> found;
@@ -86,7 +86,7 @@ std::vector<std::pair<Level, Level>> substitutes(const Scenario& scenario,
   return found;
 }
 
-/// True when some messages are priced by a level on which any number of them go at once.
+/// True when some messages use a level with unlimited concurrent messages.
 bool lacks_ports(const Scenario& scenario, const ScenarioResult& result) {
   if (scenario.basis != Basis::kModel) return false;
   const ContentionSetting shared = scenario.platform.contended();
@@ -101,7 +101,7 @@ bool lacks_ports(const Scenario& scenario, const ScenarioResult& result) {
   return false;
 }
 
-/// True when the platform is that of a network which nothing crosses.
+/// True when the platform's network is not used.
 bool leaves_network_unused(const PlayedScenario& played) {
   const ReplayOutcome& outcome = played.outcome;
   const bool has_network = !played.scenario.platform_file.empty() &&
@@ -187,7 +187,7 @@ void summarize_scenario(const PlayedScenario& played, ScenarioResult& result) {
   result.changes = scenario.changes;
   result.from_recording = scenario.basis != Basis::kModel;
   for (int i = 0; i < kLevels; ++i) {
-    // Messages inside a socket are those of a node where no scenario tells the two apart.
+    // Messages within a socket count as node messages if no scenario distinguishes the two.
     const auto level = static_cast<Level>(i);
     const bool as_node = level == Level::kSocket && !played.tells_sockets;
     LevelTraffic& traffic = result.traffic[static_cast<int>(as_node ? Level::kNode : level)];

@@ -12,8 +12,8 @@
 
 namespace rubato {
 
-/// Fills the facts about an archive that stand in its definitions, in what reading it `counted`,
-/// and in the `outcome` of the first pass that came to its end; not `clock_violations`.
+/// Sets the facts about an archive from its definitions, from the counts of its reader (`counted`),
+/// and from the `outcome` of the first complete pass; without `clock_violations`.
 void summarize_trace(const TraceDefinitions& trace, const Placement& placement,
                      const EventSource::Counts& counted, const ReplayOutcome& outcome,
                      TraceSummary& summary);
@@ -25,26 +25,26 @@ struct PlayedScenario {
   const TraceDefinitions& trace;
   const ReplayOutcome& outcome;
   const ClippedOverhead& clipped;
-  bool overhead_known;  ///< what recording cost
+  bool overhead_known;  ///< the cost of recording is known
   bool tells_sockets;   ///< some scenario of the run has a level for sockets
 };
 
-/// Fills the facts about a scenario beyond its times. `result.collectives` are there already.
+/// Sets the facts about a scenario beyond its times. `result.collectives` must be set.
 void summarize_scenario(const PlayedScenario& played, ScenarioResult& result);
 
-/// Time that a rank lost while it waited has a row of its own, and is no part of `mpi`: waits that
-/// are longer than that are shortened.
+/// Losses of a rank while it waited have a row of their own, and are no part of `mpi`: waits that
+/// exceed `mpi` are shortened.
 void keep_waits_in_mpi(RankResult& rank);
 
-/// Where no MPI_Finalize ends a rank (its program was killed), a thread may compute beyond the end
-/// of the run, which is that of the last main thread or call: what it does there is no part of it.
+/// If no MPI_Finalize ends a rank (its program was killed), a thread may compute beyond the end of
+/// the run, which is that of the last main thread or call: that time is removed.
 void end_with_the_run(RankResult& rank);
 
-/// The same with bins counted from the start of the run, not in the clock of the replay, and with
-/// its span.
+/// The same with bins relative to the start of the run instead of the clock of the replay, and with
+/// its length.
 LinkLoads from_the_start(LinkLoads links, const ScenarioResult& result);
 
-/// The functions that compute, in the order of `names`.
+/// The functions with compute, in the order of `names`.
 std::vector<FunctionResult> compute_of_functions(const std::vector<FunctionName>& names,
                                                  const FunctionTotals& totals,
                                                  const TraceDefinitions& trace);

@@ -13,7 +13,8 @@
 namespace rubato {
 namespace {
 
-/// Libraries that went past the tracer in any of the jobs; unknown where one of them does not say.
+/// Libraries that bypassed the tracer in any of the jobs; unknown if one of them does not have the
+/// information.
 void join_unwatched(std::map<std::string, std::string>& all,
                     const std::map<std::string, std::string>& more) {
   const auto first = all.find(schema::kUnwatched);
@@ -28,7 +29,7 @@ void join_unwatched(std::map<std::string, std::string>& all,
   }
 }
 
-/// The list with each rank moved; equal lists stay one.
+/// The list with each rank shifted; equal lists stay shared.
 class MovedMembers {
  public:
   explicit MovedMembers(int by) : by_(by) {}
@@ -124,13 +125,13 @@ class JoinedSource : public EventSource {
  private:
   struct Part {
     EventSource* source;
-    double start = 0;  ///< ticks behind the begin of the first job
+    double start = 0;  ///< ticks after the begin of the first job
     int first_rank = 0;
     uint32_t first_comm = 0;
     size_t first_call = 0;
-    double ratio = 1;             ///< ticks of the first job's clock in one of its own
+    double ratio = 1;             ///< ticks of the first job's clock per tick of its own
     double from = 0, to = 0;      ///< `from` in its own ticks is `to` in those of the first job
-    std::vector<Block> blocks{};  ///< by timeline: what was read last
+    std::vector<Block> blocks{};  ///< by timeline: the last block read
 
     double time(double own) const {
       return ratio == 1 ? own - from + to : std::round((own - from) * ratio) + to;
@@ -187,7 +188,7 @@ class JoinedSource : public EventSource {
       threads.push_back(thread);
     }
     all.threads = std::move(threads);
-    all.wildcards = WildcardsKnown::kNone;  // nobody matches them anew
+    all.wildcards = WildcardsKnown::kNone;  // they are not matched again
     join_unwatched(all.properties, more.properties);
     all.one_clock = false;
     parts_.push_back(std::move(part));
@@ -205,7 +206,7 @@ class JoinedSource : public EventSource {
     }
   }
 
-  /// The time of the first record, in ticks of its own; nothing is read before or behind.
+  /// The time of the first record, in its own ticks; the source stays at its start.
   static double begin_of(EventSource& source) {
     double begin = std::numeric_limits<double>::infinity();
     for (int timeline = 0; timeline < source.definitions().timelines(); ++timeline) {
@@ -261,7 +262,7 @@ class JoinedSource : public EventSource {
     action.comm += part.first_comm;
   }
 
-  /// Each call with actions of its own.
+  /// Gives each call actions of its own.
   static void translate(const Part& part, Block& own, Block& block) {
     block.clear();
     block.common.reset();

@@ -32,7 +32,7 @@ double TextDefinitions::number(const TextLine& line, const std::string& word) co
       if (std::abs(value) <= kMost) return value;
       fail(line, "'" + word + "' is beyond the numbers of a trace, 2^53");
     }
-  } catch (const std::logic_error&) {  // of stod
+  } catch (const std::logic_error&) {  // from stod
   }
   fail(line, "'" + word + "' is not a number");
 }
@@ -103,7 +103,7 @@ void TextDefinitions::define(int ranks, std::vector<int> nodes, std::vector<int>
                              const std::vector<TextLine>& definitions,
                              const std::map<int, int>& threads) {
   nodes.resize(ranks, 0);
-  // Without holes, as models have a place for each.
+  // Without gaps, because models have arrays by node.
   std::map<int, int> numbers;
   for (const int node : nodes) numbers[node] = 0;
   int next = 0;
@@ -151,7 +151,7 @@ void TextDefinitions::define_communicator(const TextLine& line) {
   if (line.words.size() < 3) fail(line, "write comm NUMBER RANK...");
   const auto [entry, is_new] =
       comms.emplace(whole_number(line, line.words[1]), static_cast<uint32_t>(trace.comms.size()));
-  if (!is_new) fail(line, "communicator " + line.words[1] + " is there already");
+  if (!is_new) fail(line, "communicator " + line.words[1] + " is defined already");
   Communicator comm;
   comm.name = "comm " + line.words[1];
   std::vector<int32_t> members;
@@ -162,7 +162,7 @@ void TextDefinitions::define_communicator(const TextLine& line) {
     }
     members.push_back(rank_named(line, i));
     if (std::count(members.begin(), members.end(), members.back()) > 1)
-      fail(line, "rank " + line.words[i] + " is there twice");
+      fail(line, "rank " + line.words[i] + " occurs twice");
   }
   comm.set_members(std::move(members));
   trace.comms.push_back(std::move(comm));
@@ -176,7 +176,7 @@ void TextDefinitions::define_window(TextLine line) {
   window.window = true;
   const auto index = static_cast<uint32_t>(trace.comms.size());
   if (!windows.emplace(whole_number(line, line.words[1]), index).second)
-    fail(line, "window " + line.words[1] + " is there already");
+    fail(line, "window " + line.words[1] + " is defined already");
   trace.comms.push_back(std::move(window));
 }
 
@@ -202,7 +202,7 @@ int32_t TextDefinitions::rank_named(const TextLine& line, size_t word) const {
 }
 
 void TextDefinitions::check_threads() const {
-  std::map<int, std::set<int>> threads;  // beside the main one
+  std::map<int, std::set<int>> threads;  // without the main one
   for (const TextLine& line : lines) {
     if (line.thread > 0) threads[line.rank].insert(line.thread);
   }
@@ -233,7 +233,7 @@ std::optional<std::string> TextDefinitions::take_option(TextLine& line,
                                                         const std::string& keyword) const {
   const auto found = std::find(line.words.begin(), line.words.end(), keyword);
   if (found == line.words.end()) return {};
-  if (found + 1 == line.words.end()) fail(line, "nothing stands behind '" + keyword + "'");
+  if (found + 1 == line.words.end()) fail(line, "'" + keyword + "' has no value");
   std::string word = *(found + 1);
   line.words.erase(found, found + 2);
   return word;

@@ -73,8 +73,7 @@ const std::map<std::string, OneSidedCall> kOneSidedCalls = {
     {"win_complete", OneSidedCall::kClose},
     {"win_wait", OneSidedCall::kClose}};
 
-/// The collective of that name; `started` says whether it is a nonblocking one, such as
-/// "ibarrier".
+/// The collective of that name; sets `started` for a nonblocking one, such as "ibarrier".
 std::optional<CollectiveOp> collective_of(const std::string& name, bool& started) {
   started = name == "comm_idup";
   if (started) return CollectiveOp::kCreateHandle;
@@ -195,7 +194,7 @@ class TextSource : public EventSource {
       calls_[text_.trace.rank_of(timeline)]->end(text_.trace.thread_of(timeline));
   }
 
-  /// Index of an MPI call in the table, which grows as names turn up.
+  /// Index of an MPI call in the table, which grows with new names.
   int32_t call(const std::string& name) {
     for (size_t i = 0; i < text_.trace.calls.size(); ++i) {
       if (text_.trace.calls[i].name == name) return static_cast<int32_t>(i);
@@ -227,7 +226,7 @@ class TextSource : public EventSource {
     }
   }
 
-  /// Bytes to each member, which stand behind "parts", taken out of the words.
+  /// The bytes for each member, given after "parts"; removes them from the words.
   std::vector<uint64_t> take_parts(TextLine& line) const {
     const auto found = std::find(line.words.begin(), line.words.end(), "parts");
     std::vector<uint64_t> parts;
@@ -237,12 +236,12 @@ class TextSource : public EventSource {
     return parts;
   }
 
-  /// Notes the line of the program that makes a call, "FILE:LINE" behind "at", and takes it out of
+  /// Notes the line of the program that makes a call, "FILE:LINE" after "at", and removes it from
   /// the words.
   void take_site(TextLine& line) {
     const auto at = std::find(line.words.begin(), line.words.end(), "at");
     if (at == line.words.end()) return;
-    if (at + 1 == line.words.end()) text_.fail(line, "nothing stands behind 'at'");
+    if (at + 1 == line.words.end()) text_.fail(line, "'at' has no value");
     const std::string& place = *(at + 1);
     const size_t colon = place.find_last_of(':');
     if (colon == std::string::npos) text_.fail(line, "write 'at FILE:LINE'");
@@ -260,7 +259,7 @@ class TextSource : public EventSource {
     const std::string& name = line.words[2];
     const auto known = numbers_of_functions_.find(name);
     if (known == numbers_of_functions_.end())
-      text_.fail(line, "write 'function NAME' right behind the times");
+      text_.fail(line, "write 'function NAME' right after the times");
     FunctionClock::Function function;
     for (size_t i = 0; i < chosen_functions_.size(); ++i) {
       if (is_function(name, chosen_functions_[i])) function.chosen |= uint64_t{1} << i;
@@ -293,7 +292,7 @@ class TextSource : public EventSource {
         dots == std::string::npos ? enter : text_.number(line, line.words[0].substr(dots + 2));
     const std::string& what = line.words[1];
     if (partitioned && what != "isend" && what != "irecv")
-      text_.fail(line, "only isend and irecv go in partitions");
+      text_.fail(line, "only isend and irecv can be partitioned");
     const auto record = [&](double time, auto method, auto... arguments) {
       const int timeline = text_.trace.timelines_of(line.rank)[line.thread];
       calls_[line.rank]->record(line.thread, ++events_[timeline], time, method, arguments...);
@@ -366,8 +365,7 @@ class TextSource : public EventSource {
       if (line.words.size() > 2) {
         const Request id = key(line, text_.whole_number(line, line.words[2]));
         if (!partitioned_sends_.count(id))
-          text_.fail(line,
-                     "request " + line.words[2] + " is no message in partitions that was started");
+          text_.fail(line, "request " + line.words[2] + " is no started partitioned message");
         record(enter, &CallBuilder::partition_ready, id.second);
       }
     } else if (what == "start") {
@@ -431,7 +429,7 @@ class TextSource : public EventSource {
     record(leave, &CallBuilder::leave, name);
   }
 
-  /// What a thread of a rank does to another one, or that it begins or ends.
+  /// A thread of a rank creates or joins another one, begins or ends.
   template <typename Record, typename Silently>
   void thread_step(const TextLine& line, double enter, double leave, double lost, Record record,
                    Silently record_silently) {
@@ -456,7 +454,7 @@ class TextSource : public EventSource {
     uint64_t sent;
     uint64_t received;
   };
-  /// A call that completes requests, or tests them in vain.
+  /// A call that completes requests, or tests them without success.
   template <typename Record>
   void complete(const TextLine& line, double leave, Record record) {
     const bool in_vain = line.words.size() > 2 && line.words[2] == "not";
@@ -471,7 +469,7 @@ class TextSource : public EventSource {
       }
       if (cancelled) {
         if (sends_.erase(id) + partitioned_sends_.erase(id) + receives_.erase(id) == 0)
-          text_.fail(line, "request " + line.words[i] + " is no message that is under way");
+          text_.fail(line, "request " + line.words[i] + " is no message in progress");
         record(leave, &CallBuilder::cancelled, id.second);
         continue;
       }
@@ -505,9 +503,9 @@ class TextSource : public EventSource {
     }
   }
 
-  /// A call of one-sided communication. What is put at a target shares a number until it completes,
-  /// and what is got from it another one, which is complete at both ends at once, as tracers have
-  /// it; operations with a request have their own.
+  /// A call of one-sided communication. Puts to a target share a number until they complete. Gets
+  /// from it share another number, and complete at both ends at once, as in tracers; operations
+  /// with a request have a number of their own.
   template <typename Record, typename Peer>
   void one_sided(const TextLine& line, int number_of_window, int request, double enter,
                  double leave, Record record, Peer peer) {
@@ -598,11 +596,11 @@ class TextSource : public EventSource {
     }
   }
 
-  /// Numbers of operations towards a target; 0: none.
+  /// Numbers of operations in progress with a target; 0: none.
   struct UnderWay {
     uint64_t puts = 0;
     uint64_t gets = 0;
-    std::vector<uint64_t> requests;  ///< puts that have one, whose remote end is to come
+    std::vector<uint64_t> requests;  ///< puts with a request that are not complete at the target
   };
   struct PostedText {
     int32_t source;
@@ -613,7 +611,7 @@ class TextSource : public EventSource {
 
   TextDefinitions text_;
   std::vector<std::unique_ptr<RankCalls>> calls_;  ///< by rank
-  std::vector<uint64_t> events_;                   ///< by timeline: how many there are
+  std::vector<uint64_t> events_;                   ///< by timeline: number of events
   std::vector<std::string> chosen_functions_;      ///< to be timed
   std::optional<FunctionTimes> function_times_;
   bool totals_functions_ = false;
@@ -627,14 +625,14 @@ class TextSource : public EventSource {
   std::optional<CallPlaces> places_;
   std::map<Request, PostedText> receives_;
   std::map<Request, CollectiveText> collectives_;
-  // By rank and request: what is under way, and persistent collectives.
+  // By rank and request: those in progress, and persistent collectives.
   std::set<Request> sends_;
   std::set<Request> partitioned_sends_;
   std::set<Request> among_neighbours_;
   std::set<Request> prepared_among_neighbours_;
   /// By rank and window, then by target.
   std::map<std::pair<int, uint32_t>, std::map<int32_t, UnderWay>> under_way_;
-  /// Number and window of what has a request, and whether it fetches; by rank and request.
+  /// Number and window of an operation with a request, and whether it fetches; by rank and request.
   std::map<Request, std::tuple<uint64_t, uint32_t, bool>> operations_;
   std::map<std::tuple<int, uint32_t, bool>, uint32_t> groups_;  ///< by rank, window, exposure
   uint64_t last_operation_ = 0;

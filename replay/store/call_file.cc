@@ -19,7 +19,7 @@ constexpr size_t kBuffer = 1 << 20;  ///< bytes that are written at once
 
 }  // namespace
 
-CallFile::CallFile(size_t room) : room_(room) {
+CallFile::CallFile(size_t capacity) : capacity_(capacity) {
   const char* directory = std::getenv("TMPDIR");
   directory_ = directory && *directory ? directory : "/tmp";
 }
@@ -40,17 +40,17 @@ uint64_t CallFile::append(std::span<const std::byte> bytes) {
   if (keep(bytes, kept)) return kept;
   buffer_.reserve(kBuffer);  // at once: each time that it grew would touch new memory
   if (buffer_.size() + bytes.size() > kBuffer) write_out();
-  const uint64_t offset = room_ + written_ + buffer_.size();
+  const uint64_t offset = capacity_ + written_ + buffer_.size();
   buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
   return offset;
 }
 
-/// True, and sets `offset`, when there was room for `bytes` in memory. A later piece that is
-/// smaller may still find some.
+/// True, and sets `offset`, if there was space for `bytes` in memory. A later, smaller piece may
+/// still fit.
 bool CallFile::keep(std::span<const std::byte> bytes, uint64_t& offset) {
   const size_t begin = (kept_bytes_ + 7) / 8 * 8;
-  if (begin + bytes.size() > room_) return false;
-  if (!kept_) kept_.reset(new std::byte[room_]);  // what is not touched takes no memory
+  if (begin + bytes.size() > capacity_) return false;
+  if (!kept_) kept_.reset(new std::byte[capacity_]);  // untouched pages take no memory
   std::copy(bytes.begin(), bytes.end(), kept_.get() + begin);
   kept_bytes_ = begin + bytes.size();
   offset = begin;
@@ -67,7 +67,7 @@ void CallFile::write_out() {
 void CallFile::open() {
   file_ = ::open(directory_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (file_ >= 0) return;
-  // Some file systems cannot make a file without a name.
+  // Some file systems cannot create unnamed files.
   std::string name = directory_ + "/rubato-XXXXXX";
   file_ = ::mkostemp(name.data(), O_CLOEXEC);
   if (file_ < 0) fail("cannot be made");
@@ -76,8 +76,8 @@ void CallFile::open() {
 
 void CallFile::read(uint64_t offset, std::span<std::byte> to) const {
   assert(!kept_at(offset));
-  offset -= room_;
-  // What was appended at once was not cut: a piece of it is in the file or in the buffer.
+  offset -= capacity_;
+  // The bytes of one append are not split: they are all in the file or all in the buffer.
   if (offset >= written_) {
     std::copy_n(buffer_.begin() + static_cast<ptrdiff_t>(offset - written_), to.size(), to.begin());
     return;
@@ -86,11 +86,11 @@ void CallFile::read(uint64_t offset, std::span<std::byte> to) const {
 }
 
 void CallFile::overwrite(uint64_t offset, std::span<const std::byte> bytes) {
-  if (offset < room_) {
+  if (offset < capacity_) {
     std::copy(bytes.begin(), bytes.end(), kept_.get() + offset);
     return;
   }
-  offset -= room_;
+  offset -= capacity_;
   if (offset >= written_) {
     std::copy(bytes.begin(), bytes.end(),
               buffer_.begin() + static_cast<ptrdiff_t>(offset - written_));
@@ -100,9 +100,9 @@ void CallFile::overwrite(uint64_t offset, std::span<const std::byte> bytes) {
 }
 
 void CallFile::fail(const char* what) const {
-  throw InputError(directory_ + ": the file that holds the calls of the archive meanwhile " + what +
-                   " (" + std::strerror(errno) +
-                   "); it takes up to the archive's size; TMPDIR says where it goes");
+  throw InputError(directory_ + ": the temporary file of the archive's calls " + what + " (" +
+                   std::strerror(errno) +
+                   "); it needs up to the archive's size; TMPDIR sets its directory");
 }
 
 }  // namespace rubato

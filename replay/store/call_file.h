@@ -9,12 +9,13 @@
 
 namespace rubato {
 
-/// Bytes that are written once, but for a few that are written over (late_actions.h), and read
-/// repeatedly: the first ones in memory, the rest in an unnamed file. Both vanish with their owner.
+/// Bytes that are written once, except for a few that are overwritten (late_actions.h), and read
+/// repeatedly: the first ones in memory, the rest in an unnamed file. Both are deleted with their
+/// owner.
 class CallFile {
  public:
-  /// The first `room` bytes stay in memory. The file will be in $TMPDIR, else in /tmp.
-  explicit CallFile(size_t room);
+  /// The first `capacity` bytes stay in memory. The file will be in $TMPDIR, else in /tmp.
+  explicit CallFile(size_t capacity);
   ~CallFile();
   CallFile(const CallFile&) = delete;
   CallFile& operator=(const CallFile&) = delete;
@@ -27,13 +28,13 @@ class CallFile {
   /// Address of bytes that stayed in memory, else null; aligned to eight bytes at the beginning of
   /// an append(). `offset` was returned by append(), or lies within its bytes.
   const std::byte* kept_at(uint64_t offset) const {
-    return offset < room_ ? kept_.get() + offset : nullptr;
+    return offset < capacity_ ? kept_.get() + offset : nullptr;
   }
-  /// Fills `to` with the bytes from `offset` on, which must be there and not have stayed in memory.
-  /// Errors: InputError when the disk fails.
+  /// Fills `to` with the bytes from `offset` on, which must exist and must not have stayed in
+  /// memory. Errors: InputError when the disk fails.
   void read(uint64_t offset, std::span<std::byte> to) const;
-  /// Puts `bytes` in the place of as many from `offset` on, which came with one append(). Errors:
-  /// InputError when the disk fails.
+  /// Overwrites bytes from `offset` on, which belong to one append(). Errors: InputError when the
+  /// disk fails.
   void overwrite(uint64_t offset, std::span<const std::byte> bytes);
 
  private:
@@ -43,12 +44,12 @@ class CallFile {
   [[noreturn]] void fail(const char* what) const;
 
   std::string directory_;
-  size_t room_;                        ///< bytes in memory; offsets in the file begin behind them
-  std::unique_ptr<std::byte[]> kept_;  ///< those, once there are some
+  size_t capacity_;                    ///< bytes in memory; offsets in the file begin after them
+  std::unique_ptr<std::byte[]> kept_;  ///< the bytes in memory, if there are some
   size_t kept_bytes_ = 0;
   int file_ = -1;
   uint64_t written_ = 0;           ///< bytes in the file
-  std::vector<std::byte> buffer_;  ///< what follows them
+  std::vector<std::byte> buffer_;  ///< the bytes after them
 };
 
 }  // namespace rubato

@@ -1,13 +1,12 @@
 #pragma once
 
 // Where calls are made: the innermost function of the program and the line that makes the call, and
-// in which functions the timeline was since the call before. Kept beside the calls, by event, and
-// only where somebody asks for it: without functions and call sites on record a replay knows
-// nothing of it.
+// the functions of the timeline since the previous call. Stored beside the calls, by event, and
+// only if requested: without functions and call sites in the archive there is nothing to store.
 //
-// Words of 32 bits, of calls at which something is new:
+// Words of 32 bits, for calls at which something changes:
 //
-//   events since the entry before (20 bits) | parts (8) | kMoved | kFar
+//   events since the previous entry (20 bits) | parts (8) | kMoved | kFar
 //   kFar: the upper bits of those events, 1 word       kMoved: function, call site
 //   of each part: function, ticks as float
 //
@@ -27,11 +26,11 @@ namespace rubato {
 struct CallPlace {
   uint32_t function = kNoPlace;  ///< index into EventSource::functions()
   uint32_t site = kNoPlace;      ///< index into EventSource::call_sites()
-  /// Where the timeline was since the call before; where it was in no function is left out.
+  /// The functions of the timeline since the previous call; time outside of functions is omitted.
   std::vector<FunctionPart> before;
 };
 
-/// The places of all calls. Timelines may be filled at once, each by one thread. Errors: as
+/// The places of all calls. Timelines may be filled concurrently, each by one thread. Errors: as
 /// CallFile's.
 class CallPlaces final : public PlaceSink {
  public:
@@ -46,8 +45,8 @@ class CallPlaces final : public PlaceSink {
    public:
     Reader(const CallPlaces& places, int timeline) : places_(&places), timeline_(timeline) {}
 
-    /// The place of the call that begins at `event`, which is no smaller than that of the question
-    /// before. Valid until the next question.
+    /// The place of the call that begins at `event`. REQUIRES: not smaller than in the previous
+    /// call of at(). Valid until the next one.
     const CallPlace& at(uint64_t event);
 
    private:
@@ -57,19 +56,19 @@ class CallPlaces final : public PlaceSink {
 
     const CallPlaces* places_;
     int timeline_;
-    size_t chunks_ = 0;            ///< that were loaded
-    std::vector<uint32_t> chunk_;  ///< the last of these
+    size_t chunks_ = 0;            ///< number of loaded chunks
+    std::vector<uint32_t> chunk_;  ///< the last loaded one
     size_t next_ = 0;              ///< index into chunk_
     bool is_read_ = false;         ///< coming_ is the next entry
     bool is_over_ = false;
-    uint64_t entry_ = 0;     ///< event of the entry that was read last
-    uint64_t answered_ = 0;  ///< event of the last question
+    uint64_t entry_ = 0;     ///< event of the entry read last
+    uint64_t answered_ = 0;  ///< event of the last call of at()
     CallPlace coming_;
     CallPlace place_;
   };
 
  private:
-  static constexpr size_t kChunk = 1024;  ///< words, and one entry more
+  static constexpr size_t kChunk = 1024;  ///< words, without the last entry
   static constexpr uint32_t kMoved = 1u << 28, kFar = 1u << 29;
   static constexpr uint64_t kNear = (1 << 20) - 1;
 

@@ -13,7 +13,7 @@ constexpr size_t kMostRoom = 64 << 20;
 
 }  // namespace
 
-size_t CallStore::room_for(size_t timelines) {
+size_t CallStore::capacity_for(size_t timelines) {
   return std::clamp(kRoom * timelines, kLeastRoom, kMostRoom);
 }
 
@@ -56,7 +56,7 @@ void CallStore::close(int timeline) {
   Timeline& t = timelines_[timeline];
   if (t.writing && !t.writing->packer.empty()) write(t);
   if (t.writing && !t.writing->open_in_file.empty())
-    throw std::logic_error("CallStore: an action that was let go is not settled");
+    throw std::logic_error("CallStore: a released action is not settled");
   t.writing.reset();
 }
 
@@ -75,7 +75,7 @@ void CallStore::write(Timeline& timeline) {
   for (const auto& [number, action] : writing.open_in_piece)
     writing.open_in_file[number] = offset + writing.packer.place_of_action(action);
   writing.open_in_piece.clear();
-  writing.packer.tell(uses_);
+  writing.packer.add_to(uses_);
 }
 
 void CallStore::settle_action(Writing& writing, const LateActions::Settled& settled) {
@@ -88,7 +88,7 @@ void CallStore::settle_action(Writing& writing, const LateActions::Settled& sett
   }
   const auto open = writing.open_in_file.find(settled.number);
   if (open == writing.open_in_file.end())
-    throw std::logic_error("CallStore: an action is settled that was not let go");
+    throw std::logic_error("CallStore: an action is settled that was not released");
   const std::lock_guard lock(writing_);
   file_.overwrite(open->second, std::as_bytes(std::span(&action, 1)));
   if (action.kind == ActionKind::kSend && action.flags & kSynchronous)

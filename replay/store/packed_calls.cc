@@ -14,10 +14,10 @@ namespace rubato {
 namespace {
 
 constexpr size_t kActions = 320;  ///< of a piece: 10 KiB
-constexpr size_t kShapes = 256;   ///< of a piece: 6 KiB; far below what 14 bits hold
-constexpr size_t kTable = 2048;   ///< a power of two, far above what shapes a piece may have
+constexpr size_t kShapes = 256;   ///< of a piece: 6 KiB; far below the limit of 14 bits
+constexpr size_t kTable = 2048;   ///< a power of two, far above the number of shapes in a piece
 
-constexpr int kMostAlike = 4;  ///< shapes that differ in their slots alone
+constexpr int kMostAlike = 4;  ///< shapes that differ only in their slots
 
 /// An action as words: kind, flags, op, comm | peer, slot | bytes | tag, order. A collective has
 /// its order in place of the slot, and another number of bytes in the last word.
@@ -29,7 +29,7 @@ static_assert(sizeof(ActionWords) == sizeof(Action) && offsetof(Action, message)
               offsetof(MessageAction, slot) == 4 && offsetof(MessageAction, bytes) == 8 &&
               offsetof(MessageAction, tag) == 16 && offsetof(MessageAction, order) == 20);
 
-// What of the second and fourth word belongs to the shape, by kind: neither slots nor orders.
+// The bits of the second and fourth word that belong to the shape, by kind: no slots and orders.
 constexpr uint64_t kSecondMask = UINT32_MAX;
 constexpr std::array<uint64_t, kActionKinds> fourth_masks() {
   std::array<uint64_t, kActionKinds> masks{};
@@ -40,7 +40,7 @@ constexpr std::array<uint64_t, kActionKinds> fourth_masks() {
 }
 constexpr std::array<uint64_t, kActionKinds> kFourthMasks = fourth_masks();
 
-/// True when two actions differ in nothing but slot and order.
+/// True when two actions differ at most in slot and order.
 inline bool same_but_requests(const Action& a, const Action& b) {
   const ActionWords x(a), y(b);
   const uint64_t fourth_mask = kFourthMasks[static_cast<size_t>(a.kind)];
@@ -129,7 +129,7 @@ inline bool CallPacker::equals(const CallShape& shape, const Call& call, uint64_
 }
 
 inline uint16_t CallPacker::shape_of(const Call& call, uint64_t records, const Action* actions) {
-  // What came behind the last one before comes mostly again.
+  // The successor of the previous shape is mostly the same as last time.
   const uint16_t before = last_;
   if (before != kNone) {
     const uint16_t guess = follower_[before];
@@ -145,7 +145,7 @@ inline uint16_t CallPacker::shape_of(const Call& call, uint64_t records, const A
   const Call& call = block.calls[number];
   const Action* actions = block.actions.data() + call.first_action;
   event_ = call.event;
-  make_room(kMostTimes + size_t{5} * call.actions);
+  make_space(kMostTimes + size_t{5} * call.actions);
   const size_t before = used_;
   add_times(call.enter, call.leave, shape);
   const CallShape& what = shapes_[shape];
@@ -175,7 +175,7 @@ size_t CallPacker::add_alike(const Block& block, size_t number) {
   for (; next != end && used_ < kUnits; ++next) {
     if (!same_head(shape, *next, next->event - event_)) break;
     event_ = next->event;
-    make_room(kMostTimes);
+    make_space(kMostTimes);
     add_times(next->enter, next->leave, last_);
   }
   const auto alike = static_cast<size_t>(next - first - 1);
@@ -187,7 +187,7 @@ uint32_t CallPacker::add_alone(const Block& block, size_t number) {
   if (taken_) start_piece();
   const Call& call = block.calls[number];
   const Action* actions = block.actions.data() + call.first_action;
-  // Nobody finds it: neither the table nor the call before knows of it.
+  // It cannot be found: it is not in the table, and is no successor.
   last_ = add_shape(call, call.event - event_, actions, false);
   add_call(block, number, last_);
   return shapes_[last_].first_action;
@@ -240,7 +240,7 @@ void CallPacker::add_records(const Block& block, size_t number) {
   const size_t first = block.calls[number].first_record;
   const size_t end =
       number + 1 < block.calls.size() ? block.calls[number + 1].first_record : block.records.size();
-  make_room(2 + 5 * (end - first));
+  make_space(2 + 5 * (end - first));
   put(end - first, 2);
   for (size_t i = first; i < end; ++i) {
     put(std::bit_cast<uint64_t>(block.records[i].time), 4);
@@ -263,7 +263,7 @@ PackedPiece CallPacker::take() {
   return {{piece_.data(), bytes}, header_.head_bytes()};
 }
 
-void CallPacker::tell(CallUses& uses) const {
+void CallPacker::add_to(CallUses& uses) const {
   for (const CallShape& shape : shapes_) uses.names.insert(shape.name);
   for (const Action& action : actions_) {
     if (action.kind == ActionKind::kSend && action.flags & kSynchronous)
@@ -321,7 +321,7 @@ SharedShapes::Shapes SharedShapes::find(std::span<const CallShape> shapes,
 }
 
 void CallUnpacker::start(const PiecePlace& place) {
-  // All aligned: what lies before has a multiple of eight bytes.
+  // All parts are aligned: the sizes of those before are multiples of eight bytes.
   static_assert(sizeof(PieceHeader) % 8 == 0 && sizeof(CallShape) % 8 == 0);
   const std::byte* const kept = file_->kept_at(place.offset);
   const std::byte* const head = kept ? kept : read_head(place);

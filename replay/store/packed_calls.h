@@ -2,24 +2,24 @@
 
 // Calls of one timeline in about six bytes each; a Block takes seventy.
 //
-// Programs repeat themselves. So a piece of packed calls holds every *shape* once (the call and its
-// actions in full, with the slots of its requests) and then, per call, the number of its shape and
-// its times as distances to the time before. If calls differ in their slots alone, the first few
-// get a shape each; later ones share an *open* shape and carry their slots. (So do numbered calls,
-// those of ranks with threads.)
+// Programs repeat themselves. So a piece of packed calls contains every *shape* once (the call and
+// its actions in full, with the slots of its requests) and then, per call, the number of its shape
+// and its times as differences from the previous time. If calls differ only in their slots, the
+// first few get a shape each; later ones share an *open* shape and have their own slots. (So do
+// numbered calls, those of ranks with threads.)
 //
 //   PieceHeader | CallShape[shapes] | Action[actions] | uint16_t[units]
 //
 //   unit 0             form (2 bits) | number of the shape (14)
-//   times, by form     kShort: ticks since the leave before, ticks from enter to leave (1 unit
-//   each)
+//   times, by form     kShort: ticks since the previous leave, ticks from enter to leave (1 unit
+//                      each)
 //                      kMiddle: the same in 2 units each
 //                      kFull: enter, leave as double, 4 units each
-//   for each action    of an open shape, that has a request: its slot, 1 unit, or kFarSlot and 2
-//                      more; that is numbered: its order, 2 units
-//   records, if kept   their number, 2 units; of each the time as double, 4 units, and phase, 1
+//   for each action    of an open shape, with a request: its slot, 1 unit, or kFarSlot and 2
+//                      more; if numbered: its order, 2 units
+//   records, if kept   their number, 2 units; for each the time as double, 4 units, and phase, 1
 //
-// A piece stands on its own, and is read forwards.
+// A piece is self-contained, and is read forwards.
 
 #include <array>
 #include <bit>
@@ -38,7 +38,7 @@ namespace rubato {
 
 class CallFile;
 
-/// How the times of a call are written, beside the number of its shape.
+/// The format of a call's times, in the same unit as the number of its shape.
 enum TimesForm : uint16_t { kShort = 0, kMiddle = 1 << 14, kFull = 2 << 14, kFormBits = 3 << 14 };
 
 /// A slot that does not fit into one unit.
@@ -50,8 +50,8 @@ struct PieceHeader {
   uint64_t event = 0;  ///< and its event
   uint32_t shapes = 0;
   uint32_t actions = 0;
-  uint32_t numbered = 0;  ///< 1 from the first piece on in which an action is
-  uint32_t longest = 0;   ///< units that a call takes at most
+  uint32_t numbered = 0;  ///< 1 from the first piece with a numbered action on
+  uint32_t longest = 0;   ///< the largest number of units of a call
 
   /// Bytes before the units.
   size_t head_bytes() const;
@@ -59,9 +59,9 @@ struct PieceHeader {
 
 /// The common part of equal calls.
 struct CallShape : CallFacts {
-  uint64_t records = 0;   ///< of the archive since the Enter of the call before
-  uint32_t requests = 0;  ///< open: how many of its actions have a slot
-  bool open = false;      ///< calls bring slots, and orders where it is numbered
+  uint64_t records = 0;   ///< number of records of the archive since the Enter of the previous call
+  uint32_t requests = 0;  ///< open: number of its actions with a slot
+  bool open = false;      ///< its calls have their own slots, and orders if it is numbered
   bool numbered = false;  ///< its actions have an order
 
   bool operator==(const CallShape&) const = default;
@@ -71,24 +71,24 @@ inline size_t PieceHeader::head_bytes() const {
   return sizeof(PieceHeader) + shapes * sizeof(CallShape) + actions * sizeof(Action);
 }
 
-/// A call whose shape is known.
+/// A call with a known shape.
 struct KnownCall {
-  uint32_t enter;  ///< number of the record in which it begins
-  uint32_t leave;  ///< and ends
+  uint32_t enter;  ///< number of the record with which it begins
+  uint32_t leave;  ///< number of the record with which it ends
   uint16_t shape;
   bool operator==(const KnownCall&) const = default;
 };
 
-/// What occurs among calls.
+/// What occurs among the calls.
 struct CallUses {
   std::set<uint16_t> names;  ///< indices into TraceDefinitions::calls
   bool synchronous_sends = false;
 };
 
-/// A piece as it goes into the file.
+/// A piece as written to the file.
 struct PackedPiece {
   std::span<const std::byte> bytes;
-  size_t head;  ///< how many of them are before the units
+  size_t head;  ///< number of bytes before the units
 };
 
 /// Packs the calls of one timeline, in order.
@@ -96,39 +96,39 @@ class CallPacker {
  public:
   explicit CallPacker(bool with_records);
 
-  /// The next call of `block`: the `number`-th. Returns the number of its shape in this piece.
+  /// Adds the `number`-th call of `block`. Returns the number of its shape in this piece.
   uint16_t add(const Block& block, size_t number);
-  /// Behind the `number`-th call, which was added last and does nothing: adds those that are like
-  /// it, until the piece is full. Returns how many.
+  /// To be called after the `number`-th call was added, if it has no actions: adds the equal calls
+  /// that follow it, until the piece is full. Returns their number.
   size_t add_alike(const Block& block, size_t number);
-  /// Likewise, but of an action more will be known later: no other call shares its shape. Returns
-  /// the number of its first action in this piece.
+  /// Likewise, but an action will be known later, so no other call shares its shape. Returns the
+  /// number of its first action in this piece.
   uint32_t add_alone(const Block& block, size_t number);
-  /// An action of a piece that was not taken yet, by its number.
+  /// An action of the current piece, by its number.
   Action& action(uint32_t number) { return actions_[number]; }
-  /// Where it lies in the piece that was taken last, in bytes.
+  /// The offset of an action in the piece that was taken last, in bytes.
   size_t place_of_action(uint32_t number) const {
     return sizeof(PieceHeader) + header_.shapes * sizeof(CallShape) + number * sizeof(Action);
   }
 
-  // For callers that know calls by their shapes (loop_cache.h); a piece must have been begun.
-  /// True when calls of a shape bring slots along.
+  // For callers that know the shapes of calls (loop_cache.h). REQUIRES: a piece has been begun.
+  /// True when the calls of a shape have their own slots.
   bool is_open(uint16_t shape) const { return shapes_[shape].open; }
-  /// Number of the record in which the next call begins, if it is of this shape.
+  /// Number of the record with which the next call begins, if it has this shape.
   uint64_t event_of_next(uint16_t shape) const { return event_ + shapes_[shape].records; }
   /// Adds calls of shapes that are not open. `first_event` is the number of their record 0; `ticks`
   /// returns the time of a record as int64_t.
   template <typename Ticks>
   void add_known(std::span<const KnownCall> calls, uint64_t first_event, Ticks ticks);
 
-  /// True when it is time to take the piece: it has reached some 10 to 30 KiB.
+  /// True when the piece should be taken: it has reached some 10 to 30 KiB.
   bool full() const { return full_ || used_ >= kUnits; }
   bool empty() const { return taken_; }
 
   /// The calls since the last take(); valid until the next add().
   PackedPiece take();
   /// Adds the uses of those calls to `uses`.
-  void tell(CallUses& uses) const;
+  void add_to(CallUses& uses) const;
 
  private:
   static constexpr uint16_t kNone = UINT16_MAX;
@@ -150,24 +150,24 @@ class CallPacker {
   template <bool kNumbered>
   void add_requests(const Action* actions, uint32_t count);
   void add_records(const Block& block, size_t number);
-  void make_room(size_t units) {
+  void make_space(size_t units) {
     if (used_ + units > units_.size()) units_.resize(2 * (used_ + units));
   }
-  /// There must be room for it.
+  /// REQUIRES: enough space in units_.
   void put(uint64_t value, int units) {
     for (; units > 0; --units, value >>= 16) units_[used_++] = static_cast<uint16_t>(value);
   }
 
   bool with_records_;
-  bool taken_ = true;             ///< the next add() starts a piece
-  bool full_ = false;             ///< of shapes or actions
-  bool may_be_numbered_ = false;  ///< an action was
+  bool taken_ = true;             ///< the next add() begins a piece
+  bool full_ = false;             ///< too many shapes or actions
+  bool may_be_numbered_ = false;  ///< some action was numbered
   double time_ = 0;
   uint64_t event_ = 0;
   PieceHeader header_;
   std::vector<CallShape> shapes_;
   std::vector<Action> actions_;
-  std::vector<uint16_t> follower_;  ///< by shape: the one that came behind it the last time
+  std::vector<uint16_t> follower_;  ///< by shape: its last successor
   std::vector<uint16_t> table_;     ///< shapes by hash, open addressing
   uint16_t last_ = kNone;
   std::vector<uint16_t> units_;  ///< the first used_ of them
@@ -176,13 +176,13 @@ class CallPacker {
 };
 
 inline void CallPacker::add_times(double enter, double leave, uint16_t shape) {
-  constexpr double kMost = 4294967296.0;  // what 2 units hold
+  constexpr double kMost = 4294967296.0;  // the limit of 2 units
   const double before = enter - time_;
   const double length = leave - enter;
   const bool in_range = before >= 0 && before < kMost && length >= 0 && length < kMost;
   const auto ticks_before = static_cast<uint32_t>(in_range ? before : 0);
   const auto ticks = static_cast<uint32_t>(in_range ? length : 0);
-  // As distances only if they give the same times again.
+  // As differences only if they reproduce the times exactly.
   const bool as_distances = in_range && time_ + ticks_before == enter && enter + ticks == leave;
   time_ = leave;
   if (as_distances && (ticks_before | ticks) >> 16 == 0) {
@@ -204,12 +204,12 @@ inline void CallPacker::add_times(double enter, double leave, uint16_t shape) {
 
 template <typename Ticks>
 void CallPacker::add_known(std::span<const KnownCall> calls, uint64_t first_event, Ticks ticks) {
-  constexpr auto kMost = int64_t{1} << 53;  // whole numbers up to there are exact as double
+  constexpr auto kMost = int64_t{1} << 53;  // integers up to this are exact as double
   const bool is_exact = std::abs(time_) < static_cast<double>(kMost);
   int64_t last = is_exact ? static_cast<int64_t>(time_) : 0;
-  // True where `last` is the time of the leave before.
+  // True if `last` is the time of the previous leave.
   bool is_whole = is_exact && static_cast<double>(last) == time_;
-  make_room(kMostTimes * calls.size());
+  make_space(kMostTimes * calls.size());
   uint16_t* out = units_.data() + used_;
   for (const KnownCall& call : calls) {
     const int64_t enter = ticks(call.enter);
@@ -236,15 +236,15 @@ void CallPacker::add_known(std::span<const KnownCall> calls, uint64_t first_even
   last_ = calls.back().shape;
 }
 
-/// Shapes that many pieces share, with the actions of shapes that neither send nor post.
+/// Shapes shared by many pieces, with the actions of shapes that neither send nor post.
 struct CommonShapes : CommonActions {
   std::vector<CallShape> shapes;  ///< with ActionPlace
-  uint32_t own_actions = 0;       ///< actions of each piece that are not here
+  uint32_t own_actions = 0;       ///< number of actions of each piece that are not here
 };
 
 /// Shapes of the pieces being read. In most programs all ranks do the same at the same time, with
 /// different peers. So pieces of many ranks have the same shapes, wait for the same requests and
-/// meet in the same collectives. With hundreds of ranks the shared copy stays in the nearer caches.
+/// enter the same collectives. With hundreds of ranks the shared copy stays in the nearer caches.
 class SharedShapes {
  public:
   using Shapes = std::shared_ptr<const CommonShapes>;
@@ -254,32 +254,32 @@ class SharedShapes {
 
  private:
   std::array<Shapes, 64> known_;  ///< by hash, the last one each
-  CommonShapes wanted_;           ///< by find(); its memory is used again
+  CommonShapes wanted_;           ///< by find(); its memory is reused
 };
 
-/// Where a piece lies in the file.
+/// The location of a piece in the file.
 struct PiecePlace {
   uint64_t offset;
   uint32_t head;   ///< bytes before the units
   uint32_t units;  ///< bytes of those
 };
 
-/// Reads packed calls. Pieces in memory are read in place. Of pieces in the file the head is read
+/// Reads packed calls. Pieces in memory are read in place. For pieces in the file the head is read
 /// at once and the units in windows, since whole pieces of many ranks would take more memory than
-/// everything else. The members that every call uses lie in one cache line.
+/// everything else. The members that every call uses are in one cache line.
 class alignas(kCacheLine) CallUnpacker {
  public:
   CallUnpacker(const CallFile& file, SharedShapes& shapes, bool with_records)
       : with_records_(with_records), file_(&file), known_shapes_(&shapes) {}
 
-  /// The calls of this piece come next.
+  /// Starts to read this piece.
   void start(const PiecePlace& place);
 
-  /// Replaces `block` by the next calls of the piece, up to `at_most`, which share their actions;
+  /// Replaces `block` by the next calls of the piece, at most `at_most`, which share their actions;
   /// false when there are no more.
   bool read(Block& block, size_t at_most);
 
-  /// Replaces the calls of `block`, which come from the same piece, by the next one; false when
+  /// Replaces the calls of `block`, which are from the same piece, by the next one; false when
   /// there is none.
   [[gnu::always_inline]] bool read_next(Block& block) {
     if (!has_more()) return false;
@@ -308,14 +308,14 @@ class alignas(kCacheLine) CallUnpacker {
     const uint16_t slot = *next_++;
     return slot == kFarSlot ? get2() : slot;
   }
-  /// The next call of the piece is in the window; false when there is none.
+  /// Loads the next call of the piece into the window; false when there is none.
   bool has_more() {
     if (next_ > whole_) move_window();
     return next_ != end_;
   }
-  /// What is before the units of a piece that is in the file.
+  /// Reads the part before the units of a piece in the file.
   const std::byte* read_head(const PiecePlace& place);
-  /// The first units of such a piece.
+  /// Reads the first units of such a piece.
   void open_window(const PiecePlace& place);
   void move_window();
   void share_actions(Block& block) const;
@@ -326,7 +326,7 @@ class alignas(kCacheLine) CallUnpacker {
   void read_records(Call& call, Block& block);
 
   const uint16_t* next_ = nullptr;
-  const uint16_t* whole_ = nullptr;  ///< calls that begin up to this are in the window as a whole
+  const uint16_t* whole_ = nullptr;  ///< calls that begin up to here are completely in the window
   const uint16_t* end_ = nullptr;    ///< of the window
   const CallShape* shapes_ = nullptr;
   const CallShape* last_ = nullptr;  ///< of the call that was read last
@@ -337,14 +337,14 @@ class alignas(kCacheLine) CallUnpacker {
 
   uint64_t piece_number_ = 0;  ///< among all that were ever started
   const CallFile* file_;
-  uint64_t offset_ = 0;  ///< in the file: of what follows the window
-  size_t left_ = 0;      ///< bytes of the piece that follow it
+  uint64_t offset_ = 0;  ///< in the file: of the data after the window
+  size_t left_ = 0;      ///< bytes of the piece after it
   SharedShapes* known_shapes_;
-  SharedShapes::Shapes common_;               ///< where shapes_ are
-  const CallShape* packed_shapes_ = nullptr;  ///< as they are in the piece
+  SharedShapes::Shapes common_;               ///< shared copy of shapes_
+  const CallShape* packed_shapes_ = nullptr;  ///< in the format of the piece
   const Action* actions_ = nullptr;           ///< likewise
   PieceHeader header_;
-  // Of a piece that is in the file:
+  // For a piece in the file:
   std::vector<uint64_t> head_;    ///< its header, shapes and actions
   std::vector<uint16_t> window_;  ///< some of its units
 };

@@ -9,7 +9,7 @@
 
 namespace rubato {
 
-/// Reads from `offset` on; returns the number of bytes read: fewer than asked for at the end of the
+/// Reads from `offset` on; returns the number of bytes read: fewer than requested at the end of the
 /// file, or if the disk fails (errno).
 inline size_t read_at(int file, uint64_t offset, std::span<std::byte> to) {
   size_t done = 0;
@@ -23,7 +23,7 @@ inline size_t read_at(int file, uint64_t offset, std::span<std::byte> to) {
   return done;
 }
 
-/// Likewise writes.
+/// The same for writing.
 inline size_t write_at(int file, uint64_t offset, std::span<const std::byte> bytes) {
   size_t done = 0;
   while (done < bytes.size()) {

@@ -13,7 +13,7 @@
 namespace rubato {
 namespace {
 
-constexpr double kFactor = 0.5;  ///< of the compute that a candidate makes faster
+constexpr double kFactor = 0.5;  ///< on the compute that a candidate changes
 constexpr int kMostMappedRanks = 4096;
 
 double compute_of(const ScenarioResult& result) {
@@ -22,7 +22,7 @@ double compute_of(const ScenarioResult& result) {
   return sum;
 }
 
-/// Names that a file of hosts can hold: those of the archive where they fit, else node0, node1.
+/// Names for a file of hosts: those of the archive if they are suitable, else node0, node1.
 std::vector<std::string> names_of_nodes(const TraceDefinitions& trace, size_t nodes, bool own) {
   std::vector<std::string> names;
   for (size_t node = 0; node < nodes; ++node) names.push_back("node" + std::to_string(node));
@@ -35,7 +35,7 @@ std::vector<std::string> names_of_nodes(const TraceDefinitions& trace, size_t no
   return fit && different.size() == nodes ? recorded : names;
 }
 
-/// The placement by who talks to whom; nothing where there is none better than the present one.
+/// The placement by traffic between ranks; nothing if none is better than the present one.
 std::optional<Candidate> mapped(const BaseRun& base, CallProfile& seen,
                                 const TraceDefinitions& trace, const AdviceSettings& settings,
                                 std::vector<std::string>& hosts) {

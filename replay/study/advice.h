@@ -1,11 +1,11 @@
 #pragma once
 
-// What makes a run shorter, and by how much end to end: each cure is a scenario of its own,
-// replayed in common passes. Virtual speedups, as Coz measures them for threads (Curtsinger,
+// Changes that make a run shorter, and by how much end to end: each change is a scenario of its
+// own, replayed in common passes. Virtual speedups, as Coz measures them for threads (Curtsinger,
 // Berger: Coz: finding code that counts with causal profiling, SOSP 2015), by replay instead of by
-// delays: a function of 20 % of the compute may save 10 % in half the time, or nothing at all.
+// delays: speeding up a function with 20 % of the compute by two may save 10 %, or nothing at all.
 //
-//   1 replay    the scenario: compute by function and rank, critical path, who talks to whom
+//   1 replay    the scenario: compute by function and rank, critical path, traffic between ranks
 //        │          candidates.h: what to try
 //   2 replays   16 to 32 candidates a pass; more passes for other placements
 
@@ -25,32 +25,32 @@ namespace rubato {
 /// A candidate, replayed.
 struct TriedCandidate {
   Candidate candidate;
-  double elapsed = 0;    ///< seconds; none where there is a deadlock
+  double elapsed = 0;    ///< seconds; not set in a deadlock
   std::string deadlock;  ///< ScenarioResult::deadlock
-  /// Of functions and processors: their part of the compute of all ranks, 0 to 1.
+  /// For functions and processors: their share of the compute of all ranks, 0 to 1.
   std::optional<double> compute_share;
 };
 
 struct Advice {
-  Results run;                        ///< of the scenario itself, with the functions on record
+  Results run;                        ///< of the scenario itself, with the recorded functions
   double elapsed = 0;                 ///< seconds, of the same
-  double compute_share = 0;           ///< compute's part of the time of all ranks, 0 to 1
+  double compute_share = 0;           ///< share of compute in the time of all ranks, 0 to 1
   std::vector<TriedCandidate> tried;  ///< the largest saving first, deadlocks last
   size_t functions_left_out = 0, ranks_left_out = 0;
   std::vector<std::string> hosts;  ///< by rank, of the placement "messages"; empty without one
 };
 
-/// Of functions, and of ranks, as many as two passes can have.
+/// Limit for functions, and for ranks: as many as two passes can have.
 inline constexpr size_t kMostTried = 64;
 
 struct AdviceSettings {
-  size_t most = 10;  ///< functions, and ranks, to try; kMostTried at most
+  size_t most = 10;  ///< number of functions, and of ranks, to try; at most kMostTried
   ParseScenario parse;
-  std::string hosts_file;  ///< where the texts of scenarios look for Advice::hosts
+  std::string hosts_file;  ///< file name of Advice::hosts in the texts of scenarios
 };
 
-/// Replays `scenario` and its candidates. Errors: InputError, also where the program deadlocks in
-/// the scenario or takes no time.
+/// Replays `scenario` and its candidates. Errors: InputError, also if the program deadlocks in the
+/// scenario or takes no time.
 Advice find_advice(EventSource& source, const Scenario& scenario, const AdviceSettings& settings,
                    const ReplayOptions& options);
 

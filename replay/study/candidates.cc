@@ -12,9 +12,9 @@
 namespace rubato {
 namespace {
 
-constexpr double kLeastImbalance = 0.01;  ///< of the longest compute of a rank
+constexpr double kLeastImbalance = 0.01;  ///< relative to the longest compute of a rank
 
-/// A number of a scenario, in four digits: what is replayed is what the text says.
+/// A number of a scenario with four digits, so that the replay uses exactly the number in the text.
 std::string text_of(double number) {
   std::ostringstream text;
   text.precision(4);
@@ -22,7 +22,7 @@ std::string text_of(double number) {
   return text.str();
 }
 
-/// Numbers of the largest `most` entries of both lists, taken in turn.
+/// Indices of the largest `most` entries of both lists, taken in turn.
 std::vector<size_t> largest_of(const std::vector<double>& first, const std::vector<double>& second,
                                size_t most) {
   std::vector<size_t> chosen;
@@ -83,7 +83,7 @@ class Finder {
     add(kind, name, scenario_text(scenario_->base, changes));
   }
 
-  /// False where the name cannot be said in a scenario.
+  /// False if the name cannot be written in a scenario.
   bool add_function(const std::string& name) {
     for (const std::string& said : {name, name.substr(0, name.find('('))}) {
       if (said.empty()) continue;
@@ -112,7 +112,7 @@ class Finder {
     std::set<std::string> names;
     size_t tried = 0;
     for (const size_t i : largest_of(on_path, total, functions.size())) {
-      if (!names.insert(functions[i].name).second) continue;  // another one of that name
+      if (!names.insert(functions[i].name).second) continue;  // another function of that name
       if (tried < limits_->functions && add_function(functions[i].name))
         ++tried;
       else
@@ -120,7 +120,7 @@ class Finder {
     }
   }
 
-  /// Of a rank's compute, on the critical path.
+  /// The part of a rank's compute on the critical path.
   double path_share(size_t rank) const {
     const double compute = run_->ranks[rank].compute;
     if (!(compute > 0)) return 0;
@@ -180,7 +180,7 @@ class Finder {
     add(CandidateKind::kPerfect, "", scenario_text("perfect", changes));
   }
 
-  /// Latency, bandwidth and overheads of all levels, and of each where messages use several.
+  /// Latency, bandwidth and overheads of all levels, and of each level if messages use several.
   void add_levels() {
     std::vector<std::string> prefixes = {""};
     std::vector<std::string> used;
@@ -218,7 +218,8 @@ class Finder {
     }
   }
 
-  /// What a formula was measured for is not compared with an algorithm that was not.
+  /// Measured algorithms are not compared with others: a formula is valid only for what it was
+  /// measured for.
   void add_algorithms(const std::string& operation) {
     std::set<std::string> used;
     for (const CollectiveUse& use : run_->collectives) {
@@ -239,9 +240,9 @@ class Finder {
     if (nodes < 2 || nodes == ranks || names_nodes(*scenario_)) return;
     if (!scenario_->platform.level(Level::kNode) || !scenario_->platform.level(Level::kNetwork))
       return;
-    std::vector<int> room(ranks);
-    for (int rank = 0; rank < ranks; ++rank) ++room[base_->placement.node_of(rank)];
-    const int most = *std::max_element(room.begin(), room.end());
+    std::vector<int> ranks_on(ranks);
+    for (int rank = 0; rank < ranks; ++rank) ++ranks_on[base_->placement.node_of(rank)];
+    const int most = *std::max_element(ranks_on.begin(), ranks_on.end());
     add_placement("block:" + std::to_string(most), Placement::blocks(ranks, most));
     add_placement("roundrobin:" + std::to_string(nodes), Placement::round_robin(ranks, nodes));
   }
@@ -271,7 +272,7 @@ bool names_nodes(const Scenario& scenario) {
 }
 
 bool same_nodes(const Placement& a, const Placement& b) {
-  // Whatever the nodes are called: as each is met first.
+  // Independent of the names of nodes: numbered in the order of their first rank.
   std::map<int, int> node_of_b;
   std::set<int> met;
   for (int rank = 0; rank < a.ranks(); ++rank) {

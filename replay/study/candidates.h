@@ -1,7 +1,7 @@
 #pragma once
 
-// What `rubato advise` tries: changes of a scenario, one at a time, chosen by what a replay of the
-// scenario itself showed.
+// The candidates of `rubato advise`: changes of a scenario, one at a time, chosen by a replay of
+// the scenario itself.
 
 #include <array>
 #include <functional>
@@ -14,19 +14,19 @@
 
 namespace rubato {
 
-/// What a candidate changes.
+/// The change of a candidate.
 enum class CandidateKind : uint8_t {
   kFunction,     ///< compute in a function and its callees takes half as long
   kRank,         ///< compute of a rank takes half as long
   kProcessors,   ///< compute of all ranks takes half as long
-  kBalance,      ///< ranks that compute all compute equally long, in sum as long as before
+  kBalance,      ///< all ranks that compute get equal compute, with the same sum
   kLatency,      ///< half of it, of all levels or of one
   kBandwidth,    ///< twice as much, likewise
   kOverhead,     ///< half of it, likewise
   kCollectives,  ///< collectives, all or those of one operation, cost only their synchronisation
   kAlgorithm,    ///< another algorithm for a collective operation
   kPlacement,    ///< ranks on other nodes
-  kPerfect,      ///< messages and collectives cost nothing: the bound of all cures of a network
+  kPerfect,      ///< messages and collectives cost nothing: the bound of all changes of the network
 };
 inline constexpr std::array<const char*, 11> kCandidateNames = {
     "function", "rank",        "processors", "balance",   "latency", "bandwidth",
@@ -34,14 +34,14 @@ inline constexpr std::array<const char*, 11> kCandidateNames = {
 
 struct Candidate {
   CandidateKind kind = CandidateKind::kFunction;
-  /// What exactly: the function, the rank's number, a level, "allreduce", "allreduce=ring",
-  /// "roundrobin:2", "messages" (a placement by who talks to whom); "" where there is but one.
+  /// The changed object: the function, the rank's number, a level, "allreduce", "allreduce=ring",
+  /// "roundrobin:2", "messages" (a placement by traffic between ranks); "" if there is only one.
   std::string name;
   std::string text;  ///< the scenario, as for `--on`
   Scenario scenario;
 };
 
-/// The scenario that is to become faster, replayed alone.
+/// The scenario to be made faster, replayed alone.
 struct BaseRun {
   const Scenario* scenario = nullptr;
   const Results* results = nullptr;
@@ -51,9 +51,9 @@ struct BaseRun {
 };
 
 struct CandidateLimits {
-  size_t functions = 0;  ///< at most
-  size_t ranks = 0;      ///< at most
-  /// Only what differs in numbers shares a pass; without it, each candidate is one.
+  size_t functions = 0;  ///< maximum number
+  size_t ranks = 0;      ///< maximum number
+  /// Candidates that differ only in numbers share a pass; if false, each candidate is a pass.
   bool shares_passes = true;
 };
 
@@ -65,17 +65,17 @@ struct Candidates {
 /// Parses `--on` texts: parse_scenario().
 using ParseScenario = std::function<Scenario(const std::string& text)>;
 
-/// Functions and ranks are those with most compute on the critical path and in all, in turn: of a
-/// function the path is taken to have its share in each rank's compute. Placements have as many
-/// nodes as there are, with no more ranks on one than now.
+/// Functions and ranks are those with most compute on the critical path and in total, in turn: the
+/// critical path is assumed to contain a function with its share in each rank's compute. Placements
+/// have the same number of nodes, with no more ranks on one than now.
 Candidates find_candidates(const BaseRun& base, const CandidateLimits& limits,
                            const ParseScenario& parse);
 
-/// True where it changes processors of nodes: on other nodes other ranks would have them.
+/// True if it changes processors of nodes: with other placements this would apply to other ranks.
 bool names_nodes(const Scenario& scenario);
-/// True where both have the same ranks together, whatever their nodes are called.
+/// True if both have the same sets of ranks on nodes, whatever the nodes are called.
 bool same_nodes(const Placement& a, const Placement& b);
-/// Sockets of a node with known ones; 0 where none is known.
+/// Number of sockets of a node with known sockets; 0 if none are known.
 int sockets_told(const Placement& placement);
 
 }  // namespace rubato

@@ -28,7 +28,7 @@ ElapsedTimes::~ElapsedTimes() {
 std::vector<double> ElapsedTimes::of(const std::vector<Scenario>& variants,
                                      const RecordingOverhead* overhead, Intervals* intervals) {
   std::vector<double> elapsed;
-  // How often it will be asked is not known: each time does half of what is left.
+  // The number of calls is not known: each one advances by half of the rest.
   const double before = shown_;
   const double part = (1 - before) / 2;
   const size_t at_a_time = intervals ? kAtATime / 3 : kAtATime;

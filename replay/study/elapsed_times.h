@@ -10,15 +10,14 @@
 
 namespace rubato {
 
-/// Replays many variants of scenarios for their elapsed times alone, some hundred at a time, so
-/// that the tables of their ranks never stand in memory together. Variants that differ in numbers
+/// Replays many variants of scenarios for their elapsed times only, some hundred at a time, so that
+/// the tables of their ranks are never in memory all together. Variants that differ in numbers
 /// share passes (scenario_groups.h).
 class ElapsedTimes {
  public:
-  /// `options` without what a replay could observe besides. `source` and `options.progress` are
-  /// used until the end.
+  /// `options`, without observation. `source` and `options.progress` are used during the lifetime.
   ElapsedTimes(EventSource& source, const ReplayOptions& options);
-  /// Progress is complete.
+  /// Completes the progress.
   ~ElapsedTimes();
   ElapsedTimes(const ElapsedTimes&) = delete;
   ElapsedTimes& operator=(const ElapsedTimes&) = delete;
@@ -37,7 +36,7 @@ class ElapsedTimes {
 
   /// How many were replayed.
   size_t replays() const { return replays_; }
-  /// What the first one gave, without its ranks.
+  /// The first result, without its ranks.
   const ScenarioResult& first() const { return first_; }
 
  private:

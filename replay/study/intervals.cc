@@ -10,13 +10,13 @@
 namespace rubato {
 namespace {
 
-/// `measured` without changes: what was recorded, and no prediction.
+/// True for `measured` without changes, which is no prediction.
 bool is_recording(const Scenario& scenario) {
   return scenario.basis == Basis::kMeasured && scenario.cpu == 1 && scenario.processors.empty() &&
          scenario.functions.empty();
 }
 
-/// True when no message takes any time of its own.
+/// True when messages take no time.
 bool is_free(const Platform& platform) {
   return std::all_of(platform.levels.begin(), platform.levels.end(), [](const auto& level) {
     return !level || (level->transfer.empty() && level->send_overhead.empty() &&
@@ -36,14 +36,14 @@ double most_overhead(const ScenarioResult& result, const RecordingOverhead& over
   return most;
 }
 
-/// Of the rank results.
+/// Mean over the ranks of the result.
 double mean(const ScenarioResult& result, double RankResult::*seconds) {
   double sum = 0;
   for (const RankResult& rank : result.ranks) sum += rank.*seconds;
   return result.ranks.empty() ? 0 : sum / static_cast<double>(result.ranks.size());
 }
 
-/// What the mean rank had no core for where that time is kept.
+/// The mean rank's lost time, in the scenario that keeps it.
 double mean_lost(const Results& results) {
   double most = 0;
   for (const ScenarioResult& result : results.scenarios)

@@ -1,25 +1,26 @@
 #pragma once
 
-// The interval that holds a predicted elapsed time with 95 % confidence.
+// The interval that contains a predicted elapsed time with 95 % confidence.
 //
-// A prediction is off for four independent reasons; their half-widths are combined as the root of
+// A prediction has four independent sources of error; their half-widths are combined as the root of
 // the sum of squares.
 //
-//   network    The platform file states the standard error of its curves. The scenario is replayed
-//              once more with all curves kErrors standard errors longer. Messages that nobody waits
-//              for do not matter in that replay, messages on the longest path count in full.
+//   network    The platform file contains the standard error of its curves. The scenario is
+//              replayed once more with all curves kErrors standard errors longer. In that replay
+//              messages that no rank waits for do not matter, messages on the longest path count in
+//              full.
 //   recording  The program computes as long as recorded; another run on the same machine would
 //              differ (kComputeError). The scenario is replayed once more with that much more
 //              compute. The subtracted overhead has the standard error kOverheadError: it was
 //              measured at few places of the program. `undisturbed` is replayed once more with less
-//              of it taken out; elsewhere that of calls counts, of the rank with the most.
-//   losses     Others had the ranks' cores for some time, which predictions do without. Who waited
-//              for a rank without a core may keep some of that wait, and others share caches:
-//              kLossErrorRecorded and kLossErrorModel of the mean rank's loss in the recording,
-//              where `measured` is replayed beside the prediction.
-//   model      Effects that the model leaves out: of the time in MPI what the platform file states
-//              (model_error), else kModelError (models/platform/uncertainty.h); of the time in
-//              blocking collectives of which it says nothing kGuessedAlgorithmError.
+//              of it subtracted; elsewhere that of calls counts, of the rank with the most.
+//   losses     Ranks lost their cores for some time, which predictions exclude. A rank that waited
+//              for one without a core may keep some of that wait, and processes share caches:
+//              kLossErrorRecorded and kLossErrorModel of the mean rank's loss in the recording, if
+//              `measured` is replayed beside the prediction.
+//   model      Effects that the model leaves out: of the time in MPI the share stated in the
+//              platform file (model_error), else kModelError (models/platform/uncertainty.h); of
+//              the time in blocking collectives for which it has no data, kGuessedAlgorithmError.
 //
 // The additional scenarios are lanes of the same passes, so they add little; in the order of time
 // each is a pass. The interval is symmetric: shorter times are assumed to change the result as much
@@ -27,8 +28,8 @@
 //
 // There is no interval for `measured` (it is no prediction), in a deadlock, and on platforms
 // without stated uncertainties: presets, most files written by hand, bandela and loggps. `perfect`
-// is exact by definition: its interval holds the errors of the recording only. No interval holds
-// stolen time that was not read, or another placement of processes.
+// is exact by definition: its interval covers the errors of the recording only. No interval covers
+// stolen time that was not recorded, or another placement of processes.
 
 #include <optional>
 #include <string>
@@ -40,15 +41,16 @@
 
 namespace rubato {
 
-/// Standard errors to either side that hold 95 % of a normal distribution.
+/// Number of standard errors to either side for 95 % of a normal distribution.
 inline constexpr double kErrors = 1.96;
 /// Relative standard error of compute from run to run.
 inline constexpr double kComputeError = 0.01;
 /// Relative standard error of the subtracted overhead.
 inline constexpr double kOverheadError = 0.25;
 /// Relative standard errors of the time without lost cores, on `undisturbed` and on models. Quantum
-/// ESPRESSO, CP2K, NWChem and OpenFOAM on two cores beside two busy programs were off from their
-/// quiet runs by 1 to 8 %, and 1 to 4 %, of what they lost, in two runs each: chosen on these.
+/// ESPRESSO, CP2K, NWChem and OpenFOAM on two cores beside two busy programs differed from their
+/// undisturbed runs by 1 to 8 %, and 1 to 4 %, of the lost time, in two runs each: the values are
+/// chosen on these.
 inline constexpr double kLossErrorRecorded = 0.08, kLossErrorModel = 0.04;
 struct ElapsedInterval {
   double low = 0;  ///< seconds
@@ -56,26 +58,26 @@ struct ElapsedInterval {
   /// The platform file, "" if there is none; intervals of one file share its errors.
   std::string platform_file;
 };
-/// By scenario, as asked; none where there is no interval.
+/// By scenario, as requested; none if there is no interval.
 using Intervals = std::vector<std::optional<ElapsedInterval>>;
 
-/// The scenarios to replay beside the asked ones, and the intervals that follow.
+/// The scenarios to replay in addition to the requested ones, and the resulting intervals.
 class IntervalPlan {
  public:
   explicit IntervalPlan(const std::vector<Scenario>& asked);
 
-  /// The asked scenarios, then the additional ones.
+  /// The requested scenarios, then the additional ones.
   const std::vector<Scenario>& scenarios() const { return scenarios_; }
 
-  /// Removes the results of the additional scenarios and returns the intervals of the asked ones.
-  /// `overhead`: subtracted from each call.
+  /// Removes the results of the additional scenarios and returns the intervals of the requested
+  /// ones. `overhead`: subtracted from each call.
   Intervals settle(Results& results, const RecordingOverhead& overhead) const;
 
  private:
-  /// Of one asked scenario; numbers are those of scenarios(), 0 where there is none.
+  /// For one requested scenario; numbers are those of scenarios(), 0: none.
   struct Variants {
     bool has_interval = false;
-    bool models = false;  ///< MPI time comes from a model that may be wrong
+    bool models = false;  ///< MPI time comes from a model with errors
     bool compensated = false;
     size_t network = 0;
     size_t compute = 0;

@@ -7,7 +7,7 @@
 namespace rubato {
 namespace {
 
-/// Seconds of a message at a level; 0 where it has no price.
+/// Seconds of a message at a level; 0 if it has no costs.
 double seconds_at(const Platform& platform, Level level, double bytes) {
   const auto& model = platform.priced_by(level);
   if (!model) return 0;

@@ -10,14 +10,14 @@
 
 namespace rubato {
 
-/// What pairs of ranks have to do with each other in messages and one-sided operations, at their
-/// mean length, seconds.
+/// The traffic of pairs of ranks in messages and one-sided operations, in seconds at their mean
+/// length.
 struct PairTraffic {
-  std::vector<PairWeight> extra;  ///< that they would save on one node, were all of it waited for
-  std::vector<PairWeight> whole;  ///< between nodes
+  std::vector<PairWeight> extra;  ///< the saving on one node, if all of it were waited for
+  std::vector<PairWeight> whole;  ///< the cost between nodes
 };
 
-/// Takes the peers of `seen`, that of a replay of `scenario`.
+/// Takes the peers of `seen`, from a replay of `scenario`.
 PairTraffic pair_traffic(CallProfile& seen, const TraceDefinitions& trace,
                          const Scenario& scenario);
 

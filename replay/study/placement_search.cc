@@ -20,13 +20,13 @@ namespace rubato {
 namespace {
 
 constexpr uint64_t kSeed = 1;
-constexpr int kMostListedNodes = 4096;    ///< their latencies are a table
-constexpr size_t kMostLooks = 2'000'000;  ///< of one round of map_nodes()
+constexpr int kMostListedNodes = 4096;    ///< the table of their latencies
+constexpr size_t kMostLooks = 2'000'000;  ///< of one pass of map_nodes()
 
-/// A network with a shape, asked for the links between its nodes.
+/// A network with a topology, used for the links between its nodes.
 class Shape {
  public:
-  /// One without a shape has no nodes.
+  /// Without a topology it has no nodes.
   explicit Shape(const ContentionSetting& setting) {
     if (!setting.model || !setting.model->nodes) return;
     nodes_ = setting.model->nodes(setting);
@@ -39,13 +39,13 @@ class Shape {
     if (counts_links_) counting.numbers["link_latency"] = 1;
     if (!counts_links_ && nodes_ > kMostListedNodes)
       throw InputError("the network has " + std::to_string(nodes_) +
-                       " nodes with latencies of their own; placements are searched in such of up "
+                       " nodes with latencies of their own; placements are searched for up "
                        "to " +
                        std::to_string(kMostListedNodes));
     distances_ = counting.make_distances(Placement::blocks(nodes_, 1));
   }
   int nodes() const { return nodes_; }
-  /// Links between two nodes; latency, where links have their own.
+  /// Number of links between two nodes; or the latency, if links have their own.
   double links(int a, int b) const {
     return distances_ ? distances_->latency(distances_->between(a, b)) : 1;
   }
@@ -57,7 +57,7 @@ class Shape {
   std::unique_ptr<Distances> distances_;
 };
 
-/// Numbers of nodes from 0 on, in their order.
+/// Consecutive numbers of nodes from 0 on, in the same order.
 std::vector<int> dense_nodes(const Placement& placement) {
   std::map<int, int> number;
   for (int rank = 0; rank < placement.ranks(); ++rank) number[placement.node_of(rank)] = 0;
@@ -81,7 +81,7 @@ std::vector<PairWeight> weights_of_nodes(const std::vector<int>& node_of_rank,
   return weights;
 }
 
-/// With numbers in the order in which nodes are first named.
+/// Renumbers nodes in the order of their first rank.
 std::vector<int> renumbered(std::vector<int> node_of_rank) {
   std::map<int, int> number;
   for (int& node : node_of_rank)
@@ -89,7 +89,7 @@ std::vector<int> renumbered(std::vector<int> node_of_rank) {
   return node_of_rank;
 }
 
-/// What is tried.
+/// The search itself.
 class Search {
  public:
   Search(const Scenario& scenario, const Placement& asked, std::vector<PairWeight> pairs,
@@ -104,7 +104,7 @@ class Search {
       free_.resize(shape_.nodes());
       std::iota(free_.begin(), free_.end(), 0);
     }
-    // (nodes=random: of all nodes the first ones.)
+    // (nodes=random: the first of all nodes.)
     if (settings.free.empty() && static_cast<int>(free_.size()) == shape_.nodes())
       std::sort(free_.begin(), free_.end());
     if (shape_.nodes() > 0 && static_cast<int>(free_.size()) < nodes_) {
@@ -121,14 +121,14 @@ class Search {
 
   std::vector<TriedPlacement> find() {
     const std::vector<int> asked = dense_nodes(*asked_);
-    std::vector<int> room(nodes_);
-    for (const int node : asked) ++room[node];
+    std::vector<int> ranks_on(nodes_);
+    for (const int node : asked) ++ranks_on[node];
     add(RankOrder::kAsked, asked);
     const int ranks = asked_->ranks();
     if (nodes_ < ranks) {
       std::vector<int> blocks, turns;
-      std::vector<int> left = room;
-      for (int node = 0; node < nodes_; ++node) blocks.insert(blocks.end(), room[node], node);
+      std::vector<int> left = ranks_on;
+      for (int node = 0; node < nodes_; ++node) blocks.insert(blocks.end(), ranks_on[node], node);
       for (int node = 0; static_cast<int>(turns.size()) < ranks; node = (node + 1) % nodes_) {
         if (left[node]-- > 0) turns.push_back(node);
       }
@@ -166,7 +166,7 @@ class Search {
     put(NodeOrder::kRow, free_);
     put(NodeOrder::kSpread, spread());
     put(NodeOrder::kDrawn, drawn());
-    // A round of map_nodes() looks at all pairs for each place.
+    // A pass of map_nodes() examines all pairs for each place.
     const size_t places = kMostLooks / std::max<size_t>(1, weights.size());
     if (places < static_cast<size_t>(nodes_)) return;
     std::vector<int> free = free_;
@@ -195,8 +195,8 @@ class Search {
   }
 
   const Placement* asked_;
-  std::vector<PairWeight> pairs_;    ///< what they lose on different nodes
-  std::vector<PairWeight> traffic_;  ///< what they take there
+  std::vector<PairWeight> pairs_;    ///< the cost of being on different nodes
+  std::vector<PairWeight> traffic_;  ///< their cost on different nodes
   Shape shape_;
   int nodes_;
   std::vector<int> free_;
@@ -210,7 +210,7 @@ Scenario placed(const Scenario& scenario, const TriedPlacement& tried, int socke
   PlacementRule& rule = moved.placement;
   rule.kind = PlacementRule::Kind::kHosts;
   rule.hosts.clear();
-  std::map<int, int> first_named;  // that is how nodes are numbered
+  std::map<int, int> first_named;  // nodes are numbered in this order
   for (const int node : tried.node_of_rank) {
     first_named.try_emplace(node, static_cast<int>(first_named.size()));
     rule.hosts.push_back("node" + std::to_string(node));
@@ -233,17 +233,18 @@ PlacementSearch find_placement(EventSource& source, const Scenario& scenario,
   const TraceDefinitions& trace = source.definitions();
   if (scenario.basis != Basis::kModel)
     throw InputError(
-        "where ranks are changes nothing where durations are as recorded; name a "
+        "placement has no effect on recorded durations; name a "
         "platform");
   if (names_nodes(scenario))
-    throw InputError("a scenario that changes processors of nodes has no other placement");
+    throw InputError("a scenario that changes processors of nodes cannot be placed differently");
   if (trace.ranks() > kMostPlacedRanks)
     throw InputError("placements are searched for " + std::to_string(kMostPlacedRanks) +
                      " ranks at most");
   const Placement recorded(trace.node_of_rank, trace.socket_of_rank);
   const Placement asked = scenario.placement.place(recorded);
   if (asked.nodes() < 2)
-    throw InputError("all ranks are on one node; ppn=1 behind the platform puts them on others");
+    throw InputError(
+        "all ranks are on one node; add ppn=1 to the platform to use one node per rank");
 
   PlacementSearch found;
   CallProfile seen(trace, {});

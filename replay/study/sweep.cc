@@ -27,7 +27,7 @@ const std::vector<std::string> kKeys = {"latency",          "bandwidth",        
   throw UsageError("--sweep: '" + word + "': " + why);
 }
 
-/// The whole of `text` as a number; -1 when it is none.
+/// All of `text` as a number; -1 if it is none.
 double number(const std::string& text) {
   double value = 0;
   const char* const end = text.data() + text.size();
@@ -73,7 +73,8 @@ std::vector<Scenario> along(const SweepAxis& axis, const Scenario& scenario) {
   return variants;
 }
 
-/// Where elapsed rises along an axis, over how much worse the number is than at its best.
+/// Finds where elapsed rises along an axis, as a function of how much worse the number is than at
+/// its best.
 class CrossoverSearch {
  public:
   CrossoverSearch(const Scenario& scenario, const SweepAxis& axis,
@@ -89,7 +90,7 @@ class CrossoverSearch {
       targets_.push_back(best() * (1 + percent / 100));
   }
 
-  /// What to replay next; empty when all is found.
+  /// The scenarios to replay next; empty when all crossovers are found.
   std::vector<Scenario> next() {
     asked_ = search_.next(targets_);
     std::vector<Scenario> variants;
@@ -97,7 +98,7 @@ class CrossoverSearch {
       variants.push_back(with_factor(*scenario_, *axis_, factor_at(more)));
     return variants;
   }
-  /// The elapsed times of these.
+  /// Adds the elapsed times of these scenarios.
   void add(const double* elapsed) {
     for (const double more : asked_) search_.add(more, *elapsed++);
   }
@@ -124,7 +125,7 @@ class CrossoverSearch {
   std::vector<double> asked_;
 };
 
-/// Fills `sweep.crossovers`. `lines`: elapsed along each axis, the other number unchanged.
+/// Sets `sweep.crossovers`. `lines`: elapsed along each axis, the other number unchanged.
 void find_crossovers(ElapsedTimes& times, const Scenario& scenario,
                      const std::vector<std::vector<double>>& lines, Sweep& sweep) {
   std::vector<CrossoverSearch> searches;
@@ -218,7 +219,7 @@ std::vector<Sweep> run_sweeps(EventSource& source, const std::vector<Scenario>& 
   for (const Scenario& scenario : scenarios) {
     if (!can_sweep(scenario)) continue;
     Sweep sweep{scenario.name, axes, {}, 0, {}, {}};
-    // Those in the order of time would take three times as long.
+    // In the order of time they would triple the duration.
     const bool has_intervals = overhead && states_uncertainty(scenario.platform) &&
                                !scenario.platform.contention.model && !options.wildcards_by_arrival;
     if (axes.size() == 2)

@@ -8,9 +8,9 @@ namespace rubato {
 namespace {
 
 constexpr double kSmallestStep = ThresholdSearch::kPrecision / 2;
-constexpr double kLeast = 1e-12;  ///< nearer to 0 nothing is looked for
+constexpr double kLeast = 1e-12;  ///< closer to 0 the search stops
 
-/// Where the line through two points has the value; infinity where it does not rise.
+/// Where the line through two points reaches the value; infinity if it does not rise.
 double on_line(std::pair<double, double> a, std::pair<double, double> b, double value) {
   if (!(b.second > a.second)) return INFINITY;
   return a.first + (value - a.second) / (b.second - a.second) * (b.first - a.first);
@@ -35,7 +35,7 @@ std::vector<double> ThresholdSearch::next(const std::vector<double>& targets) co
     const Point b = above(target);
     if (is_found(b)) continue;
     const Point a = std::prev(b);
-    // Next to a known point the other side of the place is looked at, which ends the search.
+    // Next to a known point the other side is examined, which ends the search.
     const double first = a->first > 0 ? a->first * (1 + kSmallestStep) : kLeast / 2;
     const double last = b->first * (1 - kSmallestStep);
     const auto look_at = [&](double x) {
@@ -44,7 +44,7 @@ std::vector<double> ThresholdSearch::next(const std::vector<double>& targets) co
     look_at(on_line(*a, *b, target));
     if (a != known_.begin()) look_at(on_line(*std::prev(a), *a, target));
     if (std::next(b) != known_.end()) look_at(on_line(*b, *std::next(b), target));
-    // Whatever the function does, half of what is left goes.
+    // For any function, bisection halves the rest.
     look_at(a->first > 0 ? std::sqrt(a->first * b->first) : b->first / 2);
   }
   std::sort(wanted.begin(), wanted.end());

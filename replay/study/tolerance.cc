@@ -11,10 +11,10 @@
 namespace rubato {
 namespace {
 
-/// Steps of the factor for the derivative: the larger one, where both lie in one straight piece,
-/// says it to more digits.
+/// Steps of the factor for the derivative: the larger one is more precise if both are in one
+/// straight piece.
 constexpr double kStep = 1e-6, kLargeStep = 1e-4;
-/// The first factors beside 1, less 1; the last is that of kMostWorse.
+/// The first factors, less 1; the last is that of kMostWorse.
 constexpr std::array kFirst = {kStep, kLargeStep, 0.01, 0.1,           1., 10., 100.,
                                1e3,   1e4,        1e5,  kMostWorse - 1};
 
@@ -53,7 +53,7 @@ Tolerances find_tolerances(EventSource& source, const std::vector<ToleranceAxis>
   Tolerances found;
   if (axes.empty()) return found;
   ElapsedTimes times(source, options);
-  // By axis, elapsed over how much the factor exceeds 1.
+  // By axis: elapsed as a function of the factor less 1.
   std::vector<ThresholdSearch> searches(axes.size());
   std::vector<std::pair<size_t, double>> asked = {{0, 0}};
   for (size_t axis = 0; axis < axes.size(); ++axis) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What calls do: actions of 32 bytes. A struct per kind, or for a few kinds, names what they say.
+// The actions of calls, 32 bytes each, with a struct for each kind or for a few kinds.
 
 #include <algorithm>
 #include <cstddef>
@@ -11,30 +11,30 @@
 
 namespace rubato {
 
-/// One thing that a call does.
+/// An action of a call.
 enum class ActionKind : uint8_t {
-  kNone,             ///< nothing, and known to be: a cancelled receive, a broadcast of no data
-  kSend,             ///< a message leaves; the call waits for it when kBlocking
-  kPost,             ///< a receive is posted; the call waits for it when kBlocking
+  kNone,  ///< no effect, as known from the archive: a cancelled receive, a broadcast without data
+  kSend,  ///< a message leaves; the call waits for it when kBlocking
+  kPost,  ///< a receive is posted; the call waits for it when kBlocking
   kWaitSend,         ///< completes the send of a slot
   kWaitReceive,      ///< completes the receive of a slot
   kCollective,       ///< also of a window: its creation and end, a fence
   kStartCollective,  ///< a collective is started that the call does not wait for
   kWaitCollective,   ///< completes the collective that was started in a slot
-  kTested,           ///< looked in vain whether the receive of a slot is complete
-  kParts,            ///< what the collective before it sends to each; more of these may follow
+  kTested,           ///< an unsuccessful test of the receive of a slot
+  kParts,  ///< what the collective before it sends to each member; more of these may follow
   // One-sided communication; `comm` is the window (windows.h).
   kOneSided,      ///< a put, get or atomic operation of a slot begins, and sends
-  kFetch,         ///< what the kOneSided before it brings back
-  kOneSidedDone,  ///< those of a slot are complete: their local ends, or, kRemote, all of them
+  kFetch,         ///< the data fetched by the kOneSided before it
+  kOneSidedDone,  ///< the operations of a slot are complete: locally, or with kRemote entirely
   kEpoch,         ///< post, start, complete or wait (EpochStep) towards a peer
   kLock,          ///< of the window at a target, or at all members
   kUnlock,
   // Among the threads of a rank, outside of MPI (engine/threads.h).
-  kThreadStep,   ///< a thread is created, or ends, which others wait for by its number
-  kAwaitThread,  ///< waits for that step; kBegins: of the thread itself, for its creation
-  /// Not of the program: the call took so much longer (LostAction), as LostFlags says. Behind all
-  /// other actions of a call, which has kLoses.
+  kThreadStep,   ///< the creation or end of a thread; others wait for it by its number
+  kAwaitThread,  ///< waits for such a step; kBegins: the thread itself waits for its creation
+  /// Not from the program: time that the call lost (LostAction), of the kind given by LostFlags. It
+  /// is the last action of a call, which has kLoses.
   kLost,
 };
 inline constexpr int kActionKinds = static_cast<int>(ActionKind::kLost) + 1;
@@ -42,27 +42,27 @@ inline constexpr int kActionKinds = static_cast<int>(ActionKind::kLost) + 1;
 /// Flags of a send or a post.
 enum MessageFlags : uint8_t {
   kBlocking = 1,     ///< the call itself completes it
-  kSynchronous = 2,  ///< Ssend, Issend: completes only once the receive is there
+  kSynchronous = 2,  ///< Ssend, Issend: completes only once the receive has been posted
   kBuffered = 4,     ///< Bsend, Ibsend: completes at once
-  kAnySource = 8,    ///< a receive that named MPI_ANY_SOURCE, where the archive says so
-  /// A send that follows an open one: the one of its timeline before it, to other ranks both, is
-  /// not known to be complete.
+  kAnySource = 8,    ///< a receive that named MPI_ANY_SOURCE, if the archive has this information
+  /// A send that follows an open one: the previous send of its timeline is not known to be
+  /// complete. Both go to other ranks.
   kFollows = 16,
-  kFollowsFirst = 32,  ///< with kFollows: that one follows none, so this is the second of its burst
+  kFollowsFirst = 32,  ///< with kFollows: second of its burst
   kAnyTag = 64,        ///< as kAnySource: MPI_ANY_TAG
-  kPartitioned = 128,  ///< only on the way to the action: then the tag says it
+  kPartitioned = 128,  ///< intermediate; in the finished action the tag has it
 };
 
 /// Flags of a collective, and of the start of one.
 enum CollectiveFlags : uint8_t {
-  /// Has no part in the data: waits for nobody, and nobody waits for it.
+  /// Has no part in the data: does not wait, and no member waits for it.
   kNoPart = 16,
-  kHasParts = 8,      ///< of the Alltoallv, Alltoallw, or the root's Scatterv: kParts follow
-  kSendsToSome = 32,  ///< with kHasParts: an Alltoallv or Alltoallw that some get nothing from
-  /// Gives nothing to anybody, so nobody waits for it: an Allgatherv of no elements.
+  kHasParts = 8,      ///< an Alltoallv, Alltoallw, or the root's Scatterv: kParts follow
+  kSendsToSome = 32,  ///< with kHasParts: nothing is sent to some members
+  /// Gives nothing, so no member waits for it: an Allgatherv without elements.
   kGivesNothing = 64,
-  /// Gets nothing, so it may leave before the others come: a Reduce_scatter of no elements. Also at
-  /// the wait of one that was started.
+  /// Gets nothing, so it may leave before the others enter: a Reduce_scatter without elements. Also
+  /// on the wait of a started one.
   kTakesNothing = 128,
 };
 
@@ -78,22 +78,22 @@ enum ThreadFlags : uint8_t {
   kBegins = 2,
 };
 
-/// Flags of a kLost: without one, the tracer wrote its buffer.
+/// Flags of a kLost. None: the tracer wrote its buffer.
 enum LostFlags : uint8_t {
   kStolenInside = 2,  ///< the thread could run, but had no core
 };
 
-/// What a kEpoch does.
+/// The step of a kEpoch.
 enum class EpochStep : uint32_t { kPost, kStart, kComplete, kWait };
 
 /// Slot of an action whose completion the archive does not show.
 inline constexpr uint32_t kNoSlot = UINT32_MAX;
-// Tags of messages that must not meet those of the program; tags of MPI are smaller.
+// Tags of messages that must not match those of the program; MPI tags are smaller.
 
-/// Tag of the messages that stand for collectives among neighbours. The n-th persistent one of a
+/// Tag of the messages that represent neighbourhood collectives. The n-th persistent one of a
 /// communicator uses `kNeighbourTag + n`.
 inline constexpr uint32_t kNeighbourTag = uint32_t{1} << 31;
-/// To be added to the tag of a partitioned message, as far as it is below 2^30.
+/// Combined with the low 30 bits of the tag of a partitioned message.
 inline constexpr uint32_t kPartitionedTag = uint32_t{3} << 30;
 
 inline bool is_partitioned(uint32_t tag) {
@@ -104,19 +104,21 @@ inline bool is_among_neighbours(uint32_t tag) {
 }
 /// Root of a collective without one, and target of a lock of all members.
 inline constexpr int32_t kNoRoot = -1;
-/// Root of a collective between groups that is another member of the own group.
+/// Root of a collective on an intercommunicator, for members of the root's group other than the
+/// root.
 inline constexpr int32_t kRootInOwnGroup = -2;
 
-// Slots, bytes and orders stand at the same places in all structs, but for the order of a
-// CollectiveAction: where kinds are treated alike, a member of one stands for all (as
-// compilers allow; asserts below hold the places). Actions are
-// hashed and compared as bytes, so there is no padding: `no_...` is what a kind does not have.
-// Ranks are those in the world.
+// Slots, bytes and orders are at the same offset in all structs, except the order of a
+// CollectiveAction. Where kinds are treated alike, the member of one struct is used for all
+// (compilers allow it; the asserts below check the offsets). Actions are hashed and compared as
+// bytes, so there is no padding: `no_...` fills the place of a member that a kind does not have.
+// Ranks are world ranks.
 
-/// kWaitSend, kWaitReceive, kTested; of a kNone nothing but the absence of a slot.
+/// kWaitSend, kWaitReceive, kTested; for a kNone it only shows that there is no slot.
 struct RequestAction {
   int32_t no_peer = 0;
-  /// The request: small and reused where a rank has one timeline, else a new number for each.
+  /// The request: small and reused where a rank has one timeline, else a new number for each
+  /// request.
   uint32_t slot = kNoSlot;
   uint64_t bytes = 0;  ///< received, at a kWaitReceive
   uint64_t no_order = 0;
@@ -127,9 +129,9 @@ struct MessageAction {
   int32_t peer = 0;         ///< rank of the other side
   uint32_t slot = kNoSlot;  ///< its request, if another call completes it
   uint64_t bytes = 0;       ///< its length
-  uint32_t tag = 0;         ///< of MPI, or from kNeighbourTag on
+  uint32_t tag = 0;         ///< an MPI tag, or at least kNeighbourTag
   /// Its number on its channel, from 1, over all timelines of the rank. This and the orders below
-  /// are 0 where each rank has one timeline: then the order of the calls counts.
+  /// are 0 where each rank has one timeline: then the order of the calls is used.
   uint32_t order = 0;
 };
 
@@ -138,7 +140,7 @@ struct CollectiveAction {
   int32_t root = 0;  ///< its rank in the communicator, kNoRoot or kRootInOwnGroup
   union {
     uint32_t order = 0;  ///< of a kCollective: its number on its communicator, from 1
-    uint32_t slot;       ///< of a kWaitCollective: that of the start
+    uint32_t slot;       ///< of a kWaitCollective: the slot of the start
   };
   uint64_t sent = 0;      ///< bytes, as the archive counts them
   uint64_t received = 0;  ///< likewise
@@ -148,12 +150,12 @@ struct CollectiveAction {
 struct StartAction {
   int32_t root = 0;         ///< its rank in the communicator
   uint32_t slot = kNoSlot;  ///< its request
-  uint64_t payload = 0;     ///< as priced_bytes() of the wait: the bits of a double
-  uint32_t persistent = 0;  ///< number among the persistent ones of the communicator, from 1, or 0
+  uint64_t payload = 0;     ///< priced_bytes() of the wait: the bits of a double
+  uint32_t persistent = 0;  ///< number among persistent ones, from 1; else 0
   uint32_t order = 0;       ///< number on the communicator, or of the start of a persistent one
 };
 
-/// So many members in a row that get so many bytes each.
+/// Consecutive members with equal parts: their number, and the bytes of each.
 struct Part {
   static constexpr int kBytesBits = 40;
   static Part of(uint64_t packed) {
@@ -165,8 +167,8 @@ struct Part {
   uint64_t bytes = 0;
 };
 
-/// kParts: two of them, the second one perhaps of nobody; from local rank 0 on, or the first rank
-/// of the other group.
+/// kParts: two parts, the second one possibly of no members. They begin at local rank 0, or at the
+/// first rank of the other group.
 struct PartsAction {
   int32_t follow = 0;  ///< further actions of this kind
   uint32_t no_slot = kNoSlot;
@@ -176,9 +178,9 @@ struct PartsAction {
 
 /// kOneSided, kFetch, kOneSidedDone, kLock, kUnlock.
 struct OneSidedAction {
-  int32_t target = 0;       ///< rank, not of a kFetch or kOneSidedDone; of a lock also kNoRoot
-  uint32_t slot = kNoSlot;  ///< of operations that complete together: a number like a request's
-  uint64_t bytes = 0;       ///< that move
+  int32_t target = 0;       ///< rank, not set for a kFetch or kOneSidedDone; of a lock also kNoRoot
+  uint32_t slot = kNoSlot;  ///< of operations that complete together: numbered like a request
+  uint64_t bytes = 0;       ///< moved bytes
   uint64_t no_order = 0;
 };
 
@@ -199,7 +201,8 @@ struct ThreadAction {
   uint64_t no_order = 0;
 };
 
-/// kLost. Calls that lose are alike (packed_calls.h): most of the ticks stand in place of a slot.
+/// kLost. Calls with losses share shapes (packed_calls.h): most bits of the ticks are in place of a
+/// slot.
 struct LostAction {
   static LostAction of(uint64_t ticks) {
     return {.low = std::min(static_cast<uint32_t>(ticks), kNoSlot - 1), .high = ticks >> 32};
@@ -208,11 +211,11 @@ struct LostAction {
 
   int32_t no_peer = 0;
   uint32_t low = 0;   ///< 32 bits of the ticks
-  uint64_t high = 0;  ///< the others
+  uint64_t high = 0;  ///< the remaining bits
   uint64_t no_order = 0;
 };
 
-/// An action of any kind. Who sets the kind also sets the struct of that kind.
+/// An action of any kind. Code that sets the kind also sets the struct of that kind.
 struct Action {
   constexpr Action() : request{} {}
 
@@ -242,15 +245,14 @@ static_assert(offsetof(MessageAction, slot) == offsetof(RequestAction, slot) &&
               offsetof(ThreadAction, step) == offsetof(RequestAction, slot) &&
               offsetof(LostAction, low) == offsetof(RequestAction, slot));
 
-/// The request that an action makes or completes, nullptr when it has none. `A` is Action or const
-/// Action.
+/// The request that an action makes or completes; nullptr: none. `A` is Action or const Action.
 template <typename A>
 auto request_of(A& action) -> decltype(&action.request.slot) {
   const bool has_none = action.kind == ActionKind::kCollective || action.request.slot == kNoSlot;
   return has_none ? nullptr : &action.request.slot;
 }
 
-/// Where the order of an action stands, nullptr when it has none.
+/// The order of an action; nullptr: it has none.
 template <typename A>
 auto order_of(A& action) -> decltype(&action.message.order) {
   switch (action.kind) {
@@ -268,7 +270,7 @@ auto order_of(A& action) -> decltype(&action.message.order) {
   }
 }
 
-/// Hands each Part behind a collective, which kHasParts, to `take`.
+/// Calls `take` with each Part after a collective, which must have kHasParts.
 template <typename Take>
 void for_each_part(const Action& collective, Take take) {
   const Action* behind = &collective;

@@ -5,7 +5,7 @@
 namespace rubato {
 namespace {
 
-/// `total` over all members, or over the others where MPI_IN_PLACE left one share out.
+/// `total` over all members, or over the others where MPI_IN_PLACE excludes one share.
 double share(uint64_t total, int members) {
   const auto n = static_cast<uint64_t>(members);
   if (n > 1 && total % n != 0 && total % (n - 1) == 0)
@@ -13,7 +13,7 @@ double share(uint64_t total, int members) {
   return static_cast<double>(total) / members;
 }
 
-/// True if `total` is so many bytes for each of the other members, but not for each member.
+/// True if `total` can be divided evenly by the number of other members, but not of all members.
 bool is_of_others(uint64_t total, uint64_t n) {
   return total % n != 0 && total % (n - 1) == 0;
 }
@@ -86,13 +86,13 @@ double payload_bytes(const TraceDefinitions& trace, const Action& action, int me
     case CollectiveOp::kGather:
     case CollectiveOp::kGatherv:
       return sent > 0 ? static_cast<double>(sent) : share(received, members);
-    // (N - me) vectors are said to leave, me + 1 to arrive.
+    // (N - me) vectors are recorded as sent, me + 1 as received.
     case CollectiveOp::kScan:
       return static_cast<double>(sent) / std::max(1, members - me);
     case CollectiveOp::kExscan:
       return members - me > 1 ? static_cast<double>(sent) / (members - me - 1)
                               : static_cast<double>(received) / std::max(1, me);
-    case CollectiveOp::kReduceScatter:  // (whole_bytes() has seen to those in place)
+    case CollectiveOp::kReduceScatter:  // (whole_bytes() has corrected in-place calls)
       return static_cast<double>(sent) / members;
     default:
       return share(larger, members);

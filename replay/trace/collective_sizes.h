@@ -10,21 +10,22 @@ struct CollectiveBytes {
   uint64_t received = 0;
 };
 
-/// What the record of member `me` would have said if the call had not named MPI_IN_PLACE, for
-/// which Score-P's convention leaves the own part out. `in_place`: the archive says that it did. If
-/// it does not, the bytes themselves may tell: the root of a Gather, Reduce or Scatter that has no
-/// part of its own, a Scan whose two numbers fit no other, a number that the members do not divide
-/// but the others do. A part that is not known stays out: the own one of a vector collective.
+/// What the record of member `me` would contain without MPI_IN_PLACE, for which Score-P's
+/// convention excludes the own part. `in_place`: the archive states that it was used. If it does
+/// not, the bytes may show it: the root of a Gather, Reduce or Scatter without a part of its own, a
+/// Scan whose two numbers fit no other explanation, a number that is divisible by the number of
+/// other members but not of all members. An unknown part stays excluded: the own part of a vector
+/// collective.
 CollectiveBytes whole_bytes(const TraceDefinitions& trace, CollectiveOp op, uint32_t comm,
                             int32_t root, int me, CollectiveBytes bytes, bool in_place);
 
-/// The payload for algorithm_seconds(), from the recorded sizes of a collective, which member `me`
+/// The payload for algorithm_seconds(), from the recorded sizes of a collective that member `me`
 /// calls or waits for: the part that one member sends to, or gets from, each other member; the
 /// whole vector for Bcast and for reductions to one result.
 double payload_bytes(const TraceDefinitions& trace, const Action& action, int me);
 
-/// The same for prices of vector collectives, whose parts may differ: the mean part, without that
-/// of `me` for itself where it is known.
+/// The same for the costs of vector collectives, whose parts may differ: the mean part, without
+/// that of `me` for itself where it is known.
 double priced_bytes(const TraceDefinitions& trace, const Action& action, int me);
 
 }  // namespace rubato

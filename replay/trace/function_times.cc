@@ -32,7 +32,7 @@ void FunctionClock::take_time(double time) {
       return part.functions == functions;
     });
     if (functions == 0) {
-      // nobody asks
+      // not needed
     } else if (same == gap_.end()) {
       gap_.push_back({0, functions, time - since_});
     } else {
@@ -66,7 +66,7 @@ void FunctionClock::enter_function(Function function, double time) {
 
 void FunctionClock::leave_function(Function function, double time) {
   const auto found = std::find(open_.rbegin(), open_.rend(), function);
-  if (!matters(function) || found == open_.rend()) return;  // its enter is not on record
+  if (!matters(function) || found == open_.rend()) return;  // its enter was not recorded
   take_time(time);
   open_.erase(std::next(found).base());
 }

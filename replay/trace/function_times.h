@@ -1,9 +1,8 @@
 #pragma once
 
-// The time in functions of the program between MPI calls: of chosen ones gap by gap, for scenarios
-// that make these functions faster or slower, of all in total, for reports, and of all with the
-// places of calls, for observers (store/call_places.h). If nobody asks, the cost is one look at a
-// pointer.
+// The time in functions of the program between MPI calls. Of chosen functions by gap, for scenarios
+// that change their speed; of all in total, for reports; and of all with the places of calls, for
+// observers (store/call_places.h). Where it is not needed, the cost is one check of a pointer.
 
 #include <cstdint>
 #include <map>
@@ -19,21 +18,21 @@ namespace rubato {
 /// Functions that scenarios may choose in one run; each is a bit.
 inline constexpr size_t kMostFunctions = 64;
 
-/// Ticks that a timeline spent in some of the chosen functions (one within the other, where there
-/// are several) between two calls.
+/// Ticks that a timeline spent in some of the chosen functions (nested, if there are several)
+/// between two calls.
 struct FunctionTime {
-  uint64_t event;      ///< of the call behind, or of the last record (Call::event)
-  uint64_t functions;  ///< bit by bit
+  uint64_t event;      ///< of the next call, or of the last record (Call::event)
+  uint64_t functions;  ///< a bit each
   double ticks;
 };
 
-/// All of a run.
+/// All function times of a run.
 class FunctionTimes {
  public:
-  /// Of `timelines`, those that are `here` have some; null: all.
-  explicit FunctionTimes(int timelines, const std::vector<int>* here = nullptr)
+  /// For `timelines` timelines, of which those in `local` have times; null: all.
+  explicit FunctionTimes(int timelines, const std::vector<int>* local = nullptr)
       : timelines_(timelines) {
-    timelines_.make(here);
+    timelines_.make(local);
   }
 
   /// In the order of events.
@@ -46,7 +45,7 @@ class FunctionTimes {
       for (size_t i = first; i < end; ++i) visit(timelines_[i]);
     }
   }
-  /// Of the gap before the call at `event`.
+  /// The times in the gap before the call at `event`.
   std::span<const FunctionTime> before(int timeline, uint64_t event) const;
 
  private:
@@ -56,15 +55,15 @@ class FunctionTimes {
 /// A function of the program on record.
 struct FunctionName {
   std::string name;
-  std::string file;   ///< "" where the archive does not say
+  std::string file;   ///< "" if the archive does not have it
   uint32_t line = 0;  ///< 0: likewise
 
   std::string place() const;  ///< "solve (app.c:41)": the file without its directories
 };
 
 /// Recorded compute by timeline and function, without that of the functions it calls: ticks, from
-/// the end of MPI_Init to MPI_Finalize. A timeline has entries for the functions it was in; those
-/// of other processes are not there.
+/// the end of MPI_Init to MPI_Finalize. A timeline has entries for the functions it was in;
+/// timelines of other processes are absent.
 using FunctionTotals = std::map<int, std::unordered_map<uint32_t, double>>;
 
 /// No function, or no call site.
@@ -72,7 +71,7 @@ inline constexpr uint32_t kNoPlace = UINT32_MAX;
 
 /// Ticks between two calls in which one function was the innermost.
 struct FunctionPart {
-  uint32_t function = kNoPlace;  ///< among all of the program
+  uint32_t function = kNoPlace;  ///< among all functions of the program
   double ticks = 0;
 };
 
@@ -85,18 +84,18 @@ struct CallSite {
 /// Takes the places of calls, in the order of events within a timeline.
 class PlaceSink {
  public:
-  /// At `event` a call begins in `function`, made at `site`; `before`: where the timeline was since
-  /// the call before, as far as functions are on record.
+  /// At `event` a call begins in `function`, made at `site`. `before`: the functions of the
+  /// timeline since the previous call, as far as recorded.
   virtual void add(int timeline, uint64_t event, uint32_t function, uint32_t site,
                    std::span<const FunctionPart> before) = 0;
-  /// All of a timeline comes again.
+  /// The calls of a timeline will be added again from the start.
   virtual void forget(int timeline) = 0;
 
  protected:
   ~PlaceSink() = default;
 };
 
-/// What is asked for of functions; each may be null.
+/// The function data to be collected; each may be null.
 struct FunctionWatch {
   FunctionTimes* times = nullptr;
   FunctionTotals* totals = nullptr;  ///< with an entry for each timeline that is read
@@ -116,7 +115,7 @@ class FunctionClock {
 
   /// A function as it is called here.
   struct Function {
-    uint64_t chosen = 0;  ///< its bits, 0 for one that was not chosen
+    uint64_t chosen = 0;  ///< its bits; 0: not chosen
     uint32_t number = 0;  ///< among all
     bool operator==(const Function&) const = default;
   };
@@ -124,21 +123,21 @@ class FunctionClock {
   // Times in ticks.
   void enter_function(Function function, double time);
   void leave_function(Function function, double time);
-  /// The program enters a call, or the tracer stops: what was until now stands before `event`.
-  /// `site`: the line that makes the call.
+  /// The program enters a call, or the tracer stops: the time so far belongs to the gap before
+  /// `event`. `site`: the line that makes the call.
   void stop(uint64_t event, double time, uint32_t site = kNoPlace);
-  /// And goes on.
+  /// The program, or the tracer, resumes.
   void go(double time);
-  /// The thread had no core for `ticks` since go(), at an unknown place: each function loses its
-  /// share, of gaps and in total.
+  /// The thread had no core for `ticks` since go(), at an unknown time: the loss is distributed
+  /// over the functions in proportion to their time, in gaps and in total.
   void lose(double ticks, double time);
-  /// MPI_Init is over: what was before does not count in total.
+  /// MPI_Init is over: earlier time does not count in total.
   void begin_window();
-  /// MPI_Finalize was entered: nor does what follows.
+  /// MPI_Finalize was entered: later time does not count either.
   void end_window() { totals_ = nullptr; }
 
  private:
-  static constexpr size_t kMostParts = 32;  ///< functions in one gap; more count as none
+  static constexpr size_t kMostParts = 32;  ///< functions in one gap; further ones are ignored
 
   void take_time(double time);
   double& total_of(uint32_t function);
@@ -153,11 +152,11 @@ class FunctionClock {
   PlaceSink* places_;
   int timeline_;
   std::vector<FunctionPart> parts_;  ///< since the last call, for places_ and totals_
-  std::vector<Function> open_;     ///< functions it is in, as far as asked for, the innermost last
-  std::vector<FunctionTime> gap_;  ///< since the last call
-  int stopped_ = 0;                ///< calls it is in
+  std::vector<Function> open_;       ///< open functions, as far as needed, the innermost last
+  std::vector<FunctionTime> gap_;    ///< since the last call
+  int stopped_ = 0;                  ///< number of open calls
   double since_ = 0;
-  double began_ = 0;  ///< when it went on
+  double began_ = 0;  ///< time of the last go()
 };
 
 /// True when `wanted` names the recorded function `name`: the whole name, or the name without

@@ -19,7 +19,7 @@ MemberList::MemberList(std::vector<int32_t> world_ranks) {
 
 int MemberList::local_rank(int world_rank) const {
   const auto n = static_cast<int>(ranks_.size());
-  // The world and its copies are asked most.
+  // The world and its duplicates are the most frequent case.
   if (world_rank < 0) return -1;
   if (world_rank < n && ranks_[world_rank] == world_rank) return world_rank;
   if (by_world_rank_.empty()) {

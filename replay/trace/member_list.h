@@ -9,13 +9,13 @@
 
 namespace rubato {
 
-/// World ranks of the members of a communicator, by local rank. Copies share them: an archive may
-/// define hundreds of thousands of communicators over the same ranks.
+/// World ranks of the members of a communicator, by local rank. Copies share the memory: an archive
+/// may define hundreds of thousands of communicators over the same ranks.
 class MemberList {
  public:
   MemberList() = default;
   explicit MemberList(std::vector<int32_t> world_ranks);
-  /// What the lists of another one hold.
+  /// From the lists of another MemberList.
   MemberList(FixedList<int32_t> ranks, FixedList<int32_t> by_world_rank)
       : ranks_(std::move(ranks)), by_world_rank_(std::move(by_world_rank)) {}
 
@@ -38,7 +38,7 @@ class MemberList {
   FixedList<int32_t> by_world_rank_;
 };
 
-/// Gives equal lists the same memory.
+/// Lets equal lists share memory.
 class MemberLists {
  public:
   MemberList share(std::vector<int32_t> world_ranks);

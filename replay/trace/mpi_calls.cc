@@ -14,7 +14,7 @@ struct KnownCall {
   CallSemantics semantics;
 };
 
-/// First the calls, then the patterns: the first that fits is the one to take.
+/// First the calls, then the patterns: the first match is used.
 constexpr KnownCall kKnownCalls[] = {
 #include "replay/trace/mpi_calls.inc"
 };
@@ -42,20 +42,19 @@ std::string mpi_call_name(const std::string& region) {
   drop_end(name, "()");
   while (drop_end(name, "_")) {
   }
-  // The symbols of the module mpi_f08, and of array arguments by descriptor.
+  // The symbols of the module mpi_f08, and those for array arguments with descriptors.
   const bool is_large = drop_end(name, "_large");
   for (const char* end : {"_f08ts", "_f08", "_fts", "_F08TS", "_F08", "_FTS"}) {
     if (drop_end(name, end)) break;
   }
   if (is_large) name += "_c";
   if (name.rfind("PMPI_", 0) == 0 || name.rfind("pmpi_", 0) == 0) name.erase(0, 1);
-  if (name.rfind("MPIX_", 0) == 0) name.erase(3, 1);  // Open MPI 4's forms of MPI 4
+  if (name.rfind("MPIX_", 0) == 0) name.erase(3, 1);  // Open MPI 4's names of MPI 4 calls
   if (name.size() < 6) return "";
   std::string head = name.substr(0, 4);
   for (char& c : head) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   if (head != "MPI_") return "";
-  // Fortran names arrive in one case; the standard writes a capital after MPI_ and small letters
-  // on.
+  // Fortran names have one case; the standard has a capital after MPI_ and lower case after it.
   const bool one_case =
       std::none_of(name.begin() + 4, name.end(), [](unsigned char c) { return std::islower(c); }) ||
       name.rfind("mpi_", 0) == 0;

@@ -12,14 +12,14 @@
 
 namespace rubato {
 
-/// The neighbours of a rank in a communicator's collectives among neighbours: world ranks in MPI's
+/// The neighbours of a rank in a communicator's neighbourhood collectives: world ranks in MPI's
 /// order, without MPI_PROC_NULL.
 struct Neighbours {
   std::vector<int32_t> sources;
   std::vector<int32_t> destinations;
 
-  /// More than a communicator of so many members can have in earnest: each call makes a message for
-  /// each of them, so that a few bytes of an archive would become gigabytes. (A graph may name a
+  /// More neighbours than are plausible in a communicator of that size: each call makes a message
+  /// for each of them, so a few bytes of an archive would become gigabytes. (A graph may name a
   /// member several times.)
   bool beyond(int members) const {
     constexpr size_t kMostOfEach = 64, kAlways = 1024;
@@ -28,7 +28,7 @@ struct Neighbours {
   }
 };
 
-/// Those of all ranks that have any.
+/// The neighbours of all ranks.
 class NeighbourTable {
  public:
   /// By rank and index into TraceDefinitions::comms.
@@ -47,11 +47,11 @@ class NeighbourTable {
 
   NeighbourTable() = default;
   explicit NeighbourTable(const ByRank& neighbours);
-  /// What the lists of another one hold.
+  /// From the lists of another table.
   NeighbourTable(FixedList<Entry> entries, FixedList<int32_t> peers)
       : entries_(std::move(entries)), peers_(std::move(peers)) {}
 
-  /// Nothing where `rank` has none in `comm`.
+  /// Nothing if `rank` has no neighbours in `comm`.
   std::optional<Found> find(int rank, uint32_t comm) const;
 
   /// By rank and communicator.

@@ -5,7 +5,7 @@
 
 namespace rubato {
 
-/// Something odd in an archive, such as receives whose completion it does not show: how often.
+/// Something odd in an archive, such as receives without a recorded completion: how often.
 struct Oddity {
   uint64_t count = 0;
   std::string first;  ///< "rank 3, event 112 (MPI_Irecv)"

@@ -8,7 +8,7 @@
 namespace rubato {
 namespace {
 
-constexpr double kSwitchesPerSecond = 10;  ///< that a rank may have without a word
+constexpr double kSwitchesPerSecond = 10;  ///< above this rate a warning is given
 
 /// Ranks and cores of a node. Archives record the number of a rank's cores, not the cores
 /// themselves; so the node's ranks have at most the sum of their numbers.
@@ -47,8 +47,8 @@ std::string crowded_nodes(const std::vector<RankProcessors>& ranks,
   const uint64_t cores = nodes[worst].distinct_cores();
   return std::to_string(nodes[worst].ranks) + " ranks had " + std::to_string(cores) +
          (cores == 1 ? " core" : " cores") + " on node '" + names[worst] + "'" +
-         (crowded > 1 ? " (and on " + std::to_string(crowded - 1) + " more too few)" : "") +
-         ": they took turns, and what one computed is part of what others waited for and computed";
+         (crowded > 1 ? " (and on " + std::to_string(crowded - 1) + " more)" : "") +
+         "; the recorded times include time of other ranks on the same core";
 }
 
 std::string interrupted_ranks(const std::vector<RankProcessors>& ranks, double seconds) {
@@ -66,7 +66,7 @@ std::string interrupted_ranks(const std::vector<RankProcessors>& ranks, double s
          " ranks had more than " + std::to_string(std::lround(kSwitchesPerSecond)) +
          " involuntary context switches per second (rank " + std::to_string(worst) + ": " +
          grouped(static_cast<uint64_t>(std::llround(rate(worst)))) +
-         "): others ran in between, and the time they took is part of what was recorded";
+         "); the time without a core is part of the recording";
 }
 
 }  // namespace

@@ -11,16 +11,16 @@ namespace rubato {
 /// The processors of a rank, as recorded (tracer/archive/schema.h); empty where the archive does
 /// not say.
 struct RankProcessors {
-  std::optional<uint64_t> affinity_cores;        ///< that the rank was allowed to run on
-  std::optional<uint64_t> cores_on_node;         ///< of the rank's node
+  std::optional<uint64_t> affinity_cores;  ///< number of cores that the rank was allowed to run on
+  std::optional<uint64_t> cores_on_node;   ///< of the rank's node
   std::optional<uint64_t> involuntary_switches;  ///< times its threads were taken off a core
 };
 
 /// Warnings about ranks that shared a core, since their compute then contains time of other ranks:
 /// a node with more ranks than usable cores, or ranks with more than ten involuntary context
-/// switches per second (a rank that gave up its core by itself, as in sched_yield(), has none).
-/// `node_of_rank` and `nodes` as in TraceDefinitions; `seconds` is the length of the recording.
-/// Empty if there is no reason to warn.
+/// switches per second (a voluntary one, as in sched_yield(), does not count). `node_of_rank` and
+/// `nodes` as in TraceDefinitions; `seconds` is the length of the recording. Empty if there is no
+/// reason to warn.
 std::vector<std::string> oversubscription(const std::vector<RankProcessors>& ranks,
                                           std::span<const int> node_of_rank,
                                           const std::vector<std::string>& nodes, double seconds);

@@ -20,7 +20,7 @@ std::vector<int> TraceDefinitions::timelines_of(int first, int end) const {
 }
 
 void TraceDefinitions::make_timelines(std::vector<SideLocation> locations) {
-  if (locations.empty()) return;  // the lists may be in common with others
+  if (locations.empty()) return;  // the lists may be shared
   std::sort(locations.begin(), locations.end(), [](const SideLocation& a, const SideLocation& b) {
     return std::pair(a.rank, a.id) < std::pair(b.rank, b.id);
   });

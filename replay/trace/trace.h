@@ -52,7 +52,7 @@ struct Communicator {
 
 /// How the archive counts the bytes of collectives.
 enum class SizeConvention : uint8_t {
-  kLogical,  ///< Score-P: all that an operation moves for this rank, itself included
+  kLogical,  ///< Score-P: all bytes that an operation moves for this rank, including its own part
   kPerRank,  ///< EZTrace: the plain buffer size of this rank
 };
 
@@ -67,27 +67,28 @@ struct Thread {
 struct SideLocation {
   uint64_t id = 0;
   int rank = 0;
-  bool thread = false;  ///< of the processor: it might make MPI calls
+  bool thread = false;  ///< a thread of the processor, which might make MPI calls
 };
 
-/// What an archive defines. Whatever there is one of for each rank stands in lists, which the
-/// processes of a host share (archive/host_definitions.h).
+/// The definitions of an archive. Data by rank is in lists, which the processes of a host share
+/// (archive/host_definitions.h).
 struct TraceDefinitions {
   std::string path;
   std::string creator;
   double ticks_per_second = 1e9;
   FixedList<uint64_t> location_of_rank;
   FixedList<int> node_of_rank;
-  /// Of sockets, counted over all nodes; kNoSocket where the archive names none. Empty: of no rank.
+  /// Sockets, counted over all nodes; kNoSocket where the archive has none. Empty: none for any
+  /// rank.
   FixedList<int> socket_of_rank;
   FixedTexts nodes;
   std::vector<Communicator> comms;  ///< and windows, each with the members of its communicator
-  /// World ranks of the groups that epochs on windows name.
+  /// World ranks of the groups of epochs on windows.
   std::vector<MemberList> groups;
   NeighbourTable neighbours;
   int world = -1;                  ///< index of MPI_COMM_WORLD in comms; -1 when there is none
-  std::vector<MpiCallInfo> calls;  ///< the MPI calls of the archive; Call::name points here
-  FixedList<Thread> threads;       ///< by rank and number; the main ones are not among them
+  std::vector<MpiCallInfo> calls;  ///< the MPI calls of the archive, indexed by Call::name
+  FixedList<Thread> threads;       ///< by rank and number; without the main threads
   FixedList<SideLocation> side_locations;
   SizeConvention sizes = SizeConvention::kLogical;
   WildcardsKnown wildcards = WildcardsKnown::kNone;
@@ -96,7 +97,7 @@ struct TraceDefinitions {
   std::optional<double> eager_limit_network;  ///< bytes
   bool shared_cores = false;                  ///< a node had more ranks than cores for them
   std::map<std::string, std::string> properties;
-  /// All ranks shared one clock. Then a call that left before another rank entered really did so.
+  /// All ranks shared one clock, so a call that left before another rank entered really did so.
   bool one_clock = false;
   std::vector<std::string> warnings;
 
@@ -108,7 +109,7 @@ struct TraceDefinitions {
   int rank_of(int timeline) const {
     return timeline < ranks() ? timeline : threads[timeline - ranks()].rank;
   }
-  /// Which of its rank's timelines it is; 0 for the main thread.
+  /// Number among the timelines of its rank; 0 for the main thread.
   int thread_of(int timeline) const {
     return timeline < ranks() ? 0 : threads[timeline - ranks()].number;
   }
@@ -116,39 +117,39 @@ struct TraceDefinitions {
     return timeline < ranks() ? location_of_rank[timeline] : threads[timeline - ranks()].location;
   }
   std::vector<int> timelines_of(int rank) const { return timelines_of(rank, rank + 1); }
-  /// Of the ranks from `first` to before `end`: the main threads, then the others.
+  /// Timelines of the ranks from `first` to before `end`: the main threads, then the others.
   std::vector<int> timelines_of(int first, int end) const;
   /// Makes timelines of side locations.
   void make_timelines(std::vector<SideLocation> locations);
   std::string name_of(int timeline) const;  ///< "rank 3", "rank 3 thread 1"
 
-  /// What puts the program's functions on record, in a clause. It is more than an option of the
-  /// tracer where the archive says that this had no effect.
+  /// How to record the program's functions, as a clause. It is more than an option of the tracer if
+  /// the archive shows that the option had no effect.
   std::string how_to_record_functions() const;
 };
 
 class CallUnpacker;
 class CallPlaces;
 
-/// A source of calls: an OTF2 archive, a text, a generator. Each timeline is read by itself,
-/// forwards, block by block, so no user holds a whole trace in memory.
+/// A source of calls: an OTF2 archive, a text, a generator. Each timeline is read independently,
+/// forwards, block by block, so a user need not hold a whole trace in memory.
 class EventSource {
  public:
   virtual ~EventSource() = default;
 
   virtual const TraceDefinitions& definitions() const = 0;
 
-  /// By rank: a measure of its calls, known before any is read. Empty: as much for each.
+  /// By rank: a measure of its number of calls, known before any is read. Empty: equal for all.
   virtual std::vector<uint64_t> sizes_of_ranks() const { return {}; }
-  /// From now on calls are asked for of the ranks from `first` to before `end` only. True where the
-  /// source then reads no others, so that counts() are those of these ranks.
+  /// From now on only calls of the ranks from `first` to before `end` are read. True if the source
+  /// then reads no others, so that counts() are those of these ranks.
   virtual bool read_only(int first, int end) {
     (void)first, (void)end;
     return false;
   }
 
-  /// Does now the work that the first read() would do before it returns calls. `progress`, if set,
-  /// receives the share done, 0 to 1. Errors: as read().
+  /// Does the work in advance that the first read() would do before it returns calls. `progress`,
+  /// if set, receives the share done, 0 to 1. Errors: as read().
   virtual void load(const std::function<void(double)>& progress) { (void)progress; }
 
   /// The next calls of `timeline`; false at its end. The last call of one has the role kEnd.
@@ -156,14 +157,14 @@ class EventSource {
   virtual bool read(int timeline, Block& block) = 0;
 
   /// After a read(): the unpacker of `timeline`, if its calls are packed. The remaining calls may
-  /// be taken from it one by one, into the same block, before the next read(). Null: only read()
-  /// delivers calls.
+  /// be taken from it one by one, into the same block, before the next read(). Null: use read()
+  /// only.
   virtual CallUnpacker* unpacker(int timeline) {
     (void)timeline;
     return nullptr;
   }
 
-  /// Back to the start of every timeline.
+  /// Returns to the start of every timeline.
   virtual void rewind() = 0;
 
   /// Fills Block::records from now on. After the first read() this reads everything again.
@@ -173,14 +174,14 @@ class EventSource {
   /// takes part in collectives, which only threads may do.
   virtual std::vector<double> side_records(const SideLocation& location) = 0;
 
-  /// Records read since the last rewind, and what never completed.
+  /// Records read since the last rewind, and operations that never completed.
   struct Counts {
     uint64_t records = 0;
     Oddity receives;      ///< posted and never completed
     Oddity collectives;   ///< started and never completed
-    Oddity backwards;     ///< records that are earlier than the one before them
+    Oddity backwards;     ///< records with an earlier time than their predecessor
     Oddity miscounted;    ///< locations with more or fewer records than their definition claims
-    uint64_t joined = 0;  ///< timelines whose end another one of their rank waits for
+    uint64_t joined = 0;  ///< timelines for whose end another one of their rank waits
     Counts& operator+=(const Counts& other);
   };
   virtual Counts counts() const = 0;
@@ -189,23 +190,23 @@ class EventSource {
   /// and no call that takes some of several requests. Known after load().
   virtual bool looks_at_posts() const { return true; }
 
-  /// The program's functions on record.
+  /// The recorded functions of the program.
   virtual std::vector<FunctionName> functions() const { return {}; }
   /// Measures the time in these functions between calls (matched by is_function()); at most
   /// kMostFunctions. After the first read() this reads everything again.
   virtual void time_functions(const std::vector<std::string>& names) { (void)names; }
-  /// Once calls were read; null when nobody asked.
+  /// After calls were read; null if time_functions() was not called.
   virtual const FunctionTimes* function_times() const { return nullptr; }
   /// Adds up the compute of all functions. After the first read() this reads everything again.
   virtual void total_functions() {}
-  /// Once calls were read; null when nobody asked.
+  /// After calls were read; null if total_functions() was not called.
   virtual const FunctionTotals* function_totals() const { return nullptr; }
-  /// The lines on record that make calls.
+  /// The recorded lines that make calls.
   virtual std::vector<CallSite> call_sites() const { return {}; }
-  /// Notes where calls are made, as far as functions or call sites are on record. After the first
+  /// Notes where calls are made, as far as functions or call sites were recorded. After the first
   /// read() this reads everything again.
   virtual void note_places() {}
-  /// Once calls were read; null when nobody asked, or nothing is on record.
+  /// After calls were read; null if note_places() was not called, or nothing was recorded.
   virtual const CallPlaces* call_places() const { return nullptr; }
 };
 

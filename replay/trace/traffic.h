@@ -17,8 +17,8 @@ struct Traffic {
   uint64_t received = 0;
 };
 
-/// Which bytes of an action count as moved, as masks: every call asks, and a branch by kind would
-/// often be mispredicted.
+/// The byte counts of an action that count as moved, as masks: used for every call, where a branch
+/// by kind would often be mispredicted.
 struct TrafficMasks {
   uint64_t sent = 0;
   uint64_t received = 0;
@@ -42,7 +42,7 @@ consteval std::array<TrafficMasks, 2 * kActionKinds> traffic_masks() {
 /// By kind, and whether the call itself completes it.
 inline constexpr auto kTrafficMasks = traffic_masks();
 
-// Bytes stand at one place, whatever the kind.
+// Bytes are at one offset in all kinds.
 static_assert(offsetof(MessageAction, bytes) == offsetof(CollectiveAction, sent) &&
               offsetof(MessageAction, bytes) == offsetof(RequestAction, bytes) &&
               offsetof(MessageAction, bytes) == offsetof(OneSidedAction, bytes));

@@ -4,7 +4,7 @@
 
 namespace rubato {
 
-/// Which receives the archive marks as having named MPI_ANY_SOURCE or MPI_ANY_TAG.
+/// The receives for which the archive records MPI_ANY_SOURCE or MPI_ANY_TAG.
 enum class WildcardsKnown : uint8_t { kNone, kNonblocking, kAll };
 
 }  // namespace rubato

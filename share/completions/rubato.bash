@@ -1,9 +1,8 @@
-# Completes commands, options, platforms and scenarios of rubato in bash. Everything that is offered
-# comes from the command itself (rubato help --shells).
-# shellcheck shell=bash
+# Completes commands, options, platforms and scenarios of rubato in bash. All completions come from
+# the command itself (rubato help --shells). shellcheck shell=bash
 
-# Offers those of the words on standard input that begin with $1. Where readline breaks words at
-# '$2' (":" or "="), it wants only what stands behind the last one.
+# Offers the words on standard input that begin with $1. If readline breaks words at ":" or "=", it
+# expects only the part after the last one.
 _rubato_offer() {
   local begun=$1 word
   local kept=${begun%"${begun##*[:=]}"}
@@ -31,11 +30,11 @@ _rubato_scenario() {
 
 _rubato() {
   COMPREPLY=()
-  # The words as the user sees them: readline has broken them at ':' and '='.
+  # Split the line at blanks again: readline has split it also at ':' and '='.
   local line=${COMP_LINE:0:COMP_POINT} words rubato=${1/#\~\//$HOME/} command i
   read -ra words <<<"$line"
   [[ $line == *[[:blank:]] ]] && words+=("")
-  # Behind mpirun and its options, too.
+  # Skip mpirun and its options.
   for ((i = 0; i < ${#words[@]}; i++)); do [[ ${words[i]##*/} == rubato ]] && break; done
   words=("${words[@]:i}")
   local last=$((${#words[@]} - 1))
@@ -66,7 +65,7 @@ _rubato() {
   local options value
   options=$("$rubato" help --shells "$command" 2>/dev/null) || return 0
   value=$(awk -F'\t' -v name="$before" '$1 == name { print $2 }' <<<"$options")
-  if [[ $value == *"|"* ]]; then # one of some words
+  if [[ $value == *"|"* ]]; then # one of several words
     _rubato_offer "$begun" < <(tr '|' '\n' <<<"$value")
   elif [[ $begun == -* ]]; then
     _rubato_offer "$begun" < <(cut -f1 <<<"$options")

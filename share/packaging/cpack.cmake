@@ -1,8 +1,7 @@
-# Packages: `cpack -G DEB` and `cpack -G TGZ` in the build directory. What they do to the installed tree before they
-# pack it is in deb.cmake and tarball.cmake.
-# Placeholders; which files have such addresses of their own, `release` says.
-set(RUBATO_CONTACT "Rubato maintainers <maintainers@rubato.example.org>" CACHE STRING "whom packages name")
-set(RUBATO_HOMEPAGE "https://rubato.example.org" CACHE STRING "the page that packages name")
+# Packages: `cpack -G DEB` and `cpack -G TGZ` in the build directory. deb.cmake and tarball.cmake change the installed
+# tree before it is packed. The addresses are placeholders; `release` lists all files with such addresses.
+set(RUBATO_CONTACT "Rubato maintainers <maintainers@rubato.example.org>" CACHE STRING "maintainer named in packages")
+set(RUBATO_HOMEPAGE "https://rubato.example.org" CACHE STRING "homepage named in packages")
 set(CPACK_PACKAGE_NAME rubato)
 set(CPACK_PACKAGE_VENDOR Rubato)
 set(CPACK_PACKAGE_CONTACT ${RUBATO_CONTACT})
@@ -31,7 +30,7 @@ set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS libjs-chart.js)
-# libdw is loaded where source lines are asked for.
+# libdw is loaded when source lines are requested.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libdw1, openmpi-bin | mpich")
 set(CPACK_PACKAGE_HOMEPAGE_URL ${RUBATO_HOMEPAGE})
 include(CPack)

@@ -1,4 +1,4 @@
-# Before cpack makes a .deb of the installed tree: what Debian wants otherwise than `cmake --install` leaves it.
+# Adapts the installed tree to Debian's rules before cpack builds the .deb.
 file(GLOB trees ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/*/usr ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr)
 set(debian ${CPACK_RUBATO_PACKAGING}/debian)
 foreach(usr IN LISTS trees)
@@ -18,7 +18,7 @@ foreach(usr IN LISTS trees)
   file(MAKE_DIRECTORY ${usr}/share/zsh/vendor-completions)
   file(RENAME ${usr}/share/zsh/site-functions/_rubato ${usr}/share/zsh/vendor-completions/_rubato)
   file(REMOVE_RECURSE ${usr}/share/zsh/site-functions)
-  # Libraries are where the system has them.
+  # Libraries are found in the system's directories.
   file(GLOB programs ${usr}/bin/* ${usr}/libexec/rubato/*)
   foreach(program IN LISTS programs)
     file(RPATH_REMOVE FILE ${program})

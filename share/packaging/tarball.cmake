@@ -1,5 +1,5 @@
-# Before cpack makes a tarball of the installed tree: the libraries that a machine may lack go with it, where programs
-# look for them (their RPATH). Not those of the system, of compilers, of MPI, and hwloc, which MPI needs too.
+# Before cpack builds a tarball of the installed tree, copies libraries that a machine may lack to the RPATH of the
+# programs. Libraries of the system, of compilers and of MPI are not included, nor is hwloc, which MPI needs, too.
 file(GLOB trees ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/bin ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/*/bin)
 foreach(bin IN LISTS trees)
   cmake_path(GET bin PARENT_PATH prefix)

@@ -1,7 +1,6 @@
-# What the experiments share: where rubato and MPI are, a directory for the output, runs and profiles.
-# Sourced by the scripts beside it, which set `paper` to their name first, and `wrapper` to
-# words before the program of each rank (none, or "chrt -r 1").
-# shellcheck shell=bash disable=SC2034,SC2154
+# Shared by the experiments: the paths of rubato and MPI, the output directory, runs and profiles. Sourced by the
+# scripts beside it, which set `paper` to their name first, and `wrapper` to words before the program of each rank
+# (none, or "chrt -r 1"). shellcheck shell=bash disable=SC2034,SC2154
 
 fail() {
   printf '%s: %s\n' "$paper" "$*" >&2
@@ -20,14 +19,14 @@ find_tools() {
     [[ -z $rubato && -x $candidate ]] && rubato=$candidate
   done
   [[ -n $rubato ]] || fail "there is no rubato; build it, or set RUBATO"
-  # Debian's LAMMPS is of Open MPI, whatever mpirun is.
+  # Debian's LAMMPS uses Open MPI, whichever mpirun is the default.
   mpicc=${MPICC:-$(command -v mpicc.openmpi || echo mpicc)}
   mpirun=${MPIRUN:-$(command -v mpirun.openmpi || echo mpirun)}
   for tool in "$mpirun" python3 "$@"; do
     command -v "$tool" >/dev/null || fail "there is no $tool${missing_hint:+ ($missing_hint)}"
   done
   export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
-  # mpirun refuses to run as root, which is all there is in a container, unless told twice.
+  # mpirun refuses to run as root, usual in containers, unless both variables are set.
   ((EUID != 0)) || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 }
 

@@ -8,7 +8,7 @@ function showBandwidth(perByte) {
   return perByte < 1e-9 ? `${(1e-9 / perByte).toPrecision(4)} GB/s` : `${(1e-6 / perByte).toPrecision(4)} MB/s`;
 }
 const showPercent = (share) => `${(100 * share).toFixed(1)} %`;
-/** Below 0.001 only that it is so. */
+/** Q below 0.001 is shown as "<0.001". */
 const showQ = (call, q) => !call.from_launches ? "–" : q < 0.001 ? "<0.001" : q.toPrecision(2);
 const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
 
@@ -63,7 +63,7 @@ function drawTimes(canvas, datasets, largest, cuts) {
   });
 }
 
-/** How far samples lie from their curve, in per cent of it; dashed, the stated error of each segment. */
+/** Deviations of samples from their curve, in percent of it; dashed: the stated error of each segment. */
 function drawResiduals(canvas, datasets, largest, cuts, segments = []) {
   const points = datasets.flatMap((dataset) => dataset.data);
   const limit = Math.max(5, ...points.map((point) => Math.abs(point.y))) * 1.15;
@@ -136,9 +136,9 @@ function drawLevels() {
     const section = element("section");
     byId("levels").append(section);
     section.append(element("h2", `Level ${level.level}`));
-    section.append(element("p", "Dashed lines are breakpoints: the table has the range that holds each with 95 % " +
-      "confidence. The small chart shows how far each sample lies from the curve, and between dashed lines the error " +
-      "that the platform file states for each segment.", {className: "explain"}));
+    section.append(element("p", "Dashed lines are breakpoints; the table has the 95 % confidence interval of each. The small chart shows the " +
+      "deviation of each sample from the curve, and between dashed lines the error that the platform file states for " +
+      "each segment.", {className: "explain"}));
     level.curves.forEach((curve) => drawCurve(section, level, curve));
   }
 }

@@ -13,7 +13,7 @@ function writeHead() {
   data.notes.forEach((note) => byId("trust-lines").append(element("li", note)));
 }
 
-/** The range of the launches behind each point. */
+/** The range of launches of each point. */
 const ranges = {
   id: "ranges",
   beforeDatasetsDraw(chart) {
@@ -59,7 +59,7 @@ function drawTimes(canvas, cells) {
   });
 }
 
-/** How much slower B is; filled where the test finds a difference, the more the surer. */
+/** The relative difference of B; points are filled if it is significant, and larger for smaller p. */
 function drawRatios(canvas, cells) {
   const points = cells.map((cell) => ({x: onLogAxis(cell.bytes), y: 100 * (cell.median_b / cell.median_a - 1),
     bytes: cell.bytes, p: cell.p_two_sided}));
@@ -91,8 +91,8 @@ function drawOperation(operation, cells) {
   section.append(element("h2", operation));
   const differing = cells.filter((cell) => cell.p_two_sided <= 0.05).length;
   const able = cells.filter((cell) => cell.least_p <= 0.05).length;
-  section.append(element("p", `${differing} of ${able} sizes differ at 0.05. Filled points in the small ` +
-    "chart are those, larger where it is surer.", {className: "explain"}));
+  section.append(element("p", `${differing} of ${able} sizes differ at significance level 0.05. They are the filled ` +
+    "points in the small chart, which are larger for smaller p.", {className: "explain"}));
   const pair = element("div", undefined, {className: "pair"});
   const left = element("div");
   const right = element("div");

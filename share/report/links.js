@@ -1,4 +1,4 @@
-// How busy the links of a network are: by kind over time, and the hottest ones. Comes before report.js.
+// Utilisation of the links of a network: by kind over time, and the busiest links. Loaded before report.js.
 
 /** A line for each kind of link; `links` is the "links" of a scenario. */
 function linkDatasets(links) {
@@ -13,11 +13,11 @@ function linkDatasets(links) {
   }));
 }
 
-/** What calls lose to contention, against the same replay with each transfer as if alone. */
+/** The time that calls lose to contention, relative to the same replay without contention. */
 function drawContention(parent, {contention, elapsed}) {
   if (!contention) return;
   const lost = elapsed - contention.elapsed_alone;
-  parent.append(element("p", `If no transfer met another one the run would take ${showSeconds(contention.elapsed_alone)}; ` +
+  parent.append(element("p", `Without contention the run would take ${showSeconds(contention.elapsed_alone)}; ` +
     `contention costs ${showSeconds(lost)} (${(100 * lost / elapsed).toFixed(1)} %).`));
   const calls = Object.entries(contention.calls).filter(([, seconds]) => seconds > 0).slice(0, 10);
   if (calls.length === 0) return;
@@ -25,7 +25,7 @@ function drawContention(parent, {contention, elapsed}) {
   const table = element("table");
   box.append(table);
   parent.append(box);
-  fillTable(table, ["Lost to contention, all ranks", "Time", "Of the time that MPI is longer"],
+  fillTable(table, ["Lost to contention, all ranks", "Time", "Share of the additional MPI time"],
     calls.map(([call, seconds]) => [call, showSeconds(seconds),
       contention.mpi > 0 ? `${(100 * seconds / contention.mpi).toFixed(0)} %` : ""]));
 }
@@ -38,7 +38,7 @@ function drawLinks(parent, scenario) {
       `${showSeconds(links.delay / links.slowed)} on average.`, {className: "explain"}));
   drawTopology(parent, scenario);
   drawContention(parent, scenario);
-  const label = `Lines: how busy links are over time on ${scenario.name}, by kind`;
+  const label = `Lines: utilisation of links over time on ${scenario.name}, by kind`;
   new Chart(chartBox(parent, 260, label), {
     type: "scatter",
     data: {datasets: linkDatasets(links).map((dataset) => ({...dataset, showLine: true}))},
@@ -57,7 +57,7 @@ function drawLinks(parent, scenario) {
   const table = element("table");
   box.append(table);
   parent.append(box);
-  fillTable(table, ["Hottest links", "Busy", "Bytes"],
+  fillTable(table, ["Busiest links", "Busy", "Bytes"],
     links.hottest.map((link) => [link.name, `${(100 * link.mean).toFixed(1)} %`, showBytes(link.bytes)]));
 }
 

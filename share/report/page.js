@@ -1,6 +1,5 @@
-// What the pages share: numbers, colours, tables, axes and charts. The data stands in #rubato-data, as
-// JSON. Plain DOM and Chart.js 3; nothing is loaded from anywhere. Numbers are shown by the rules of
-// tools/format/numbers.cc.
+// Shared by all pages: numbers, colours, tables, axes and charts. The data is in #rubato-data, as JSON. Plain DOM and
+// Chart.js 3; nothing is loaded from the network. Numbers are formatted by the rules of tools/format/numbers.cc.
 "use strict";
 
 const data = JSON.parse(document.getElementById("rubato-data").textContent);
@@ -132,7 +131,7 @@ function nameLines(name, width) {
 
 // --- Axes and boxes of charts ----------------------------------------------------------------------
 
-const kEmptyMessage = 0.5;  // where 0 bytes stand on a logarithmic axis
+const kEmptyMessage = 0.5;  // position of 0 bytes on a logarithmic axis
 const onLogAxis = (bytes) => Math.max(bytes, kEmptyMessage);
 
 function bytesAxis(largest, step) {

@@ -1,5 +1,5 @@
-// Where in the program ranks wait, who makes them wait, and efficiencies by function; tools/tables/place_tables.cc writes
-// what is shown.
+// Places in the program where ranks wait, the causes of waits, and efficiencies by function. The data is written by
+// tools/tables/place_tables.cc.
 
 function showPlaces(scenario) {
   const {all, waits, functions} = scenario.places;

@@ -1,6 +1,6 @@
 // Draws the report from the JSON that tools/report/report_html.cc writes, with the help of page.js.
 
-// --- What the time of a scenario is divided into --------------------------------------------------
+// --- Categories of the time of a scenario ---------------------------------------------------------
 
 const scenarios = data.scenarios;
 const finished = scenarios.filter((scenario) => scenario.elapsed !== null);
@@ -8,13 +8,13 @@ const rankCount = data.trace.ranks;
 
 const callTotal = (call) => sum(finished.map((scenario) => sum(scenario.calls[call].time)));
 
-/** The calls that elapsed consists of, most time first, and those outside (MPI_Init, MPI_Finalize). */
+/** The calls that are part of elapsed, most time first, and the calls outside (MPI_Init, MPI_Finalize). */
 const usedCalls = data.calls.map((_, call) => call).filter((call) => callTotal(call) > 0)
   .sort((a, b) => callTotal(b) - callTotal(a));
 const callsByTime = usedCalls.filter((call) => !data.outside_elapsed[call]);
 const callsOutside = usedCalls.filter((call) => data.outside_elapsed[call]);
 
-/** The calls that get a colour of their own: those with most time in all scenarios together. */
+/** The calls with a colour of their own: those with the most time in all scenarios together. */
 const kColours = kCallColours.length;
 const ownColour = callsByTime.length <= kColours + 1 ? callsByTime : callsByTime.slice(0, kColours);
 const others = callsByTime.filter((call) => !ownColour.includes(call));
@@ -35,14 +35,14 @@ if (others.length > 0) {
   });
 }
 
-/** What is neither compute nor MPI, where there is some: flushes of the tracer, ... */
+/** Time that is neither compute nor MPI, if any: flushes of the tracer, ... */
 const kOtherRowColours = ["#8c564b", "#a9a9a9", "#7a3b8f"];
 const otherRows = data.other_rows.map((name, row) => (
   {name, colour: kOtherRowColours[row], seconds: (scenario) => scenario.others[row]}))
   .filter((row) => finished.some((scenario) => sum(row.seconds(scenario)) > 0));
 layersByCall.push(...otherRows);
 
-/** The same with MPI divided into what ranks wait for; kinds that occur. Without them where nobody asked. */
+/** The same with MPI divided by the wait states that occur; without them if they were not computed. */
 const knowsWaits = finished.length > 0 && finished.every((scenario) => scenario.waits !== null);
 const waitKinds = data.wait_kinds.map((_, kind) => kind)
   .filter((kind) => knowsWaits && finished.some((scenario) => sum(scenario.waits[kind]) > 0));
@@ -79,14 +79,14 @@ function writeHead() {
   byId("trust").className = doubts.length || trace.kept.length ? "doubt" : "quiet";
 }
 
-// --- What would help ------------------------------------------------------------------------------
+// --- Possible improvements ------------------------------------------------------------------------
 
 function writeCures() {
   if (data.cures.length === 0) {
     byId("cures").remove();
     return;
   }
-  fillTable(byId("cure-table"), ["What would help", "Saves at most", `of ${data.judged}`],
+  fillTable(byId("cure-table"), ["Possible improvement", "Saves at most", `of ${data.judged}`],
     data.cures.map((cure) => [cure.what, showSeconds(cure.seconds), showShare(cure.seconds, data.judged_elapsed)]));
   byId("commands").textContent = data.cures.filter((cure) => cure.command).map((cure) => cure.command).join("\n");
 }
@@ -182,7 +182,7 @@ function writeScenarioTable() {
     .filter((level) => finished.some((scenario) => scenario.traffic[level].messages > 0));
   const showTraffic = ({messages, bytes}) =>
     messages === 0 ? "–" : `${showCount(messages)}, ${showBytes(bytes)}`;
-  // One line where all scenarios send the same over each level, columns where a placement differs.
+  // One line if all scenarios have the same traffic on each level, columns if a placement differs.
   const same = finished.every((scenario) =>
     JSON.stringify(scenario.traffic) === JSON.stringify(finished[0].traffic));
   const levels = same ? [] : used;
@@ -224,7 +224,7 @@ function writeScenarioTable() {
     perWait.map((layer, row) => [layer.name, ...waits[row].map(waitFormat.show)]));
 }
 
-/** Lets the reader choose what the bars divide the time in MPI into. */
+/** Lets the reader choose how the bars divide the time in MPI. */
 function setUpDivision() {
   if (!knowsWaits) {
     byId("division").remove();
@@ -250,7 +250,7 @@ function rankOrder(scenario) {
   return order;
 }
 
-/** Every how many bars the axis has a number: 1, 2, 5, 10, 20, ... */
+/** The step between labelled bars: 1, 2, 5, 10, 20, ... */
 function labelStep(bars) {
   const most = narrow() ? 7 : 20;
   for (let step = 1; ; step *= 10) {
@@ -334,7 +334,7 @@ function showChosenScenario() {
   if (byId("rank-details").open) writeRankTable(scenario);
 }
 
-/** Shows the ranks of scenarios[index], if it ran to its end. */
+/** Shows the ranks of scenarios[index], unless it deadlocks. */
 function chooseScenario(index) {
   const choice = finished.indexOf(scenarios[index]);
   if (choice < 0) return;
@@ -406,15 +406,15 @@ function drawResiduals(canvas, level) {
 function drawLevel(section, level) {
   section.append(element("h3", `Level ${level.level}`));
   if (level.samples.length === 0) {
-    section.append(element("p", "The samples behind this curve are not beside the platform file.", {className: "explain"}));
+    section.append(element("p", "The samples of this curve are not available next to the platform file.", {className: "explain"}));
     drawCurve(chartBox(section, 320, `Transfer time over message size, level ${level.level}`), level);
     return;
   }
   const errors = level.samples.filter(([, , fitted]) => fitted > 0)
     .map(([, seconds, fitted]) => Math.abs(seconds / fitted - 1)).sort((a, b) => a - b);
   const at = (share) => `${(100 * errors[Math.floor(share * (errors.length - 1))]).toFixed(1)} %`;
-  section.append(element("p", `${level.samples.length} samples; half of them lie within ${at(0.5)} of the curve, ` +
-    `nine of ten within ${at(0.9)}.`, {className: "explain"}));
+  section.append(element("p", `${level.samples.length} samples; 50 % of them are within ${at(0.5)} of the curve, ` +
+    `90 % within ${at(0.9)}.`, {className: "explain"}));
   const pair = element("div", undefined, {className: "pair"});
   section.append(pair);
   const left = element("div");
@@ -430,7 +430,7 @@ function drawPlatforms() {
     byId("platforms").append(section);
     section.append(element("h2", `Platform “${platform.name}”`));
     const hasSamples = platform.levels.some((level) => level.samples.length > 0);
-    section.append(element("p", `How long a message takes from one rank to another, from ${platform.file}. ` +
+    section.append(element("p", `One-way message time between two ranks, from ${platform.file}. ` +
       `Both axes are logarithmic${hasSamples ? "; the small chart shows how far each sample lies from the curve" : ""}.`,
       {className: "explain"}));
     platform.levels.forEach((level) => drawLevel(section, level));

@@ -1,5 +1,5 @@
-// Sweeps of scenarios: the elapsed time over one number of a machine as a curve, over two as a heat map, with the
-// factors from which on a number matters. Comes before report.js.
+// Sweeps of scenarios: the elapsed time over one parameter of a machine as a curve, over two as a heat map, with the
+// factors from which a parameter matters. Loaded before report.js.
 
 const showFactor = (factor) => `${parseFloat(factor.toPrecision(3)).toLocaleString("en-US")} ×`;
 const kSweepRamp = dark ? [[28, 38, 48], [0, 114, 178], [205, 232, 250]] : [[242, 247, 251], [86, 160, 211], [6, 54, 92]];
@@ -16,7 +16,7 @@ function rampColour(share) {
   return `rgb(${parts.join(",")})`;
 }
 
-/** Upright lines at the crossovers of a curve, with their words. */
+/** Vertical lines at the crossovers of a curve, with labels. */
 const crossoverLines = (crossovers) => ({
   id: "crossoverLines",
   afterDatasetsDraw(chart) {
@@ -44,7 +44,7 @@ const crossoverLines = (crossovers) => ({
   },
 });
 
-/** The curve, a ring at the scenario itself, and the ends of intervals with what lies between them. */
+/** The curve, a ring at the unchanged scenario, and the band of intervals. */
 function curveDatasets(sweep) {
   const [axis] = sweep.axes;
   const over = (values) => values.map((seconds, index) => ({x: axis.factors[index], y: seconds}));
@@ -149,7 +149,7 @@ class SweepMap {
       `${showSeconds(seconds)}, ${(seconds / this.sweep.unchanged).toFixed(3)} × the scenario`;
   }
 
-  /** Where a factor stands on an axis, in cells. */
+  /** The position of a factor on an axis, in cells. */
   static cellOf(axis, factor) {
     const {factors} = axis;
     const last = factors.length - 1;
@@ -226,7 +226,7 @@ class SweepMap {
     this.drawLegend(context, this.top + this.height + 52);
   }
 
-  /** A ring where the scenario itself stands, if it is on the map. */
+  /** Draws a ring at the unchanged scenario, if it is on the map. */
   drawScenario(context) {
     const [column, row] = this.sweep.axes.map((axis) => SweepMap.cellOf(axis, 1));
     if (!(column >= 0 && column < this.columns && row >= 0 && row < this.rows)) return;
@@ -246,10 +246,10 @@ function drawSweeps() {
   }
   const map = data.sweeps[0].axes.length === 2;
   byId("sweep-words").textContent = map
-    ? "Each cell is the elapsed time with two numbers of the machine times a factor; the ring is the scenario itself. Along " +
-      "the dashed line the run takes 1 % longer than in the best cell, along the full one 10 %."
-    : "The elapsed time with one number of the machine times a factor; the ring is the scenario itself. Upright lines: where it is " +
-      `1 % and 10 % above its best.${data.sweeps.some((sweep) => sweep.intervals) ? " The band holds it with 95 % confidence." : ""}`;
+    ? "Each cell is the elapsed time with two parameters of the machine scaled by a factor; the ring marks the unchanged scenario. Along " +
+      "the dashed line the run takes 1 % longer than in the best cell, along the solid line 10 %."
+    : "The elapsed time with one parameter of the machine scaled by a factor; the ring marks the unchanged scenario. Vertical lines: where it is " +
+      `1 % and 10 % above its best.${data.sweeps.some((sweep) => sweep.intervals) ? " The band is the 95 % confidence interval." : ""}`;
   data.sweeps.forEach((sweep) => {
     const box = element("div");
     byId("sweep-charts").append(box);

@@ -1,6 +1,6 @@
-// Timelines of scenarios: a cell for some ranks and some time, coloured by what it went to, and the critical path over
-// it. The recording stands above the chosen scenario; both show the same stretch of time. Waits have the colours of
-// the bars (kCallColours). Comes before report.js.
+// Timelines of scenarios with the critical path. Each cell is coloured by the main activity of its ranks in its time
+// interval. The recording is drawn above the chosen scenario, both over the same interval. Waits have the colours of
+// the bars (kCallColours). Loaded before report.js.
 
 /** By Activity (replay/analyse/timeline_picture.h). */
 const kActivities = [
@@ -10,7 +10,7 @@ const kActivities = [
   ["Messages without waiting", kOthersColour], ["Collectives without waiting", dark ? "#7f9a90" : "#5d7a6e"],
   ["One-sided without waiting", dark ? "#a58a99" : "#876a7b"],
 ];
-/** Behind the activities: compute in functions (kColouredFunctions), in shades that no wait has. */
+/** After the activities: compute in functions (kColouredFunctions), in shades not used for waits. */
 const kFunctionColours = dark ? ["#8fa5b8", "#a08f6a", "#7d9a86", "#9a86a0", "#a8797a"]
   : ["#8fa9c0", "#c9b68a", "#a3bda9", "#bda8c6", "#cfa3a3"];
 const kPathColour = dark ? "#ff6b6b" : "#c1121f";
@@ -88,7 +88,7 @@ class TimelineView {
     this.dragFrom = null;
   }
 
-  /** What lies under the pointer, in words. */
+  /** Describes the cell under the pointer. */
   tell(event) {
     const {rows, columns, ranks_per_row, cells} = this.scenario.timeline;
     const time = this.timeAt(event);
@@ -121,7 +121,7 @@ class TimelineView {
     context.strokeStyle = kPathColour;
     context.lineWidth = Math.min(2.5, Math.max(1, this.rowHeight / 4));
     context.beginPath();
-    // From rank to rank only where that does not hide the cells.
+    // Connect ranks only if columns are wide enough that the lines do not hide the cells.
     const connected = whole / columns > 6;
     let before = -1;
     path_rows.forEach((row, column) => {
@@ -138,7 +138,7 @@ class TimelineView {
     drawAxis(context, width, height);
   }
 
-  /** Those that begin or end in view, if they are few. */
+  /** Draws the messages in view, unless there are too many. */
   drawMessages(context, left, perSecond) {
     const [from, to] = shownTime;
     const shown = this.scenario.timeline.messages.filter(([, sent, , received]) => received >= from && sent <= to);
@@ -190,8 +190,8 @@ function setUpTimelines() {
     byId("timeline-words").append(` Messages are lines where ${kFewMessages} or fewer are in view.`);
   const undrawn = data.scenarios.filter((scenario) => !scenario.timeline && scenario.elapsed > 0);
   byId("timeline-undrawn").textContent = undrawn.length === 0 ? ""
-    : `Not drawn, as a page has ${drawn.length} timelines at most: ${undrawn.map((scenario) => scenario.name).join(", ")}.`;
-  // At first what the run could be.
+    : `Not drawn, because a page has at most ${drawn.length} timelines: ${undrawn.map((scenario) => scenario.name).join(", ")}.`;
+  // First show `perfect`.
   const perfect = drawn.findIndex((scenario) => scenario.name === "perfect");
   byId("timeline-choice").value = perfect < 0 ? drawn.length - 1 : perfect;
   byId("timeline-choice").addEventListener("change", () => chooseTimeline(Number(byId("timeline-choice").value)));

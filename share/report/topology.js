@@ -1,5 +1,5 @@
-// A network as a picture: nodes, switches and cables, coloured by how busy they are. Comes after sweep.js, with the
-// colours of its maps, and before links.js.
+// A picture of a network: nodes, switches and cables, coloured by utilisation. Loaded after sweep.js, which defines the
+// colours, and before links.js.
 
 const kTopologyHeight = 430;
 const kRoundHeight = 620;
@@ -15,7 +15,7 @@ function svgElement(tag, attributes, title) {
 
 const showBusy = (share) => `${(100 * share).toFixed(1)} %`;
 
-/** A straight line, or one that leaves room for what stands between. */
+/** A straight line, or a curve around vertices between the ends. */
 function cablePath([x, y], [toX, toY], bends) {
   if (!bends) return `M${x.toFixed(1)} ${y.toFixed(1)}L${toX.toFixed(1)} ${toY.toFixed(1)}`;
   const [midX, midY] = [(x + toX) / 2 - 0.12 * (toY - y), (y + toY) / 2 + 0.12 * (toX - x)];
@@ -29,13 +29,13 @@ function drawTopology(parent, scenario) {
   const whole = topology.round ? kRoundHeight : kTopologyHeight;
   const width = Math.min(parent.clientWidth || 1000, 1100);
   const picture = svgElement("svg", {width, height: whole, viewBox: `0 0 ${width} ${whole}`, role: "img",
-    "aria-label": `The network of ${scenario.name}, its cables coloured by how busy they are, at most ${showBusy(most)}`});
+    "aria-label": `The network of ${scenario.name}, its cables coloured by utilisation, at most ${showBusy(most)}`});
   const height = whole - 2 * kTopologyMargin;
   const across = topology.round ? Math.min(height, width - 2 * kTopologyMargin) : width - 2 * kTopologyMargin;
   const place = ([x, y]) => [(width - across) / 2 + x * across, kTopologyMargin + y * height];
   const at = topology.vertices.map(place);
   const name = (index) => topology.vertices[index][2];
-  // The busiest come first in the data and last on paper, above all others.
+  // The busiest cables come first in the data and are drawn last, above all others.
   [...topology.cables].reverse().forEach(([from, to, there, back, bends]) => {
     const busy = Math.max(there, back);
     picture.append(svgElement("path", {d: cablePath(at[from], at[to], bends), fill: "none",
@@ -52,7 +52,7 @@ function drawTopology(parent, scenario) {
         width: 2.8 * radius, height: 2.8 * radius, fill: kText}, words));
   });
   const left_out = topology.all_cables - topology.cables.length;
-  parent.append(picture, element("p", "Dots are nodes, squares are switches. The darker and thicker a cable, the busier its " +
-    `busier direction over the whole run, up to ${showBusy(most)}; grey ones carried nothing.` +
+  parent.append(picture, element("p", "Dots are nodes, squares are switches. Darker and thicker cables are busier, by the busier " +
+    `direction over the whole run, up to ${showBusy(most)}; grey ones carried nothing.` +
     (left_out > 0 ? ` ${showCount(left_out)} less busy cables are not drawn.` : ""), {className: "explain"}));
 }

@@ -1,7 +1,7 @@
-// Who talks to whom: the matrices of a scenario as heat maps, and how large messages are. Comes after sweep.js, with the
-// colours of its maps, and before report.js.
+// Communication matrices of a scenario as heat maps, and message sizes. Loaded after sweep.js, which defines the
+// colours of maps, and before report.js.
 
-/** A canvas with a matrix of ranks; the colours of its cells stand for powers of a value. */
+/** A canvas with a matrix of ranks; the colours of its cells are on a logarithmic scale. */
 class TrafficMap {
   constructor(parent) {
     this.canvas = element("canvas", undefined, {className: "map"});
@@ -13,7 +13,7 @@ class TrafficMap {
     addEventListener("resize", () => this.draw());
   }
 
-  /** `value` of a cell, `text` for a value, and what a cell says of two groups of ranks. */
+  /** `value` of a cell, `text` of a value, and `words` to describe the cell of two groups of ranks. */
   show(picture, {value, text, words, name}) {
     Object.assign(this, {picture, text, words});
     this.values = new Map(picture.cells.map((cell) => [cell[0] * picture.rows + cell[1], value(cell)])
@@ -96,7 +96,7 @@ class TrafficMap {
   }
 }
 
-/** A power of two, four or so of which make `most`. */
+/** A power of two that is about a quarter of `most`. */
 const binaryStep = (most) => 2 ** Math.max(0, Math.ceil(Math.log2(most / 4)));
 
 /** Bars by size class: messages, or their bytes. */

@@ -2,19 +2,20 @@
 # How far independent calibrations agree: agreement.sh FLAVOUR BUILD_DIR [shm|tcp] [options of rubato calibrate]
 # Not a test: run it by hand, on a machine that has nothing else to do.
 #
-# Calibrations, one after the other, --quick unless options are given, until three of them take the same for 8 B within
-# 10 %, at most twelve: some machines are not the same from launch to launch (where two virtual processors have a core
-# each, messages may take three times as long as where they share one); where these are not the first three, those, too.
-# LAUNCHES=N (environment): of N launches each, of which the median counts; TIME=median: of the loops, too.
-# For each pair of the three the difference of one way (o_s + T + o_r) at powers of two from 1 B to 1 MiB: the median over sizes, and at
-# how many sizes it is within twice the standard errors that both state.
+# Calibrates repeatedly (--quick unless options are given), at most twelve times, until three calibrations agree within
+# 10 % for 8 B: some machines change from launch to launch (messages may take three times as long when two virtual
+# processors have a core each as when they share one). If these are not the first three, the first three are reported,
+# too. LAUNCHES=N (environment): calibrations of N launches each, represented by their median; TIME=median: the median of
+# the loops, too. Prints for each pair of
+# the three the difference of the one-way time (o_s + T + o_r) at powers of two from 1 B to 1 MiB: the median over
+# sizes, and the number of sizes at which it is within twice the combined stated standard errors.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/bench/path.sh
 . "$here/path.sh" "$@"
 ((${#options[@]})) || options=(--quick)
 
-# The numbers of three calibrations that take the same for 8 B, if there are such.
+# The numbers of three calibrations that agree for 8 B, if there are any.
 alike() {
   awk '{ ns[NR] = $1 }
        END {
@@ -38,7 +39,7 @@ for k in $(seq 12); do
   else
     quiet "$k.txt" "${calibrate[@]}" -- "${launch[@]}"
   fi
-  # In the statistic that the curves are made of: the least hides a slow moment, the median does not.
+  # In the statistic of the curves: unlike the minimum, the median shows slow moments.
   awk -F, -v column="$column" 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == column) at = i }
       $2 == "pingpong" && $3 == 8 { print $at * 1e9 }' "$k.csv" | sort -n |
     awk '{ ns[NR] = $1 } END { printf "%.0f\n", ns[int((NR + 1) / 2)] }' >>eight.txt

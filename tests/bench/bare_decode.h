@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-/// The locations that the archive with this anchor file defines, in its order. Ends the program,
-/// with a word, when it cannot be read.
+/// The locations defined in the archive with this anchor file, in its order. Ends the program with
+/// a message if it cannot be read.
 std::vector<uint64_t> locations_of(const std::string& anchor);
 
 /// Reads all records of these locations with libotf2, one location after the other, with callbacks

@@ -2,7 +2,7 @@
 
 #include <string>
 
-// What figures should be. All are told at the end, each in a line with yes or NO.
+// Expected values of figures. All are printed at the end, one per line with yes or NO.
 
 /// `value` should be at most `most`.
 void expect_at_most(const std::string& what, double value, double most);

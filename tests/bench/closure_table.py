@@ -29,7 +29,7 @@ import tempfile
 
 WORK = 20e-6  # seconds that a lone end computes
 EXCHANGES = {"pingpong": 2, "burst": 2, "stream": 256}
-# Of the others the time in these calls of a rank counts.
+# For the others, the time of a rank in these calls counts.
 TIMED = {
     "lone_send": (0, ["MPI_Send"]),
     "lone_pingpong": (0, ["MPI_Send", "MPI_Recv"]),
@@ -90,7 +90,7 @@ class Runner:
         return [least] + [self.replayed(archive, platform, pattern, times * loops) for platform in platforms]
 
     def replayed(self, archive, platform, pattern, times):
-        # Of exchanges without what recording adds between the calls, where the program does nothing.
+        # For exchanges, without the overhead between the calls, where the program does nothing.
         scenario = platform + (":cpu*1000000" if pattern in EXCHANGES else "")
         replay = [self.rubato, "replay", archive, "--only", "--on", scenario, "--json", "-"]
         scenario = json.loads(self.call(replay))["scenarios"][0]

@@ -2,13 +2,13 @@
 
 #include <functional>
 
-/// What a measurement used.
+/// The resources used by a measurement.
 struct Cost {
   double seconds = 0;    ///< of the processor, processes that it waited for included
   double megabytes = 0;  ///< at most
 };
 
-/// What `work` costs in a process of its own. Ends the program, with a word, when that fails.
+/// The cost of `work` in a separate process. Ends the program with a message on failure.
 Cost cost_of(const std::function<void()>& work);
 
 /// The cheapest of three, as others use the machine too.

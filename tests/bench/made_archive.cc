@@ -53,7 +53,7 @@ class RankWriter {
   RankWriter(OTF2_EvtWriter* writer, int rank, int ranks)
       : writer_(writer), rank_(rank), ranks_(ranks), random_(static_cast<unsigned>(rank) + 1) {}
 
-  /// A receive that is completed by end_pending(), with what the rank before sends then.
+  /// A receive completed by end_pending(), with the message that the previous rank sends then.
   void begin_pending() {
     enter(kIrecv);
     OTF2_EvtWriter_MpiIrecvRequest(writer_, nullptr, time_ += 200, kPending);
@@ -87,7 +87,7 @@ class RankWriter {
     enter(kWaitall);
     time_ = step * kStep + 200000;
     for (uint32_t i = 0; i < 6; ++i) {
-      // What comes from -x was sent to +x.
+      // Messages from -x were sent to +x.
       OTF2_EvtWriter_MpiIrecv(writer_, nullptr, time_ += 10, neighbours[i], 0, i ^ 1, bytes,
                               request_ + i);
     }
@@ -142,7 +142,7 @@ class RankWriter {
     OTF2_EvtWriter_MpiSend(writer_, nullptr, time_, to, 0, 0, bytes);
     leave(kSend);
   }
-  /// What arrives at `arrival`, or later where this rank is not as far.
+  /// Completes at `arrival`, or at this rank's time if that is later.
   void receive(uint32_t from, uint64_t bytes, uint64_t arrival) {
     enter(kRecv);
     time_ = std::max(time_, arrival);
@@ -231,7 +231,7 @@ uint64_t made_calls(const MadeArchive& what) {
 }
 
 void make_archive(const MadeArchive& what, const std::string& directory) {
-  // Of definitions libotf2 touches a whole chunk for each rank, so it is a small one.
+  // For definitions libotf2 touches a whole chunk per rank, so the chunk is small.
   OTF2_Archive* archive =
       OTF2_Archive_Open(directory.c_str(), "traces", OTF2_FILEMODE_WRITE, what.chunk, 256 << 10,
                         OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);

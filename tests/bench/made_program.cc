@@ -44,7 +44,7 @@ class Grid {
   std::array<int, 3> size_ = {1, 1, 1};
 };
 
-/// What all ranks do in a step behind their messages.
+/// The part of a step after the messages, for all ranks.
 std::shared_ptr<const CommonActions> wait_and_reduce() {
   CommonActions common;
   for (uint32_t i = 0; i < 2 * kNeighbours; ++i) {
@@ -159,7 +159,7 @@ class MadeProgram : public EventSource {
       const bool posts = i < kNeighbours;
       const uint32_t to = i % kNeighbours;
       action.kind = posts ? ActionKind::kPost : ActionKind::kSend;
-      // What comes from -x was sent to +x.
+      // Messages from -x were sent to +x.
       action.message = {neighbours[to], i, kBytes, posts ? to ^ 1U : to, 0};
     }
   }

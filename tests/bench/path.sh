@@ -1,6 +1,6 @@
-# What benchmarks of one path between two ranks of this machine share. Source it: `. path.sh "$@"`, called as
-# BENCH FLAVOUR BUILD_DIR [shm|tcp] [options]. Sets flavour, build, path, options, and launch: the words that start two
-# ranks, each on a core of its own, talking over shared memory or TCP. Goes to a directory that is removed at the end.
+# Shared by benchmarks of one path between two ranks of this machine. Source it: `. path.sh "$@"`, called as BENCH
+# FLAVOUR BUILD_DIR [shm|tcp] [options]. Sets flavour, build, path, options, and launch: the command that starts two
+# ranks on separate cores, communicating over shared memory or TCP. Changes to a directory that is removed at the end.
 flavour=${1:-}
 path=${3:-shm}
 if [[ $flavour/$path != @(openmpi|mpich)/@(shm|tcp) || ! -d ${2:-} ]]; then

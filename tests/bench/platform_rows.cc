@@ -1,6 +1,6 @@
-// The regular halo on real platforms: with a wire alone (bandela), a preset, and a calibrated file
-// with everything in it. 8 KiB go at once on all but infiniband-hdr, which asks for a handshake
-// from 8 KiB on, so that has a row of 4 KiB besides; 256 KiB are fetched by their receiver.
+// The regular halo on real platforms: latency and bandwidth only (bandela), a preset, and a
+// calibrated file with all keys. 8 KiB are eager on all but infiniband-hdr, which uses a handshake
+// from 8 KiB on and so has an additional row of 4 KiB; 256 KiB are fetched by their receiver.
 
 #include <memory>
 #include <string>

@@ -8,9 +8,9 @@
 #   graph           four ranks that send to anybody and test what comes (Graph500), MPI_Irecv from any source
 #   graph-pending   the same with a second receive that is open from the beginning to the end
 #   threads         four ranks with two threads each that exchange halos
-# The first two are Debian's packages lammps and hpcc, and left out where they are not installed; the rest is in
-# programs/. An archive that is there is not made again. Takes two to three minutes on two cores that are idle; SHARE
-# (0.1) makes archives that much shorter. Open MPI; it is told to yield, as ranks share cores.
+# The first two are Debian's packages lammps and hpcc, and are skipped if not installed; the others are in programs/.
+# Existing archives are not made again. Takes two to three minutes on two idle cores; SHARE (0.1) shortens archives by
+# that factor. Open MPI is configured to yield, because ranks share cores.
 set -euo pipefail
 if (($# < 2)) || [[ ! -x $1/bin/rubato ]]; then
   echo "usage: $0 BUILD_DIR DIR [SHARE]" >&2
@@ -28,7 +28,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/rubato-real.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# times COUNT: that often, for the share that is asked for.
+# times COUNT: COUNT scaled by SHARE.
 times() {
   awk -v count="$1" -v share="$share" 'BEGIN { n = int(count * share); print n < 1 ? 1 : n }'
 }

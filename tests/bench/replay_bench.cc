@@ -25,8 +25,8 @@
 //            opening and reading the archive
 //   1w ...   the same with wait states, beside 1 without
 //   engine   the replay alone of one scenario, from decoded calls as the replay holds them
-// So load - bare is what callbacks and packing cost, 1 - load what the engine does.
-// With made archives kept (RUBATO_BENCH_KEEP=1) their directories are printed.
+// So load - bare is the cost of callbacks and packing, 1 - load that of the engine. If generated
+// archives are kept (RUBATO_BENCH_KEEP=1), their directories are printed.
 
 #include <sched.h>
 

@@ -36,7 +36,7 @@ rubato::Results replay(rubato::EventSource& source, const Machine& machine, int 
   return results;
 }
 
-/// What `work` finds out in a process of its own, so that this one stays small.
+/// Results of `work` in a separate process, so that this one stays small.
 template <typename T>
 T told_by_child(const std::function<T()>& work) {
   int ends[2];
@@ -52,7 +52,7 @@ T told_by_child(const std::function<T()>& work) {
   return found;
 }
 
-/// What the engine alone costs.
+/// The cost of the engine alone.
 Cost engine_cost(const std::string& archive, const Machine& machine) {
   return told_by_child<Cost>([&] {
     const auto source = rubato::open_archive(archive);
@@ -92,7 +92,7 @@ void replay(const std::string& archive, const Machine& machine, int scenarios, b
             bool all_match) {
   const rubato::Results results =
       replay(*rubato::open_archive(archive), machine, scenarios, wait_states);
-  // What is said to be of a network is.
+  // The scenario has the declared kind of network.
   for (const rubato::ScenarioResult& scenario : results.scenarios) {
     if (!scenario.links || scenario.links->flows > 0) continue;
     std::fprintf(stderr, "rubato-bench: no message of %s crosses the network of %s\n",

@@ -7,8 +7,8 @@
 #include "cost.h"
 #include "turns.h"
 
-/// A machine to replay on, of which there are as many scenarios as are asked for: they differ in
-/// numbers alone (a latency; on `perfect`, which has none, the processor's speed).
+/// A machine to replay on, with the requested number of scenarios, which differ only in one
+/// parameter (a latency; on `perfect`, which has none, the processor speed).
 struct Machine {
   std::string name;   ///< in tables
   std::string base;   ///< a scenario as `--on` takes it
@@ -24,7 +24,7 @@ Machine calibrated();
 Machine calibrated_network();
 Machine perfect();
 
-/// What is measured of an archive beside bare reading and one scenario.
+/// Measurements of an archive besides bare reading and one scenario.
 struct Wanted {
   bool load = true;         ///< reading without a replay
   bool sixteen = true;      ///< scenarios
@@ -34,7 +34,7 @@ struct Wanted {
   bool engine = false;      ///< the replay alone, from decoded calls
 };
 
-/// What the replays of one archive on one machine cost; 0 where it was not asked for.
+/// Costs of the replays of one archive on one machine; 0 if not requested.
 struct Figures {
   std::string name;
   uint64_t locations = 0;
@@ -46,7 +46,7 @@ struct Figures {
 
   double times_bare() const { return one.seconds / bare.seconds; }
   double times_one(const Cost& cost) const { return cost.seconds / one.seconds; }
-  /// What one scenario may take.
+  /// The limit for one scenario.
   double megabytes_allowed() const { return 20 + static_cast<double>(locations) * 64 / 1024; }
 };
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-// The rows of the table, by what they are about. Each is printed as soon as it is measured; what it
-// should be is told with bars.h.
+// The rows of the table, by topic. Each is printed as soon as it is measured; expected values are
+// registered with bars.h.
 
 /// Which of them are made, and how.
 struct Choice {
@@ -15,8 +15,8 @@ struct Choice {
 
   /// True where the row is to be measured now.
   bool takes(const std::string& name) const;
-  /// So many calls, or half of them where it has to be quick: shorter archives would be judged by
-  /// what it takes to open them.
+  /// The number of calls, halved for quick runs: in shorter archives the time to open them would
+  /// dominate.
   uint64_t calls(uint64_t count) const { return quick ? count / 2 : count; }
 };
 

@@ -24,7 +24,7 @@ Figures measure(const std::string& name, const MadeArchive& what, bool many) {
   return figures;
 }
 
-/// What halos should be like.
+/// Expected values of halos.
 void expect(const Figures& f) {
   expect_at_most(f.name + ": 1 scenario / bare decode", f.times_bare(), 1.5);
   expect_at_most(f.name + ": peak MB", f.one.megabytes, f.megabytes_allowed());
@@ -89,7 +89,7 @@ void chunks(const Choice& choice) {
                  1.05);
 }
 
-/// A receive that is open all along holds back nothing but itself, however long that is.
+/// A receive that is always open delays only itself, however long it is open.
 void pending(const Choice& choice) {
   if (choice.quick || !choice.takes("scaling/pending")) return;
   const auto of_calls = [](uint64_t calls) {

@@ -21,7 +21,7 @@ import os
 import subprocess
 import tempfile
 
-MESSAGES = 2000000  # that a trace may have; the mean of its steps stands for all
+MESSAGES = 2000000  # limit of a trace; the mean of its steps represents all steps
 CALLS = 14  # of a rank in a step
 SEND_BYTES, MEMBERS_BYTES = 18.5, 18
 TOLD_DIRECTLY = 8  # processes

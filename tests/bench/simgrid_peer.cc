@@ -102,7 +102,7 @@ void write_for_simgrid(EventSource& source, const std::string& directory) {
     for (Block block; source.read(rank, block); block.clear()) lines.add(block);
     if (!out.flush()) give_up("cannot write " + name);
   }
-  // On a cluster all host links are shared; only the backbone can be one that nobody shares.
+  // In a SimGrid cluster all host links are shared; only the backbone can be FATPIPE.
   const std::string head =
       "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
       "<platform version=\"4.1\">\n<cluster id=\"cluster\" prefix=\"node\" suffix=\"\" "

@@ -8,7 +8,7 @@
 
 /// How SimGrid moves messages.
 enum class SimgridNetwork {
-  kFree,    ///< nobody shares a link (CM02, FATPIPE): what a contention-free replay does
+  kFree,    ///< no shared links (CM02, FATPIPE), as in a contention-free replay
   kShared,  ///< its default: the SMPI model, links shared by all that use them at a time
   kTree,    ///< CM02 on a fat tree tapered 2:1, as below_tree() describes it
 };

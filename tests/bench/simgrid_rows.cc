@@ -42,7 +42,7 @@ Machine tree_for(int ranks) {
                       width, width, width / 2)};
 }
 
-/// The same on a fat tree that flows share.
+/// The same on a fat tree with shared links.
 void measure_tree(const std::string& name, const MadeArchive& what) {
   const TemporaryArchive made(what);
   cost_of([&] { write_for_simgrid(*rubato::open_archive(made.archive()), made.directory()); });

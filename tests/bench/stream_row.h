@@ -1,6 +1,6 @@
 #pragma once
 
-/// Replays a program of so many ranks that is generated as it goes (made_program.h) on one machine,
-/// in the processes that mpirun has started, and prints what it cost each of them. Not among the
-/// rows: those are processes of their own. Returns the exit code.
+/// Replays a program of so many ranks, generated on the fly (made_program.h), on one machine in the
+/// processes started by mpirun, and prints the cost of each. Not one of the rows, which run in
+/// separate processes. Returns the exit code.
 int stream_row(int ranks);

@@ -4,8 +4,8 @@
 
 #include "made_archive.h"
 
-/// A made archive in a directory of its own, which goes with it unless it is to be kept
-/// (RUBATO_BENCH_KEEP=1, then the name is printed).
+/// A generated archive in a temporary directory, which is removed with this object, unless
+/// RUBATO_BENCH_KEEP=1; then the name is printed.
 class TemporaryArchive {
  public:
   explicit TemporaryArchive(const MadeArchive& what);

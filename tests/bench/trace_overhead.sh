@@ -1,14 +1,13 @@
 #!/bin/sh
-# What tracing costs per MPI call, beside the untraced time, for each MPI and for records in memory
-# (/dev/shm) and on a disk: nanoseconds added (the least of averages, and the average), bytes per call in
-# memory (of each thread's blocks that are full: as many as it stopped for a new one) and per record in the
-# archive, and how long the tracer stops a program for a new block of memory; then what the archive says about
-# itself. At last a real program (LAMMPS, where it is installed): the least loop time of five launches on two
-# ranks, untraced and traced in turn.
+# Cost of tracing per MPI call, next to the untraced time, for each MPI library and for records in memory (/dev/shm) and
+# on a disk: added nanoseconds (the minimum of averages, and the average), bytes per call in memory (of full blocks of
+# each thread, one per stop) and per record in the archive, and the time for which the tracer stops a program for a new
+# block of memory; then the overhead recorded in the archive. Finally a real program (LAMMPS, if installed): the minimum
+# loop time of five launches on two ranks, alternately untraced and traced.
 #
-# Places: shm is /dev/shm, disk DISK_DIR, and "flush" /dev/shm with --memory 1MiB, where each further block of
-# memory is preceded by moving one to the disk. The threads are two, of which both make calls and one is timed.
-# SERIES (200) times 1000 rounds are made of each case.
+# Places: shm is /dev/shm, disk is DISK_DIR, and "flush" is /dev/shm with --memory 1MiB, so that each further block of
+# memory is preceded by moving one to the disk. Two threads make calls, and one of them is timed. Each case runs SERIES
+# (200) times 1000 rounds.
 #
 #   tests/bench/trace_overhead.sh BUILD_DIR [DISK_DIR [SERIES]]
 set -eu
@@ -50,7 +49,7 @@ for flavour in openmpi mpich; do
             sed -n 's/.*Ticks per Seconds: \([0-9]*\).*/\1/p')" '
           /^ENTER/ { ++calls[$2] } /^[A-Z]/ { ++records }
           /^BUFFER_FLUSH/ { number = calls[$2]; thread = $2; t = $3; sub(/.*Stop Time: /, ""); d = ($1 - t) / rate * 1e6
-            if (d < 20) next  # asks the scheduler
+            if (d < 20) next  # queries the scheduler
             before[thread] = number; ++stops; sum += d; if (d > worst) worst = d }
           END { for (thread in before) full += before[thread]
             print full + 0, records, stops + 0, stops ? sum / stops : 0, worst + 0 }' \

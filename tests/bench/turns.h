@@ -6,9 +6,9 @@
 
 #include "cost.h"
 
-/// Measurements that are compared, and so take turns: machines that others use change their speed
-/// within seconds. Of each the cheapest counts. There are rounds until five in a row found nothing
-/// cheaper, but no more than sixteen; what takes many seconds is in the first of them only.
+/// Interleaved measurements for comparison, because machines with other users change their speed
+/// within seconds. The cheapest of each counts. Rounds are repeated until five in a row found
+/// nothing cheaper, at most sixteen times; long measurements take part only in the first.
 class Turns {
  public:
   /// Fewer rounds, each measurement's least still being of several (rubato-bench --quick).
@@ -16,7 +16,7 @@ class Turns {
 
   /// From now on `best` is what `work` costs, in a process of its own.
   void add(Cost& best, std::function<void()> work);
-  /// Likewise of something that finds out itself.
+  /// The same for work that measures itself.
   void add_told(Cost& best, std::function<Cost()> measure);
 
   void run();

@@ -1,7 +1,7 @@
 /* Preloaded by mpich_suite_mpiexec.sh, the laboratory and tests on several nodes, for MPICH above UCX. Two things that it cannot be told:
 
    Ranks yield. They wait for messages without ever giving up their core; with more processes than cores most of the
-   time is then spent waiting for those that do not run. Here they yield when UCX has found nothing to do a few times.
+   time is then spent waiting for descheduled ranks. Here they yield when UCX has found nothing to do a few times.
 
    Ranks end. MPI_Finalize of MPICH 4.0 closes its connections and then waits in a barrier of the launcher, deaf to UCX.
    A rank that closes one a moment later waits for ever for the answer of a peer that is there already (pmodels/mpich

@@ -233,7 +233,7 @@ class Runner:
                 continue
             results[mode] = self.load(test, mode)
             if results[mode] is None:
-                # A test that takes longer than it may says nothing, and would take as long again.
+                # A test that times out has no result, and would take as long again.
                 if mode == 'traced' and 'plain' in results:
                     if results['plain']['verdict'] in ('not built', 'timeout'):
                         del results[mode]

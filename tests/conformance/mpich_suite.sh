@@ -18,7 +18,7 @@
 #   --identity      also replay every archive as measured; it must equal the recording
 #   --records       also check that records fit together (tests/e2e/check_archive.py); programs that
 #                   leave messages unreceived are named, too
-#   --keep          keep all archives, not only those that something is wrong with (in WORK/MPI/runs)
+#   --keep          keep all archives (in WORK/MPI/runs), not only faulty ones
 #   --jobs N, --timeout SECONDS, --maxnp N, --max-memory GB, --trace-memory SIZE, --lists NAMES
 #
 # Results with the tracer are those of one build of it: a new build runs them again. To repeat the
@@ -125,7 +125,7 @@ build_common() {
   make -C "$suite/util" && make -C "$suite/dtpools"
 }
 
-# What does not compile is left out; the results say so.
+# Tests that do not compile are skipped and counted in the results.
 build_folder() {
   make -k -j2 -C "$suite/$1" all || echo "$1: not all compiled"
 }

@@ -1,8 +1,7 @@
 #!/bin/sh
-# What the suite's runtests takes for mpiexec: the real one ($SUITE_MPIEXEC), with a library preloaded
-# if $SUITE_PRELOAD names one, whose output goes on without the tracer's own lines. The suite fails a
-# test for any line it does not know, and what the tracer says on standard error is no error of the
-# program. Both are kept, in $SUITE_OUTPUT(.tracer).
+# The mpiexec for the suite's runtests: the real one ($SUITE_MPIEXEC), with the library $SUITE_PRELOAD preloaded, if
+# set, and with the tracer's own lines removed from the output: the suite fails a test for any unknown line, but lines
+# of the tracer on standard error are no errors of the program. Both outputs are kept, in $SUITE_OUTPUT(.tracer).
 [ -z "${SUITE_PRELOAD-}" ] || export LD_PRELOAD="$SUITE_PRELOAD"
 "$SUITE_MPIEXEC" "$@" >"$SUITE_OUTPUT" 2>&1
 code=$?

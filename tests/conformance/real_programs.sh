@@ -1,7 +1,7 @@
 #!/bin/sh
-# Programs that nobody here wrote, traced: their exit code stays, OTF2's own tools, check_archive.py and ViTE
-# open the archive, and the replay gives every record back at its tick. Prints a table; exit code 1 when
-# something is wrong. Takes some minutes; programs that are not installed are left out with a word.
+# Traces third-party programs: their exit code must not change, OTF2's tools, check_archive.py and ViTE must open the
+# archive, and the replay must reproduce every record exactly. Prints a table; exit code 1 on failure. Takes some
+# minutes; programs that are not installed are skipped with a notice.
 #
 #   tests/conformance/real_programs.sh [--work DIR] [--build DIR] [--only REGEX] [--check PROGRAM] [--mumps-mpich FILE]
 #
@@ -113,7 +113,7 @@ hpcc_input() {
     /usr/share/doc/hpcc/examples/_hpccinf.txt
 }
 
-# A pool of workers in which a thread of rank 0 hands out what another asks for.
+# A pool of workers, to which a thread of rank 0 distributes tasks on request.
 pool() {
   cat <<'PYTHON'
 from mpi4py.futures import MPIPoolExecutor

@@ -1,14 +1,13 @@
-// What Rubato makes of damaged archives.
+// Replays of damaged archives.
 //
 //   damaged_archives [--seed N] [--flips N] [--cuts N] [--archive DIRECTORY] [--only "VARIANT"]
 //
-// Takes archives that are whole and damages them in one place at a time: files cut off (at every
-// border of a chunk, and at N places of each file), bits flipped (N of them in all files, seeded),
-// the first record of a chunk overwritten, files missing, messages of which one side is not on
-// record. Each variant is replayed in a process of its own, which has to end within a time and an
-// amount of memory, with results or with one line that names the file and, where it is about
-// events, the rank. --archive damages a copy of that archive instead of one made here; --only
-// repeats a variant by the name that a failure showed.
+// Damages valid archives in one place at a time: truncated files (at every chunk border, and at N
+// places of each file), flipped bits (N in all files, seeded), an overwritten first record of a
+// chunk, missing files, messages with only one side recorded. Each variant is replayed in a process
+// of its own, which must end within limits of time and memory, with results or with one line that
+// names the file and, for events, the rank. --archive damages a copy of that archive instead of a
+// generated one; --only repeats a variant by the name in the failure message.
 
 #include <fmt/core.h>
 #include <signal.h>
@@ -151,14 +150,14 @@ Outcome attempt(const std::string& archive, int threads) {
   return outcome;
 }
 
-/// What may happen to a variant.
+/// The possible outcomes of a variant.
 struct Expected {
   bool may_replay = true;
   bool may_refuse = true;
   std::string words = {};  ///< that a refusal, or the report, has to say
 };
 
-/// What is wrong with an outcome; "" when nothing is.
+/// The error in an outcome; "" if it is correct.
 std::string complaint(const Outcome& outcome, const Expected& expected,
                       const std::string& archive) {
   if (!outcome.replayed && !outcome.refused) return outcome.text;
@@ -199,7 +198,7 @@ class Damager {
   const std::vector<std::string>& files() const { return files_; }
   size_t size(const std::string& file) const { return whole_.at(file).size(); }
 
-  /// One thread, or two, reads the archive as it stands.
+  /// One or two threads read the unchanged archive.
   void look(const std::string& kind, const std::string& name, const Expected& expected,
             int threads = 1) {
     if (!only_.empty() && name != only_) return;
@@ -289,7 +288,8 @@ bool is_events(const std::string& file) {
   return fs::path(file).extension() == ".evt";
 }
 
-/// What a refusal of damaged events has to say: the location, by its rank or its number.
+/// The text that an error about damaged events must contain: the location, by its rank or its
+/// number.
 Expected refusal_of(const std::string& file) {
   if (is_events(file)) return {false, true, "location " + fs::path(file).stem().string() + " ("};
   if (file.find('/') != std::string::npos)

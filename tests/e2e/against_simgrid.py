@@ -3,7 +3,7 @@
 
 Called with the build directory. SimGrid is set to a machine that both can describe: every message takes
 LATENCY + bytes / BANDWIDTH (network model CM02: no correction factors; all go through one link of the kind
-FATPIPE, which nobody shares with anybody: no contention), calls cost no processor time, and collectives use
+FATPIPE links, which are not shared: no contention), calls cost no processor time, and collectives use
 the algorithms that are named.
 
 What is left between the two:
@@ -158,12 +158,12 @@ for size in (8, 65536):
             compare(f"{operation}, {size} B", in_step(ranks, 1, 9, lambda step: call))
 for ranks in (8, 15, 64):
     compare("barrier", in_step(ranks, 1, 10, lambda step: ("barrier",)))
-# Many of them. Between 2^k ranks some way from every member to another one takes all rounds, so that in
-# SimGrid too each ends a whole operation after the one before, whoever was the last to come.
+# Many of them. Among 2^k ranks some path from every member to another one takes all rounds, so that in SimGrid, too,
+# each ends a whole operation after the one before, whichever rank arrived last.
 for operation in ("allreduce", "alltoall", "allgather"):
     compare(f"{operation}, 1024 B, 20 times", in_step(16, 20, 11, lambda step: (operation, 1024)))
-# The last member of a broadcast from r is r - 1, and the last that hears of it in the barrier r - 2, which is
-# the next root.
+# The last member of a broadcast from r is r - 1, and the last that is notified in the barrier is r - 2, which is the
+# next root.
 compare("bcast, 8192 B, and barrier, 20 times",
         in_step(32, 20, 12, lambda step: ("bcast", 8192, -2 * step % 32), lambda step: ("barrier",)))
 
@@ -172,7 +172,7 @@ compare("bcast, 8192 B, and barrier, 20 times",
 compare("ring without the envelope", ring(8, 20, 8, seed=1), machine=lambda _: rubato_machine(0),
         differs=-8 * 20 * ENVELOPE / BANDWIDTH)
 
-# A receiver that is late by more than a trip. Rank 1 computes 2 ms, takes a message, and so on.
+# A receiver that is late by more than a trip. Rank 1 computes 2 ms, receives a message, and so on.
 N = 20
 late = [[("send", 1, 8192)] * N, [("compute", 2_000_000), ("recv", 0, 8192)] * N]
 # Eager: it is there.
@@ -185,13 +185,13 @@ compare("late receiver, rendezvous", late, RENDEZVOUS, rendezvous_machine)
 compare("late receiver, rendezvous with a request", late, RENDEZVOUS,
         lambda directory: rendezvous_machine(directory, LATENCY), differs=-N * LATENCY)
 
-# --- Collectives whose members come at different times ---
-# The same rank is last in each Allreduce, by more than two of them take. All that it needs from the others is
-# there, so it goes on at once, and only the last Allreduce is seen: N x 2 ms + 3 trips.
+# --- Collectives whose members come at different times --- The same rank is last in each Allreduce, by more than the
+# time of two of them. All messages for it have arrived, so it continues at once, and only the last Allreduce is
+# visible: N x 2 ms + 3 trips.
 straggler = [[("compute", 2_000_000 if rank == 0 else 100_000), ("allreduce", 8)] * N for rank in range(8)]
 compare("allreduce with a straggler", straggler)
-# Between 12 = 8 + 4 ranks the first four pairs fold: they are a trip late for the rounds among themselves, and
-# have the result as soon as the other four, who are not late, sent them theirs: 1 + 2 + 0, and 1 to hand it on.
+# Between 12 = 8 + 4 ranks the first four pairs fold: they are a trip late for the rounds among themselves, and have the
+# result as soon as the other four, which are not late, have sent theirs: 1 + 2 + 0, and 1 to forward it.
 compare("allreduce, 64 KiB", in_step(12, 1, 14, lambda step: ("allreduce", 65536)))
 # All at random, by about as much as the collective takes.
 for ranks in (8, 12, 16):
@@ -200,8 +200,8 @@ for ranks in (8, 12, 16):
         call = (operation, size, 0) if operation == "bcast" else (operation, size)
         compare(f"{operation}, {size} B, apart",
                 [[("compute", at.randrange(10_000, 200_000)), call] * N for _ in range(ranks)])
-# Broadcasts from one root, which waits for nobody: the next one is under way meanwhile, and the last member
-# has the last one 3 trips after its root sent it.
+# Broadcasts from one root, which does not wait: broadcasts overlap, and the last member completes the last one 3 trips
+# after the root sent it.
 compare("bcast, 8192 B, always from rank 0", in_step(8, N, 13, lambda step: ("bcast", 8192, 0)))
 
 if failed:

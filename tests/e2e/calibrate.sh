@@ -65,7 +65,7 @@ assert times[8] < times[1 << 20] < times[4 << 20], times
 END
 
 cat >accuracy.py <<'END'
-# As on a machine shared with others: 2.5 times what calibrate_accuracy.sh asks for.
+# For a machine shared with others: 2.5 times the tolerance of calibrate_accuracy.sh.
 from calibration_files import *
 
 errors = sorted(abs(one_way(n) / t - 1) for n, t in times.items())
@@ -120,10 +120,10 @@ for name in cluster:cluster:4 three:trio:6; do
   mv again.toml $file.again.toml
 done
 grep -q "^time = .min." cluster.toml && grep -q "^time = .median." three.toml || fail "what counts is not told"
-grep -q '^[0-9]* rows of patterns that no curve is made of were not used' fit.txt ||
+grep -q '^[0-9]* rows of patterns without a curve were not used' fit.txt ||
   fail "fit does not tell what it left out: $(cat fit.txt)"
 grep -q 'again.toml: platform file' fit.txt || fail "no summary: $(cat fit.txt)"
-# The other way of counting is asked for: shorter times, and the file says so.
+# With the other statistic: shorter times, and the file records it.
 "$rubato" fit three.csv -o least.toml --name trio --time min >/dev/null || fail "fit --time min"
 grep -q "^time = .min." least.toml || fail "what counts is not told"
 "$python" - <<'END' || fail "medians are not longer than minima"

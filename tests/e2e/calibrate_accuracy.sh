@@ -9,7 +9,7 @@ cat >numbers.py <<'END'
 import sys
 from calibration_files import *
 
-# What may not be, and by how much more than it may.
+# The violated limits, with the excess.
 off = []
 
 

@@ -49,7 +49,7 @@ assert all(int(r["loops"]) <= 5 for r in window), window
 for r in window:
     assert abs(float(r["seconds_median"]) / float(r["seconds_global"]) - 1) < 1e-4, r
 
-# Ranks that share cores may run out of time for some of the experiments.
+# With shared cores there may not be enough time for some of the experiments.
 four = [r for r in rows("four.csv") if r["processes"] and r["seconds_min"]]
 assert {r["processes"] for r in four} == {"2", "3", "4"}
 platform = tomllib.load(open("four.toml", "rb"))

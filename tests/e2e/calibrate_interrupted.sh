@@ -1,9 +1,9 @@
 #!/bin/sh
-# A run that is told to stop writes what it has, and says so in the file, or where its samples are if they make
-# none. One that is killed leaves the samples it had. One that is watched tells how long it takes.
+# A run that is stopped writes its results so far, with a note in the file, or prints where its samples are if they do
+# not suffice for a file. A killed run leaves its samples. A run on a terminal shows the remaining time.
 . "$(dirname "$0")/lib.sh"
 
-# stop_when.sh COMMAND...: rank 0 is told to stop once the file $WHERE has a line like $WHAT.
+# stop_when.sh COMMAND...: stops rank 0 once the file $WHERE has a line like $WHAT.
 cat >stop_when.sh <<'END'
 #!/bin/sh
 rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}
@@ -27,7 +27,8 @@ run 2 ./stop_when.sh "$rubato" calibrate -o cluster.toml --quick --seconds 5 >ta
 grep -q '^interrupted = ' cluster.toml || fail "the file does not tell: $(cat cluster.toml)"
 grep -q '^\[level.node\]' cluster.toml || fail "no node level: $(cat cluster.toml)"
 [ ! -e cluster.csv.partial ] || fail "partial samples remain"
-# So has one whose launcher is told, which kills its ranks a second later, though 'rubato fit' then takes longer.
+# The same if the launcher gets the signal, which kills its ranks a second later, although 'rubato fit' then takes
+# longer.
 preload_into_fit 'sleep(3);'
 plan 'max_size = "64KiB"' 'patterns = "none"' 'collectives = "none"'
 LD_PRELOAD=$work/into_fit.so "mpirun.$flavour" -n 2 "$rubato" calibrate -o told.toml --quick --seconds 6 --plan plan.toml \
@@ -45,7 +46,7 @@ for _ in $(seq 300); do
 done
 grep -q '^interrupted = ' told.toml || fail "no file, or it does not tell: $(cat told.toml table.txt)"
 
-# What was measured stays, though two lengths make no curve.
+# Measured samples are kept, although two lengths give no curve.
 printf '%s\n' level,pattern,bytes,seconds_min node,pingpong,8,1 node,pingpong,64,1 self,sendrecv,8,1 self,sendrecv,64,1 >two.csv
 plan 'max_size = "64KiB"' 'lengths = "two.csv"' 'patterns = "none"' 'collectives = "none"'
 WHERE=few.csv.partial WHAT='^node,pingpong,'
@@ -54,15 +55,15 @@ what messages took before that is in few.csv.partial" \
   run 2 ./stop_when.sh "$rubato" calibrate -o few.toml --quick --seconds 6 --plan plan.toml
 [ ! -e few.csv ] && [ ! -e few.toml ] || fail "half of a run has the name of a whole one"
 [ "$(grep -c '^node,pingpong,' few.csv.partial)" = 2 ] || fail "not what was measured: $(cat few.csv.partial)"
-# So it does where the run came to its end.
+# The same for a run that completed.
 printf 'level,pattern,bytes,seconds_min\nself,sendrecv,8,1\nself,sendrecv,64,1\n' >two.csv
 plan 'max_size = "1KiB"' 'lengths = "two.csv"' 'patterns = "none"' 'collectives = "none"'
 expect_failure 1 "no level has the three lengths that a curve needs; no platform file was written; what messages took \
 before that is in short.csv.partial" \
   run 2 "$rubato" calibrate -o short.toml --quick --seconds 1 --plan plan.toml --levels self
 [ "$(grep -c '^self,sendrecv,' short.csv.partial)" = 2 ] || fail "not what was measured: $(cat short.csv.partial)"
-# Where nothing was, nothing does: it is told to stop as soon as it listens for that (signal 15, bit 14 of those that it
-# catches). It then looks for the eager limit, which takes a second, before it measures.
+# No file appears if none existed: stop it as soon as it catches SIGTERM (bit 14 of SigCgt). It is then searching for
+# the eager limit, which takes a second, before it measures.
 plan 'patterns = "none"' 'collectives = "none"'
 WHERE=self WHAT='^SigCgt:.*[4-7c-f]...$'
 expect_failure 1 "interrupted before a level was measured; nothing was written" \
@@ -91,7 +92,7 @@ run 2 "$rubato" calibrate -o killed.toml --quick --seconds 1 --plan plan.toml --
   >table.txt || fail "--force: $(cat table.txt)"
 [ -e killed.csv ] && [ ! -e killed.csv.partial ] || fail "--force did not replace them"
 
-# Ranks have pipes, whatever their launcher has: who looks at its terminal is told how long the rest takes.
+# Ranks have pipes, whatever their launcher has: the launcher's terminal shows the remaining time.
 if command -v script >/dev/null; then
   script -qec "mpirun.$flavour -n 2 '$rubato' calibrate -o self.toml --quick --plan plan.toml --levels self" \
     screen.txt >/dev/null </dev/null || fail "on a terminal: $(cat screen.txt)"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The driver starts several launches, measures the same lengths in each, and makes one file of all; launches
-# that fail are left out, and what it has is kept when it is told to stop.
+# The driver starts several launches, measures the same lengths in each, and combines them in one file; failed launches
+# are left out, and finished ones are kept when it is stopped.
 . "$(dirname "$0")/lib.sh"
 
 mpirun=mpirun.$flavour
@@ -26,7 +26,7 @@ assert len(launches["1"]) > 40
 for launch in launches.values():
     assert launch == launches["1"], launch ^ launches["1"]
 END
-# The single observations are those that the samples are made of.
+# The single observations are the ones from which the samples are computed.
 "$python" - <<'END' || fail "single observations"
 import collections, csv
 observations = collections.defaultdict(list)
@@ -61,7 +61,7 @@ diff two.txt again.txt >difference.txt || fail "fit differs from calibrate: $(ca
 grep '^command = .rubato calibrate --plan plan.toml --all ' two.toml | grep -qF 'launches = 2' ||
   fail "[measured] does not tell the command: $(grep '^command' two.toml)"
 
-# Patterns with lengths of their own choice: as many as the curve asks for (else seven), and the same ones in both launches.
+# Patterns with adaptive lengths: as many as the curve needs (else seven), and the same ones in both launches.
 plan 'launches = 2' 'patterns = "pingpong_nonblocking"' 'adaptive_patterns = true' 'collectives = "none"' 'max_size = "16KiB"'
 "$rubato" calibrate --plan plan.toml --quick --seconds 3 --levels node -o adaptive.toml -- "$mpirun" -n 2 >adaptive.txt 2>&1 || fail "$(cat adaptive.txt)"
 "$python" - <<'END' || fail "adaptive patterns in several launches"
@@ -120,7 +120,7 @@ expect_failure 1 "at least 2 ranks" "$rubato" calibrate --plan plan.toml -o a.to
 one_line
 expect_failure 1 "left no samples" "$rubato" calibrate --plan plan.toml -o a.toml -- true
 expect_failure 1 "two.toml exists" "$rubato" calibrate --plan plan.toml -o two.toml -- false
-expect_failure 2 "plan.toml: launches = 2 needs what starts a launch: rubato calibrate --plan plan.toml -o FILE -- mpirun" \
+expect_failure 2 "plan.toml: launches = 2 needs a launcher: rubato calibrate --plan plan.toml -o FILE -- mpirun" \
   "$rubato" calibrate --plan plan.toml -o a.toml
 expect_failure 2 "exclude each other" "$rubato" calibrate --launch 2 -o a.toml -- "$mpirun" -n 2
 expect_failure 2 "start that without mpirun" run 2 "$rubato" calibrate -o a.toml -- "$mpirun" -n 2

@@ -3,7 +3,7 @@
 # into a node is refused before it is tried.
 . "$(dirname "$0")/lib.sh"
 
-# Runs a command and writes the most memory that it had, in MiB. Its file descriptors are the launcher's.
+# Runs a command and writes its peak memory in MiB. Its file descriptors are the launcher's.
 cat >most.py <<'END'
 import os, resource, sys
 code = os.spawnvp(os.P_WAIT, sys.argv[1], sys.argv[1:])
@@ -33,8 +33,8 @@ if [ "$ranks" -le 16 ]; then
   [ -z "$(ls all.* ./*.partial 2>/dev/null)" ] || fail "left behind: $(ls -A)"
 fi
 
-# One rank alone runs out of memory in the midst of it: it says so and ends them all, and none waits for it. 2000 MB of
-# addresses are enough to begin, and too few for twice 1 GiB. (The sanitizers need terabytes of them.)
+# A single rank runs out of memory during the run: it reports this and ends all ranks, and none waits for it. 2000 MB of
+# address space are enough to start, but not for twice 1 GiB. (The sanitizers need terabytes.)
 if ! grep -q __asan_init "$build/libexec/rubato/rubato-calibrate-$flavour"; then
   cat >limited.sh <<'END'
 #!/bin/sh

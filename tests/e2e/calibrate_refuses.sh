@@ -1,5 +1,5 @@
 #!/bin/sh
-# What cannot work is said in one line, before anything is measured or overwritten.
+# Impossible requests are refused in one line, before anything is measured or overwritten.
 . "$(dirname "$0")/lib.sh"
 
 "$rubato" calibrate --help >help.txt
@@ -23,9 +23,9 @@ expect_failure 2 "--seconds: from 1 to a million, not 0" "$rubato" calibrate -o 
 plan 'max_size = "4Mb"'
 expect_failure 1 "plan.toml:1: max_size: " "$rubato" calibrate -o a.toml --plan plan.toml
 expect_failure 1 "no.toml: cannot be read as a plan" "$rubato" calibrate -o a.toml --plan no.toml
-expect_failure 1 "plan.toml is what is read" "$rubato" calibrate -o plan.toml --plan ./plan.toml --force
+expect_failure 1 "plan.toml is an input file" "$rubato" calibrate -o plan.toml --plan ./plan.toml --force
 grep -q 4Mb plan.toml || fail "the plan was overwritten"
-# A level that is asked for must be there.
+# A requested level must exist.
 expect_failure 1 "--levels network: all 2 ranks are on one node (" \
   run 2 "$rubato" calibrate -o a.toml --levels node,network
 [ "$(grep -c 'rubato: ' out.txt)" = 1 ] || fail "more than one line: $(cat out.txt)"
@@ -39,9 +39,9 @@ expect_failure 1 "b.csv exists" run 2 "$rubato" calibrate -o b.toml --quick
 [ "$(cat b.csv)" = precious ] || fail "b.csv was overwritten"
 [ ! -e b.toml ] || fail "b.toml was written"
 expect_failure 1 "b.csv exists" run 2 "$rubato" calibrate -o a.toml --raw b.csv --quick
-expect_failure 2 "two outputs cannot be written to one file" "$rubato" calibrate -o a.toml --raw a.csv
+expect_failure 2 "two outputs cannot be written to the same file" "$rubato" calibrate -o a.toml --raw a.csv
 plan 'lengths = "./b.csv"'
-expect_failure 1 "b.csv is what is read; choose another name" \
+expect_failure 1 "b.csv is an input file; choose another name" \
   "$rubato" calibrate -o a.toml --raw b.csv --plan plan.toml --force
 [ "$(cat b.csv)" = precious ] || fail "b.csv was overwritten"
 plan 'patterns = "rign"'
@@ -81,7 +81,7 @@ if mount -t tmpfs -o size=4k none full 2>/dev/null; then
   trap 'umount "$work/full"; rm -rf "$work"' EXIT
   expect_failure 1 "No space left on device" \
     run 2 "$rubato" calibrate -o full/d.toml --quick --seconds 3 --plan plan.toml
-  # Messages to itself may have had room.
+  # Messages of a rank to itself may have fit into memory.
   left=$(ls full)
   [ -z "$left" ] || { [ "$left" = d.csv.partial ] && grep -q 'took before that is in full/d.csv.partial' out.txt; } ||
     fail "left behind: $left"

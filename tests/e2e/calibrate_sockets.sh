@@ -1,10 +1,10 @@
 #!/bin/sh
-# Ranks on two sockets of one core each, of a machine that hwloc is told to see: socket and node are measured apart, each
-# with the partner that it needs; the replay tells their messages apart on the file that comes of it.
+# Ranks on two sockets of one core each, on a machine simulated for hwloc: socket and node are measured separately, each
+# with the right partner, and the replay with the resulting file distinguishes their messages.
 . "$(dirname "$0")/lib.sh"
 # One MPI flavour is enough: which ranks talk is decided by what all of them see.
 [ "$flavour" = openmpi ] || skip "sockets are looked at under Open MPI"
-# The cores that hwloc is told of are numbered so.
+# The numbers of the cores simulated for hwloc.
 case $(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status) in
 0-*) ;;
 *) skip "cores 0 and 1 may not be used" ;;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Four ranks on two nodes that cannot see each other's memory (tests/fixture/nodes.sh): both levels are measured, each
-# with the partner that it needs, and the network is the slower one.
+# Four ranks on two nodes without common memory (tests/fixture/nodes.sh): both levels are measured, each with the right
+# partner, and the network is slower.
 . "$(dirname "$0")/lib.sh"
 . "$here/../fixture/nodes.sh"
 # One MPI flavour is enough: which ranks talk is decided by what all of them see.

@@ -1,7 +1,6 @@
 #!/bin/sh
-# MPI_Comm_free, collectives without data, cancelled receives and messages of MPI_PROC_NULL wait for nobody:
-# the archive's clocks are not blamed, nothing counts as impossible to replay, and a perfect interconnect does not make ranks wait
-# where they did not.
+# MPI_Comm_free, collectives without data, cancelled receives and messages of MPI_PROC_NULL do not wait for other ranks:
+# no clock violations are reported, every call is replayed, and a perfect interconnect adds no waits.
 . "$(dirname "$0")/lib.sh"
 build_program app <<'C'
 #include <mpi.h>
@@ -49,10 +48,11 @@ measured, perfect = (scenario["elapsed"] for scenario in data["scenarios"])
 assert perfect <= measured, (perfect, measured)
 assert data["trace"]["clock_violations"] == 0 and data["trace"]["kept"] == []
 PYTHON
-# A nonblocking barrier has records of its own, so what has none waits for nobody.
+# A nonblocking barrier has records of its own, so a request without records does not wait.
 trace 2 ./app barrier
 "$rubato" info --strict run.otf2dir >info.txt || fail "a call is named beside a nonblocking barrier: $(cat info.txt)"
-# Beside a file operation nobody can tell the wait for it from one for nobody: both of each rank are named.
+# With a file operation under way, its wait cannot be told from one without waiting: both calls of each rank are
+# reported.
 trace 2 ./app file
 "$rubato" info run.otf2dir >info.txt
 grep -q 'MPI_Wait (4 calls' info.txt || fail "waits beside a file operation are not named: $(cat info.txt)"

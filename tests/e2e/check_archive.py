@@ -29,7 +29,7 @@ COMPLETED_BY = {
 }
 
 
-# What may come before.
+# Allowed predecessors.
 THREAD_STEPS = {
     events.ThreadCreate: [None],
     events.ThreadBegin: [None, events.ThreadCreate],  # where the creating thread has no location

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Clocks that start seconds apart and drift are made one, also when the drift bends and --sync-every is on.
+# Clocks that start seconds apart and drift are synchronised, also if the drift changes and with --sync-every.
 . "$(dirname "$0")/lib.sh"
 . "$here/../fixture/skewed.sh"
 build_skewed "$flavour"
@@ -15,8 +15,8 @@ check() {
   holds "$p95 <= 1 + 2 * $deviation + $noise + $2" || fail "errors: $1"
 }
 
-# skewed_quietly EPOCHS ARGUMENTS...: sets $line. Where the cores are busy with something else, a measurement may
-# find no quiet moment; then once more, and after three times $quiet is 0: there is nothing to tell.
+# skewed_quietly EPOCHS ARGUMENTS...: sets $line. On busy cores a measurement may find no quiet moment; then it is
+# repeated, and after three times $quiet is 0 and there is no result.
 skewed_quietly() {
   epochs=$1
   shift
@@ -29,8 +29,8 @@ skewed_quietly() {
   echo "the machine is too busy to compare clocks"
 }
 
-# How often rank 1 compared clocks while the program ran: stretches of tracer time that hold the time of an offset. (To
-# ask the scheduler is tracer time, too.) Offsets have rank 1's own times; otf2-print shows corrected ones.
+# How often rank 1 compared clocks while the program ran: intervals of tracer time that contain the time of an offset.
+# (Queries of the scheduler are tracer time, too.) Offsets have rank 1's own times; otf2-print shows corrected ones.
 measurements() {
   { otf2-print -C "$1"/traces.otf2 && otf2-print "$1"/traces.otf2; } | tr -d ,+ | awk '
     $1 == "CLOCK_OFFSET" && $2 == 1 { time[++offsets] = $4 + $6 }
@@ -53,7 +53,8 @@ fi
 # (150 us / (n - 1)), as intervals grow on a busy machine.
 skewed_quietly 2 6 50000 ""
 bent=$line both_quiet=$quiet
-# What the bend leaves wrong, the reader's logical clock puts right, moving nothing by more than clocks are off.
+# The remaining error of the bend is repaired by the reader's logical clock, which moves nothing by more than the error
+# of the clocks.
 "$rubato" replay --verify run.otf2dir >verify.txt 2>&1 || fail "replay of repaired times: $(cat verify.txt)"
 [ "$(number repaired "$bent" 2)" = 0 ] || fail "calls that end before what they waited for: $bent"
 if [ "$quiet" = 1 ]; then

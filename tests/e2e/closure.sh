@@ -39,12 +39,12 @@ exchange() {
 # machine was not the same. (`set -e` is off in here: it is asked how it ended.)
 attempt() {
   rm -f replay?.json
-  # Work that takes about as long as the message: what overlaps counts.
+  # Work that takes about as long as the message: the overlap matters.
   exchange pingpong "$2" >around.txt || fail "pingpong of $2 B"
   WORK=$(awk '{ print int($1) }' around.txt)
   export WORK
   for _ in $(seq "${LAUNCHES:-5}"); do exchange "$1" "$2" || fail "$1 of $2 B"; done >plain.txt
-  # What other people's work adds between the calls is replayed, too: the quietest of three.
+  # Load of other programs between the calls is replayed, too, so take the quietest of three runs.
   for launch in 1 2 3; do
     rm -rf run.otf2dir
     exchange "$1" "$2" "$rubato" trace -o run.otf2dir || fail "$1 of $2 B traced"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Damage of every kind to an archive of our own ends in one line that names the place and exit code 1 (or
-# in a replay, where the damage changed nothing that matters); never in a crash, a hang or more lines.
+# Every kind of damage to an archive of our own ends in one line that names the place and exit code 1 (or in a replay,
+# if the damage is harmless); never in a crash, a hang or more lines.
 . "$(dirname "$0")/lib.sh"
 
 build_program ring <<'END'

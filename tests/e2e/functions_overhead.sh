@@ -1,8 +1,8 @@
 #!/bin/sh
-# What recording the functions of a program costs stands in the archive and is taken out of compute: replayed
-# on `undisturbed`, a program full of small functions computes more nearly as long as one whose functions nobody
-# records. How much more nearly depends on the machine: the archive has the least that a record costs, and where
-# cores and caches have other work it costs several times that.
+# The overhead of recording functions is in the archive and is subtracted from compute: on `undisturbed`, the compute of
+# a program with many small functions is closer to that of a run without recorded functions. How much closer depends on
+# the machine: the archive has the minimum cost of a record, and on busy cores and caches a record costs several times
+# as much.
 . "$(dirname "$0")/lib.sh"
 cat >app.c <<'C'
 #include <mpi.h>
@@ -57,7 +57,7 @@ done
 "$rubato" replay run.otf2dir --on measured --verify >verify.txt || fail "$(cat verify.txt)"
 property() { otf2-print -I run.otf2dir/traces.otf2 | grep -A1 "RUBATO::$1\$" | awk 'END { print $NF }'; }
 # Every record is counted: at 1 ns each, without anything else, 485570 of them would make 0.00048557 s. One in 64 is
-# missing, to tell what a record costs.
+# missing, because its time was used to measure the cost of a record.
 records=$(count 'Region: "fib"')
 [ "$records" -gt 475000 ] && [ "$records" -lt 485570 ] || fail "$records records of 242785 calls"
 none=$(seconds undisturbed --overhead function=0ns)

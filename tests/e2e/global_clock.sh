@@ -1,6 +1,6 @@
 #!/bin/sh
-# Clocks that run 1 to 3 % too fast are made one on a tree of two rounds: far better than without a correction of the
-# drift, which leaves 15 ms after half a second. A machine whose ranks share cores measures offsets badly, so one of some
+# Clocks that run 1 to 3 % too fast are synchronised on a tree of two rounds: far better than without a correction of
+# the drift, which leaves 15 ms after half a second. With shared cores offsets are measured badly, so one of several
 # tries has to be good.
 . "$(dirname "$0")/lib.sh"
 

@@ -13,7 +13,7 @@ python=/usr/bin/python3   # Debian's, which has otf2
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/rubato-$name.XXXXXX")
 cd "$work"
-# What failed can be looked at; the rest goes, and the records of programs that the test has killed.
+# Files of a failed test are kept; others are removed, and so are records of programs that the test has killed.
 before_exit=:
 remove_all() {
   for records in /dev/shm/rubato-"$(id -u)"-*; do
@@ -23,7 +23,7 @@ remove_all() {
 }
 trap 'rc=$?; $before_exit; cd /; if [ $rc = 0 ] || [ $rc = 77 ]; then remove_all; fi' EXIT
 
-# Pages and archives that are compared say that they were made at the same time.
+# Compared pages and archives get the same date.
 export SOURCE_DATE_EPOCH=1700000000
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
@@ -133,7 +133,8 @@ expect() {
   [ "$found" = "$1" ] || fail "expected $1 lines of '$2', found $found"
 }
 
-# long_flushes MICROSECONDS: stretches of tracer time of that length or more. To ask the scheduler takes a few.
+# long_flushes MICROSECONDS: intervals of tracer time of at least that length. A query of the scheduler takes a few
+# microseconds.
 long_flushes() {
   [ -e print.txt ] || otf2-print run.otf2dir/traces.otf2 >print.txt
   rate=$(otf2-print -G run.otf2dir/traces.otf2 | sed -n 's/.*Ticks per Seconds: \([0-9]*\).*/\1/p')
@@ -156,7 +157,7 @@ check_archive() {
     fail "check_archive.py: $(tail -3 check.txt)"
 }
 
-# No call keeps its recorded time, apart from those that match PATTERN: every other one is replayed.
+# Every call is replayed, except calls that match PATTERN, which keep their recorded time.
 check_replayed() {
   "$rubato" replay run.otf2dir --on measured --on perfect --verify --json - >replay.json 2>replay.txt ||
     fail "replay: $(cat replay.txt)"

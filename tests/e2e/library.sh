@@ -20,9 +20,9 @@ nodes 0 1 2 3
 T
 "$work/build/backplane" "$work/two.txt" 0.5GB/s >"$work/out.txt"
 grep -q ' 1001.000 us$' "$work/out.txt" && grep -q ' 4001.000 us$' "$work/out.txt" || { cat "$work/out.txt"; exit 1; }
-# One-sided, what is put has left when its port is free, 1 ms later, unless others held it up by then: with the other
-# put it has half of the 1 GB/s, and is there 1 us + 1 MB / (0.5 GB/s) = 2001 us after it began, at 2 us (a lock takes
-# a round trip). Over 2 GB/s nobody is held up: 1002 us.
+# One-sided: a put has left its origin when its port is free, 1 ms later, unless it was slowed down before: two puts
+# have half of the 1 GB/s each, and arrive 1 us + 1 MB / (0.5 GB/s) = 2001 us after their begin at 2 us (a lock takes a
+# round trip). Over 2 GB/s neither is slowed down: 1002 us.
 cat >"$work/put.txt" <<'T'
 nodes 0 1 2 3
 window 1

@@ -38,7 +38,7 @@ grep -q '^Ranks  *2 on 1 node' info.txt || fail "info says: $(cat info.txt)"
 "$rubato" replay run.otf2dir --on measured --on undisturbed --on cluster.toml --on perfect \
   --on 'cluster.toml:latency*10,bandwidth/10' --json out.json --csv out.csv --html out.html \
   >table.txt 2>err.txt || fail "replay: $(cat err.txt)"
-# A busy machine may have measured that longer messages are faster, which replay mentions.
+# On a busy machine longer messages may have been measured as faster, which replay reports.
 ! grep -v '^rubato: warning: cluster.toml:[0-9]*: level' err.txt || fail "replay complains: $(cat err.txt)"
 /usr/bin/python3 - <<'PYTHON' || fail "the numbers"
 import collections, csv, json
@@ -84,7 +84,7 @@ for scenario in data["scenarios"]:
     for rank in scenario["ranks"]:
         assert abs(sums[scenario["name"], str(rank["rank"])] - scenario["elapsed"]) < 1e-9
 PYTHON
-grep -q 'On a perfect interconnect\|Even a perfect interconnect\|On its own machine the model' table.txt || fail "no answer: $(cat table.txt)"
+grep -q 'On a perfect interconnect\|Even a perfect interconnect\|For the machine of the recording, the model' table.txt || fail "no answer: $(cat table.txt)"
 grep -q '"level":"node"' out.html || fail "the report has no calibration curve"
 
 # Again, to the same names: reports are replaced, the same bytes; a trace goes to the next free name.

@@ -1,7 +1,7 @@
 #!/bin/sh
-# What ranks that share cores would take with a core each. The program computes until its thread's own clock says
-# so: in each of 40 steps 2 ms or 6 ms, ranks with an even sum of rank and step the more; then all meet. So with a
-# core each, every step takes 6 ms of somebody:
+# The time that ranks on shared cores would take with a core each. The program computes for a given time of its thread's
+# CPU clock: in each of 40 steps 6 ms on ranks with an even sum of rank and step, 2 ms on the others; then all
+# synchronise. So with a core each, every step takes 6 ms:
 #
 #   40 * 6 ms = 0.240 s, for any even number of ranks, and what 40 allreduces of 8 bytes take in shared memory
 #
@@ -71,10 +71,10 @@ for ranks in 2, 8, 32:
         del predicted["undisturbed"]
     wrong += [(ranks, name) for name, seconds in predicted.items() if abs(seconds / known - 1) > 0.05]
     # The ranks did share cores: this test is of no use otherwise.
-    assert ranks == 2 or found["measured"] > 1.5 * known, "nobody shared a core?"
+    assert ranks == 2 or found["measured"] > 1.5 * known, "no rank shared a core?"
 untraced = sorted(float(line.split()[1]) for line in open("untraced.txt") if line.startswith("seconds"))
 print("2 ranks without Rubato:", untraced)
-# Others may have had the cores, and nobody runs faster than the clock.
+# Other programs may have used the cores, and no rank runs faster than the clock.
 assert len(untraced) == 3 and untraced[0] > 0.99 * 40 * 0.006, untraced
 sys.exit(f"not within 5 %: {wrong}" if wrong else 0)
 P

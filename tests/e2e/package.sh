@@ -57,7 +57,7 @@ try() {
     grep -q '^infiniband-hdr ' replay.txt || fail "no row of infiniband-hdr: $(cat replay.txt)"
     # The page has Chart.js inside.
     (($(stat -c %s "$flavour.html") > 200000)) || fail "$flavour.html: $(stat -c %s "$flavour.html") B"
-    # The calibrator starts and knows that it was not asked for enough.
+    # The calibrator starts and refuses too few ranks.
     "$launcher" -n 1 "$rubato" calibrate -o none.toml >calibrate.txt 2>&1 && fail "calibrate with one rank"
     grep -q '2 ranks' calibrate.txt || fail "calibrate: $(cat calibrate.txt)"
   done
@@ -71,7 +71,7 @@ tarball)
   # Moved once more, and called by a link.
   mv 'else where' moved
   ln -s moved/bin/rubato rubato
-  # Of the libraries that come with it none is taken from the system.
+  # Its own libraries are not taken from the system.
   ldd moved/bin/rubato >ldd.txt
   for library in libopen-trace-format2 libfmt libboost_program_options libpugixml; do
     grep -q "$library.*$work/moved/" ldd.txt || fail "$library is not that of the tarball: $(cat ldd.txt)"
@@ -85,7 +85,7 @@ deb)
   lintian --allow-root --fail-on error,warning "$package" >lintian.txt 2>&1 || fail "lintian: $(cat lintian.txt)"
   ((EUID == 0)) || skip "only root can install $package"
   ! dpkg-query -s rubato >/dev/null 2>&1 || skip "rubato is installed here"
-  # What it holds, and that its changelog is of its version.
+  # Its contents, and the version in its changelog.
   version=$(dpkg-deb -f "$package" Version)
   dpkg-deb --fsys-tarfile "$package" | tar -xO ./usr/share/doc/rubato/changelog.Debian.gz | gzip -dc | head -1 >changelog.txt
   grep -qF "rubato ($version) " changelog.txt || fail "version $version, but the changelog begins with $(cat changelog.txt)"

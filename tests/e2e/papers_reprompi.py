@@ -163,7 +163,7 @@ def clocks():
     if begin[1] < 100:  # else the ranks had no core when the offset was measured
         near(end[1] - begin[1], 60 * end[0], 0.5)
     assert all(float(row[4]) <= float(row[3]) <= float(row[5]) for row in rows)
-    # A method that knows the drift is nearer in the end, in its best trial at least, than clocks that drift.
+    # A method with drift correction is closer in the end, at least in its best trial, than drifting clocks.
     for first in range(7, len(rows), 7):
         seconds, least = float(rows[first + 6][2]), float(rows[first + 6][4])
         assert least < 60 * seconds, rows[first + 6]

@@ -26,7 +26,7 @@ except ImportError:
     print("SKIP: python3-otf2 is not installed")
     sys.exit(77)
 
-# What no reader understands: refused, or without what would tell receives from each other (README.md there).
+# Archives that no reader supports: refused, or without the data to distinguish receives (README.md there).
 ODD = {"otf2-integrity": "it defines no communicators",
        "eztrace-lammps-4": "requests are addresses, and receives are missing",
        "eztrace-npb-is-4": "requests are addresses, and receives are missing"}

@@ -30,12 +30,12 @@ build)
   ;;
 lines)
   build=$2
-  # What cmake takes from the environment is as BUILD_DIR has it.
+  # CMake settings from the environment are those of BUILD_DIR.
   for name in CMAKE_GENERATOR CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER; do
     export "$name=$(sed -n "s/^$name:[A-Z]*=//p" "$build/CMakeCache.txt")"
   done
   type_line "${readme_lines[0]%%&&*}"
-  # Of the product each file is compiled as in BUILD_DIR, but for warnings that are errors there.
+  # Each file of the product is compiled as in BUILD_DIR, except for warnings as errors.
   /usr/bin/python3 - "$PWD" "$root" "$build" <<'PYTHON'
 import json, sys
 copy, root, build = sys.argv[1:]

@@ -14,7 +14,7 @@ import sys
 
 MEMORY = 1 << 30  # address space; an undamaged recovery takes a tenth of it
 SECONDS = 20
-# What makes a count, a length, a rank or an address go wrong.
+# Values that break a count, a length, a rank or an address.
 VALUES = [0, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**62, 2**63, 2**64 - 2**18, 2**64 - 1]
 
 
@@ -95,7 +95,7 @@ def limit():
 def main():
     rubato, records, variants = sys.argv[1], sys.argv[2], int(sys.argv[3])
     seed = int(sys.argv[4]) if len(sys.argv) > 4 else 1
-    # A program that was built to be checked reserves more than that.
+    # Sanitizer builds reserve more address space than that.
     fits = subprocess.run([rubato, '--version'], preexec_fn=limit, capture_output=True).returncode == 0
     failures = 0
     codes = {0: 0, 1: 0}
@@ -129,7 +129,7 @@ def main():
                                        capture_output=True, timeout=SECONDS)
                 if check.returncode != 0:
                     trouble = f'the archive does not open: {check.stderr.decode()}'
-                # What names ranks that there are not was left out.
+                # Entries with ranks out of range were left out.
                 replay = subprocess.run([rubato, 'info', 'try.otf2dir'], capture_output=True, timeout=SECONDS)
                 if b' is not in ' in replay.stderr or b'is not an MPI collective' in replay.stderr:
                     trouble = f'the archive cannot be replayed: {replay.stderr.decode(errors="replace")}'
@@ -140,7 +140,7 @@ def main():
             failures += 1
             print(f'variant {variant} ({", ".join(what)}): {trouble}\n  {said.strip()}')
     print(f'{codes[0]} recovered, {codes[1]} refused, {failures} failures')
-    # Damage that hits nothing would show nothing; nor would a check that refuses everything.
+    # Damage without effect would test nothing, nor would a check that rejects everything.
     return 0 if failures == 0 and codes[0] > 0 and codes[1] > 0 else 1
 
 

@@ -45,7 +45,7 @@ place=$(echo "$work"/rubato-*)
 "$rubato" recover --keep "$place" -o whole.otf2dir >out.txt 2>&1 || fail "undamaged: $(cat out.txt)"
 "$python" "$here/recover_damaged.py" "$rubato" "$place" "${VARIANTS:-15}" >out.txt || fail "$(cat out.txt)"
 
-# What is wrong with a rank is said, and the others are recovered.
+# Errors of a rank are reported, and the others are recovered.
 rm -rf damaged && cp -r "$place" damaged
 printf 'Rubato journal 0\n' | dd of=damaged/1.journal conv=notrunc 2>/dev/null
 "$rubato" recover --keep damaged -o one.otf2dir >out.txt 2>&1 || fail "$(cat out.txt)"
@@ -55,16 +55,16 @@ grep -q "rank 1 has no records: damaged/1.journal: no journal of this version" o
 rm -rf damaged one.otf2dir && cp -r "$place" damaged && cp damaged/0.journal damaged/1.journal
 "$rubato" recover --keep damaged -o one.otf2dir >out.txt 2>&1 || fail "$(cat out.txt)"
 grep -q "rank 1 has no records: damaged/1.journal: it is damaged" out.txt || fail "$(cat out.txt)"
-# Names that are not ours are left alone.
+# Other names are not touched.
 rm -rf damaged one.otf2dir && cp -r "$place" damaged && touch damaged/0.x.records damaged/x.journal
 "$rubato" recover damaged -o one.otf2dir >out.txt 2>&1 || fail "$(cat out.txt)"
 grep -q "events of 2 of 2 ranks" out.txt || fail "$(cat out.txt)"
 [ "$(ls damaged)" = "$(printf '0.x.records\nx.journal')" ] || fail "left: $(ls damaged)"
-# Nobody waits for the writers of pipes that have such names.
+# Named pipes in place of the files must not block the command.
 rm -rf damaged one.otf2dir && cp -r "$place" damaged && mkfifo damaged/7.journal damaged/0.9.records damaged/INCOMPLETE
 timeout 20 "$rubato" recover --keep damaged -o one.otf2dir >out.txt 2>&1 || fail "pipes: $(cat out.txt)"
 grep -q "events of 2 of 2 ranks" out.txt || fail "$(cat out.txt)"
-# On a terminal the share that is done is shown, and cleared; elsewhere it is not.
+# On a terminal the progress is shown and cleared; elsewhere it is not shown.
 if command -v script >/dev/null; then
   rm -rf one.otf2dir
   script -qec "'$rubato' recover --keep '$place' -o one.otf2dir" /dev/null >out.txt || fail "$(cat out.txt)"
@@ -77,7 +77,7 @@ rm -rf one.otf2dir
 # Two jobs are not mixed, not even where they have ranks in common, and are of different size.
 run 3 "$rubato" trace -o other.otf2dir --records "$work/damaged" ./app >out.txt 2>&1 || true
 expect_failure 1 "records of another job" "$rubato" recover "$place" "$(echo "$work"/damaged/rubato-*)" -o two.otf2dir
-# Files that cannot be opened are no files without records: 3 standard ones and 2 of the archive fit in 5.
+# Files that cannot be opened do not count as files without records: 3 standard ones and 2 of the archive fit in 5.
 expect_failure 1 "Too many open files" sh -c "exec 3>&- 4>&-; ulimit -n 5; '$rubato' recover '$place' -o few.otf2dir"
 [ -e "$place/0.0.records" ] && [ -e "$place/1.0.records" ] || fail "records were removed"
 pass

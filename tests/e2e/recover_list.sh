@@ -1,6 +1,6 @@
 #!/bin/sh
-# What killed runs have left is listed, with the commands that make an archive of it or discard it. Records of
-# processes that live, and of other machines, are neither offered nor removed.
+# Records of killed runs are listed, with the commands that build an archive from them or discard them. Records of live
+# processes and of other machines are neither offered nor removed.
 . "$(dirname "$0")/lib.sh"
 build_program app <<'C'
 #include <mpi.h>
@@ -53,7 +53,7 @@ listed two.otf2dir
 "$rubato" recover two.otf2dir >out.txt 2>&1 || fail "recover: $(cat out.txt)"
 gone two.otf2dir
 check_readable two two.otf2dir
-# By the name of the archive; and where that is gone, the list says so and the records make one elsewhere.
+# By the name of the archive; if that is gone, the list says so, and the archive can be built elsewhere.
 listed three.otf2dir
 mv three.otf2dir moved
 listed three.otf2dir
@@ -64,7 +64,7 @@ gone three.otf2dir
 "$rubato" recover --list places >out.txt || fail "list: $(cat out.txt)"
 ! grep -q "$work" out.txt || fail "still listed: $(cat out.txt)"
 
-# Of processes that live, also when they have closed the file that says so.
+# Records of live processes, even if these have closed their lock file.
 for how in "wait" "wait closed"; do
   # shellcheck disable=SC2086
   "$rubato" trace -o live.otf2dir --records places ./app $how >mpi.txt 2>&1 &
@@ -89,7 +89,7 @@ for how in "wait" "wait closed"; do
   gone live.otf2dir
 done
 expect_failure 1 "none: no such directory" "$rubato" recover --list none
-expect_failure 2 "which directory?" "$rubato" recover --discard
+expect_failure 2 "expected a directory" "$rubato" recover --discard
 
 # The number in the name of such a directory does not recur where the records of an earlier run are, even if the random
 # numbers do (as in machines that are restored from an image).

@@ -74,8 +74,8 @@ expect_failure 1 "copies exists; choose another name" "$rubato" replay run.otf2d
 expect_failure 1 "cannot be written" "$rubato" replay run.otf2dir --otf2 missing/copies
 expect_failure 2 "not written into an archive" "$rubato" replay run.otf2dir --otf2 run.otf2dir/copies
 printf '0: 0 begin\n' >run.txt
-expect_failure 1 "run.txt: is no OTF2 archive" "$rubato" replay run.txt --otf2 new
-# As on a full disk: no file may hold more than 2 KiB.
+expect_failure 1 "run.txt: not an OTF2 archive" "$rubato" replay run.txt --otf2 new
+# As on a full disk: files are limited to 2 KiB.
 (
   ulimit -f 2
   trap '' XFSZ

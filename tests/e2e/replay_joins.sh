@@ -78,7 +78,7 @@ for scenario in results["scenarios"]:
         assert abs(parts - rank["threads"] * scenario["elapsed"]) < 1e-6, rank
 P
   "$rubato" info run.otf2dir >info.txt
-  tr -s '\n ' '  ' <info.txt | grep -q '1 thread calls MPI beside the main one of its rank. Its join is on record' ||
+  tr -s '\n ' '  ' <info.txt | grep -q '1 thread besides the main thread of its rank calls MPI. Its join is recorded' ||
     fail "info: $(cat info.txt)"
 done
 pass

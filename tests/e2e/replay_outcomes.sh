@@ -1,7 +1,7 @@
 #!/bin/sh
-# What a real run did and another machine would not have done: a test that found an eager send complete is no
-# deadlock where that is a rendezvous, a freed send waits for nobody, and a member that gives nothing to a
-# collective is neither waited for nor taken for a wrong clock.
+# Recorded outcomes that differ on another machine: a test that found an eager send complete causes no deadlock if the
+# send is a rendezvous, a freed send does not wait, and a member without a contribution to a collective is neither
+# waited for nor reported as a clock violation.
 . "$(dirname "$0")/lib.sh"
 
 rendezvous='loggps:L=5us,o=1us,g=1us,G=1ns,S=1KiB'

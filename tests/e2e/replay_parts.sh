@@ -1,6 +1,6 @@
 #!/bin/sh
-# In a vector collective nobody waits for a rank that sends nothing, however late it comes: by the parts in
-# the archive, of blocking, nonblocking and persistent calls.
+# In a vector collective no rank waits for a rank that sends nothing, however late it arrives: by the parts in the
+# archive, for blocking, nonblocking and persistent calls.
 . "$(dirname "$0")/lib.sh"
 build_program app <<'C'
 #include <mpi.h>

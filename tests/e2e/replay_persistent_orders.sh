@@ -1,7 +1,7 @@
 #!/bin/sh
-# Persistent collectives that ranks start in different orders: MPI wants the same order of their
-# initialisation only. 4 ranks, 3 rounds of a broadcast, an allreduce and a barrier that each rank starts in
-# an order of its own, and one on another communicator between them.
+# Persistent collectives that ranks start in different orders: MPI requires the same order only for their
+# initialisation. 4 ranks, 3 rounds of a broadcast, an allreduce and a barrier that each rank starts in a different
+# order, and one on another communicator between them.
 . "$(dirname "$0")/lib.sh"
 [ "$flavour" = mpich ] || skip "Open MPI 4 has no persistent collectives but its own"
 build_program app <<'C'

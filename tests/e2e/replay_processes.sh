@@ -1,6 +1,6 @@
 #!/bin/sh
-# One replay on several processes that mpirun started, or on threads, gives the bytes of one process: text, JSON and
-# CSV. What cannot be divided one of them does alone, and says so; errors are told once.
+# A replay on several processes started by mpirun, or on threads, gives the same bytes as on one process: text, JSON and
+# CSV. If it cannot be divided, one process replays alone, with a notice; errors are printed once.
 . "$(dirname "$0")/lib.sh"
 
 build_program app <<'C'
@@ -81,7 +81,7 @@ if [ "$flavour" = mpich ]; then
   same "two hosts" 3 --on infiniband-hdr
   ! grep -q 'one process' several.err || fail "two hosts: it says: $(cat several.err)"
   unset MPIR_CVAR_ODD_EVEN_CLIQUES
-  # Hosts that see another archive under the name: what process 0 sees counts.
+  # Hosts with different archives under the same name: that of process 0 counts.
   mkdir -p host1
   cat >on_host.sh <<'END'
 #!/bin/sh
@@ -99,12 +99,12 @@ END
   grep -q 'one process replays everything: hosts see different archives' several.err || fail "two archives: $(cat several.err)"
   cmp -s alone.csv several.csv || fail "two archives: the csv differs"
 else
-  # Open MPI may be told to have no windows in shared memory.
+  # Open MPI may be configured without windows in shared memory.
   export OMPI_MCA_osc='^sm'
   same "no windows" 2 --on infiniband-hdr
   unset OMPI_MCA_osc
 fi
-# Where a host has no room for what its processes have in common, each has a copy: 12 MB of shared memory are enough for
+# If a host has no space for the data shared by its processes, each has a copy: 12 MB of shared memory are enough for
 # MPI, but not for that (mpi_transport.cc leaves 16 MB to others).
 little='mount -t tmpfs -o size=12m none /dev/shm && exec "$@"'
 if unshare -m sh -c "$little" sh true 2>/dev/null; then
@@ -122,7 +122,7 @@ fi
 for processes in $some; do
   same "contention" $processes --on infiniband-hdr:dr=3 --on infiniband-hdr --on bandela:latency=2us,bandwidth=1GB/s,ppn=1,network=fat-tree \
     --on bandela:latency=1us,bandwidth=1GB/s,ppn=1,network=torus-3d
-  [ "$(grep -c 'processes share out scenarios.*: contention' several.err)" = 1 ] || fail "contention: $(cat several.err)"
+  [ "$(grep -c 'each process replays some of the scenarios.*: contention' several.err)" = 1 ] || fail "contention: $(cat several.err)"
 done
 same "verification" 2 --verify
 ! grep -q 'one process' several.err || fail "verification: it says: $(cat several.err)"
@@ -147,16 +147,16 @@ pictures() {
 }
 pictures
 
-# How far it is, where nobody sees a terminal.
+# Progress lines without a terminal.
 RUBATO_PROGRESS=1 run 2 "$rubato" replay run.otf2dir >several.txt 2>several.err || fail "progress: $(cat several.err)"
 grep -q '^rubato: replaying: 100 %' several.err || fail "progress: $(cat several.err)"
 
-# Processes that were told different things do each its own.
+# Processes with different arguments run separate commands.
 run 1 "$rubato" replay run.otf2dir --csv one.csv : -n 1 "$rubato" replay run.otf2dir --csv other.csv >several.txt 2>&1 ||
   fail "two replays: $(cat several.txt)"
 cmp -s one.csv other.csv || fail "two replays under one mpirun differ"
 
-# Tasks of srun that MPI takes for jobs of their own (it has no such PMI): the first replays, and says so.
+# Tasks of srun that are separate jobs for MPI (no matching PMI): the first replays, with a notice.
 if [ "$flavour" = openmpi ]; then
   cat >slurmstepd <<'END'
 #!/bin/sh
@@ -166,14 +166,14 @@ done
 END
   chmod +x slurmstepd
   "$rubato" replay run.otf2dir >alone.txt || fail "alone"
-  ./slurmstepd "$rubato" replay run.otf2dir || fail "tasks that join nobody: $(cat task0.err task1.err)"
-  line="rubato: one process replays everything: Open MPI joins 1 of the 2 processes that were started"
-  [ "$(cat task0.err task1.err)" = "$line" ] || fail "tasks that join nobody: $(cat task0.err task1.err)"
-  cmp -s alone.txt task0.txt || fail "tasks that join nobody: the first says $(cat task0.txt)"
-  [ ! -s task1.txt ] || fail "tasks that join nobody: the second says $(cat task1.txt)"
+  ./slurmstepd "$rubato" replay run.otf2dir || fail "separate tasks: $(cat task0.err task1.err)"
+  line="rubato: one process replays everything: Open MPI connects only 1 of the 2 started processes"
+  [ "$(cat task0.err task1.err)" = "$line" ] || fail "separate tasks: $(cat task0.err task1.err)"
+  cmp -s alone.txt task0.txt || fail "separate tasks: the first says $(cat task0.txt)"
+  [ ! -s task1.txt ] || fail "separate tasks: the second says $(cat task1.txt)"
 fi
 
-# A process that is lost ends all of them; files stay what they were, and nothing is left beside them.
+# A lost process ends all of them; existing files are not changed, and no others are left.
 mkdir kept
 echo old >kept/old.json
 # (Open MPI's mpirun may hang where a process is lost that just connects to it.)
@@ -194,7 +194,7 @@ if [ "$ended" = badly ]; then
   [ "$(ls -A kept)" = old.json ] || fail "a lost process leaves $(ls -A kept)"
 fi
 
-# What is wrong is said once, as ever.
+# Errors are printed once, as usual.
 if run 2 "$rubato" replay missing.otf2dir >out.txt 2>&1; then fail "an archive that is not there is none"; fi
 [ "$(grep -c 'rubato: error: .*missing.otf2dir' out.txt)" = 1 ] || fail "missing archive: $(cat out.txt)"
 if run 2 "$rubato" replay run.otf2dir --on nowhere >out.txt 2>&1; then fail "a platform that is not there is none"; fi

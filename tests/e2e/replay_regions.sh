@@ -1,7 +1,7 @@
 #!/bin/sh
-# What if this routine were twice as fast: region=NAME*FACTOR on an archive with functions. Rank 0 is in
-# busy() for at least 60 ms, of which 20 ms lie in a function it calls, and rank 1 waits for it; so half the
-# time saves at least 30 ms of the run, and a quarter half as much again. busy() in MPI does not count.
+# region=NAME*FACTOR on an archive with functions. Rank 0 is in busy() for at least 60 ms, including 20 ms in a function
+# that it calls, and rank 1 waits for it; so halving the time saves at least 30 ms of the run, and a quarter of the time
+# 45 ms. Time of busy() inside MPI does not count.
 . "$(dirname "$0")/lib.sh"
 
 cat >app.c <<'C'
@@ -52,9 +52,9 @@ assert abs(other) < 0.005, other  # rank 1 has nothing to do
 END
 expect_failure 1 "did you mean 'busy'" "$rubato" replay run.otf2dir --on perfect:region=busi*0.5
 
-# A reader of the tables who has seen enough: the file is whole, nothing lies beside it, and the command ends
-# as others do.
-"$python" - "$rubato" <<'END' || fail "nobody reads the tables"
+# A reader that closes the pipe early: the file is complete, nothing is left next to it, and the command ends by
+# SIGPIPE.
+"$python" - "$rubato" <<'END' || fail "a closed standard output"
 import os, signal, subprocess, sys
 unread, stdout = os.pipe()
 os.close(unread)
@@ -66,7 +66,7 @@ assert [name for name in os.listdir(".") if "unread" in name] == ["unread.csv"],
 assert open("unread.csv").read().startswith("scenario,rank,kind"), "half of it"
 END
 
-# The first lines name the rank and the function that hold all others up, with its place.
+# The first lines name the rank and the function that delay all others, with its place.
 cat >app.c <<'C'
 #include <mpi.h>
 #include <time.h>

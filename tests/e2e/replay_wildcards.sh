@@ -1,7 +1,7 @@
 #!/bin/sh
-# Receives from any source or tag say so in the archive, blocking ones too, and `--wildcards arrival` matches
-# them anew. Rank 1 sends 0.2 s after rank 2, which rank 0 hears from first therefore; with two ranks per node
-# and a network that takes a second, rank 1 comes first.
+# Receives from any source or tag are marked in the archive, blocking ones too, and `--wildcards arrival` matches them
+# by arrival. Rank 1 sends 0.2 s after rank 2, so rank 0 receives from rank 2 first; with two ranks per node and a
+# network latency of a second, rank 1 comes first.
 . "$(dirname "$0")/lib.sh"
 build_program app <<'C'
 #include <mpi.h>

@@ -38,7 +38,7 @@ constexpr double kBandwidth = 1e9;  // bytes per second, of a link
 
 struct Case {
   std::string name;
-  std::string simgrid;  // attributes of <cluster>, or what stands in <platform>
+  std::string simgrid;  // attributes of <cluster>, or contents of <platform>
   std::string ours;     // changes of a scenario; "": through the reader alone
   int nodes;
   bool rtt = false;
@@ -117,7 +117,7 @@ std::string clusters(const std::string& latency) {
          "direction=\"UP\"/></zoneRoute>\n</zone>\n";
 }
 
-/// Those above with latencies, and platforms that Rubato has no topology for.
+/// The platforms above with latencies, and platforms without a topology in Rubato.
 std::vector<Case> of_readers() {
   std::vector<Case> cases = {
       {"Floyd zone", ring("Floyd"), "", 5},

@@ -72,7 +72,7 @@ for who in 0 1 all; do
   said 2
   [ "$(grep -c '^rubato: ' err.txt)" = 1 ] || fail "$who: not one line: $(cat err.txt)"
   grep -q '^rubato: the program called MPI_Abort; ' err.txt || fail "$who: $(cat err.txt)"
-  # The mark of the rank that said so goes with the rest.
+  # The mark of the aborting rank is removed with the rest.
   tries=0
   until "$rubato" recover run.otf2dir >out.txt 2>&1; do
     tries=$((tries + 1))

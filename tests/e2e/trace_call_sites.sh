@@ -104,7 +104,7 @@ trace 3 --call-sites ./app || fail "exit code $?"
 sites
 grep -qE '^MPI_Send app\+0x[0-9a-f]+:0 15$' sites.txt || fail "$(cat sites.txt)"
 
-# Not asked for.
+# Without the option.
 trace 3 ./app || fail "exit code $?"
 sites
 [ "$(grep -vc ' none ' sites.txt)" = 0 ] || fail "call sites though not asked for"
@@ -134,7 +134,7 @@ MPI_Comm_rank fortran.f90:5 2
 MPI_Comm_size fortran.f90:6 2
 MPI_Sendrecv_replace fortran.f90:8 2
 W
-# What noting them costs is in the archive, as part of what a call costs; of functions there are none.
+# Their overhead is in the archive, as part of the overhead of a call; there are no functions.
 otf2-print -I run.otf2dir/traces.otf2 >info.txt
 grep -q "RUBATO::OVERHEAD_CALL_SITE" info.txt || fail "nothing says what a call site costs"
 cost=$(grep -A1 'RUBATO::OVERHEAD_CALL_SITE' info.txt | awk 'END { print $NF }')

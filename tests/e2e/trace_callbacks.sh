@@ -1,7 +1,6 @@
 #!/bin/sh
-# What a program does in functions that MPI calls (those that copy and delete attributes) passes unrecorded. A
-# communicator that is freed there is forgotten all the same, and a request that is completed there: its handle may
-# come back for another one.
+# Calls from MPI callbacks (functions that copy and delete attributes) are not recorded. Communicators freed and
+# requests completed there must still be forgotten, because their handles may be reused.
 . "$(dirname "$0")/lib.sh"
 build_program app <<'C'
 #include <mpi.h>
@@ -82,7 +81,7 @@ int main(int argc, char** argv) {
 C
 trace 1 ./requests || fail "exit code $?"
 check_readable
-# The receives are numbers 1 to 5 and 6 to 10, of which 1 and 6 complete in the callback.
+# The receives have numbers 1 to 5 and 6 to 10; 1 and 6 complete in the callback.
 expect 10 '^MPI_IRECV_REQUEST '
 expect 8 '^MPI_IRECV '
 for number in 2 3 4 5 7 8 9 10; do
@@ -121,8 +120,8 @@ expect 100 '^MPI_IRECV '
 sed -n 's/^MPI_IRECV .*Tag: \([0-9]*\).*Request: \([0-9]*\)$/\1 \2/p' print.txt >found.txt
 seq 101 200 | sed 's/.*/& &/' | cmp - found.txt || fail "tags and requests: $(tr '\n' ',' <found.txt)"
 
-# A send that the callback makes itself and frees, which both libraries give the handle of one that was done at
-# once, takes nothing from the program's own with the same handle.
+# A send started and freed by the callback, which in both libraries has the handle of a send that completed at once,
+# does not affect the program's own send with the same handle.
 build_program frees <<'C'
 #include <mpi.h>
 #include <stdio.h>
@@ -161,8 +160,8 @@ check_readable
 expect 10 '^MPI_ISEND '
 expect 10 '^MPI_ISEND_COMPLETE '
 
-# Persistent requests that the callback frees, whose handles come back for other ones: sends, requests to nobody (MPICH
-# alone uses handles of those again, and those of any kind for receives).
+# Persistent requests that the callback frees and whose handles are reused: sends and requests of MPI_PROC_NULL (only
+# MPICH reuses handles of those, and handles of any kind for receives).
 build_program persistent <<'C'
 #include <mpi.h>
 #include <stdio.h>
@@ -262,8 +261,7 @@ expect 0 '^MPI_IRECV  *[0-2] .*Tag: 10'
 expect 10 '^MPI_SEND  *2 .*Receiver: 2 .*Tag: [0-9],'
 expect 10 '^MPI_RECV  *0 .*Sender: 0 .*Tag: [0-9],'
 
-# A persistent receive that the callback waits for: the program's own wait has nothing to wait for, and nobody's
-# message.
+# A persistent receive for which the callback waits: the program's own wait then completes nothing and has no message.
 build_program waits_twice <<'C'
 #include <mpi.h>
 static MPI_Request receive;

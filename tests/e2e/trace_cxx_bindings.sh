@@ -102,7 +102,7 @@ expect 1 '^MPI_COLLECTIVE_END  *1 .*BCAST.*Sent: 48, Received: 24'
 expect 1 '^MPI_COLLECTIVE_END  *0 .*ALLTOALLV.*Sent: 12, Received: 8'
 expect 1 '^MPI_COLLECTIVE_END  *1 .*ALLTOALLV.*Sent: 12, Received: 16'
 expect 8 '^MPI_COMM_CREATE\|^COMM_CREATE '  # world, self, half and ring, on 2 ranks
-expect 2 '^ENTER  *0 .*"MPI_Send"'          # with the one that failed, behind which recording goes on
+expect 2 '^ENTER  *0 .*"MPI_Send"'          # with the failed call, after which recording continues
 expect 2 '^ENTER .*"MPI_Finalize"'
 check_replayed none
 pass

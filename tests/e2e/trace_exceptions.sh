@@ -1,6 +1,6 @@
 #!/bin/sh
-# What unwinds the stack through MPI's functions does so through the tracer's, too: an exception that an error handler
-# throws, and the end of a thread that is cancelled inside a call. What comes behind is recorded as ever.
+# Stack unwinding through MPI functions also works through the tracer: an exception thrown by an error handler, and a
+# thread cancelled inside a call. Later calls are recorded as usual.
 . "$(dirname "$0")/lib.sh"
 command -v "mpicxx.$flavour" >/dev/null || skip "there is no mpicxx.$flavour"
 cat >app.cc <<'CC'
@@ -15,7 +15,7 @@ static void raise(MPI_Comm*, int*, ...) { throw std::runtime_error("MPI"); }
 
 static void* receive(void*) {
   int x;
-  MPI_Recv(&x, 1, MPI_INT, 0, 99, MPI_COMM_SELF, MPI_STATUS_IGNORE);  // nobody sends
+  MPI_Recv(&x, 1, MPI_INT, 0, 99, MPI_COMM_SELF, MPI_STATUS_IGNORE);  // no sender
   return nullptr;
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# An output that exists already: the program runs all the same, its archive gets the next free name, and what was there
-# stays. An output that cannot be created is refused before the program starts.
+# An existing output: the program runs, its archive gets the next free name, and existing files are not changed. An
+# output that cannot be created is refused before the program starts.
 . "$(dirname "$0")/lib.sh"
 build_program app <<'C'
 #include <mpi.h>
@@ -49,7 +49,7 @@ mkdir empty.otf2dir
 one_report err.txt
 [ -e empty-2.otf2dir/traces.otf2 ] && [ -z "$(ls -A empty.otf2dir)" ] || fail "not beside: $(ls -A empty.otf2dir)"
 
-# A run that was killed: a line names what it left, and the next run's archive is another one.
+# A killed run: a line names its records, and the next run writes another archive.
 run 2 "$rubato" trace -o killed.otf2dir ./app kill >out.txt 2>err.txt && fail "exit code 0"
 grep -q "^rubato: the program ended without MPI_Finalize.*: rubato recover $work/killed.otf2dir\$" err.txt || fail "$(cat err.txt)"
 cp killed.otf2dir/INCOMPLETE note

@@ -1,6 +1,7 @@
 #!/bin/sh
-# A limit on the size of files (ulimit -f) that the program itself keeps: it ends as without the tracer, and the records
-# end where a file of theirs reached the limit. Its own SIGXFSZ, and its own handler, are as ever.
+# A limit on the size of files (ulimit -f) that the program itself does not exceed: it ends as without the tracer, and
+# the records end where a record file reached the limit. The program's own SIGXFSZ and handler work as without the
+# tracer.
 . "$(dirname "$0")/lib.sh"
 build_program app <<'C'
 #include <mpi.h>
@@ -87,7 +88,7 @@ limited 8192 "$rubato" trace -o run.otf2dir ./app $calls handle
 [ $code = 7 ] || fail "handler: exit code $code: $(cat err.txt)"
 cmp out.txt untraced.txt || fail "another result: $(cat out.txt)"
 "$rubato" recover run.otf2dir >out.txt 2>&1 || true
-# Without one it dies of it as ever.
+# Without a handler the signal ends it as usual.
 rm -rf run.otf2dir
 limited 8192 ./app 10 die
 expected=$code

@@ -120,7 +120,7 @@ program trace_fortran
   call MPI_Wait(r(1), s, ierr)
   if (rank == 0) print *, 'wait', SOURCE(s)
 
-  ! Persistent, two rounds, and a receive that nobody serves
+  ! Persistent, two rounds, and a receive without a sender
   call MPI_Recv_init(y, 4, MPI_INTEGER, peer, 17, MPI_COMM_WORLD, r(1), ierr)
   call MPI_Ssend_init(x, 4, MPI_INTEGER, peer, 17, MPI_COMM_WORLD, r(2), ierr)
   do i = 1, 2

@@ -16,7 +16,7 @@ build_fortran app
 ldd app | awk '/libmpi/ { print $3 }' >libraries
 names() { nm -D "$1" "$2" | awk '$(NF - 1) ~ /[TUW]/ { print $NF }' | sed 's/@.*//' | sort -u; }
 
-# What the bindings are asked for, as mpi_x; and the functions of C that they ask for and the tracer has.
+# Symbols needed of the bindings, as mpi_x; and the C functions that they need and the tracer defines.
 while read -r library; do names --defined-only "$library"; done <libraries |
   sed -nE 's/^(mpix?_[a-z0-9_]*[a-z0-9])_+$/\1/p' | sed -E 's/_f08(ts)?$//; s/_f08(ts)?_large$/_c/; s/_cptr$//' | sort -u >bound
 [ "$(wc -l <bound)" -gt 300 ] || fail "the bindings have only $(wc -l <bound) functions"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A full disk: the program ends as ever, one warning, nothing that looks like a whole archive, and the
-# records are kept until there is room.
+# A full disk: the program ends normally, with one warning; nothing looks like a complete archive, and the records are
+# kept until there is space.
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" = 0 ] || skip "only root can mount a small file system"
 build_program app <<'C'
@@ -34,7 +34,7 @@ for messages in 40000 300000 1; do
   [ ! -e disk/run.otf2dir/traces.otf2 ] || fail "there is an anchor file"
   [ -e disk/run.otf2dir/INCOMPLETE ] || fail "no file INCOMPLETE"
   if [ $messages != 1 ]; then
-    # There is no room yet ...
+    # There is no space yet ...
     expect_failure 1 'writing failed; is the disk full' "$rubato" recover disk/run.otf2dir
     [ -e disk/run.otf2dir/INCOMPLETE ] || fail "the failed attempt removed the note"
     # ... so write it elsewhere.
@@ -48,7 +48,7 @@ for messages in 40000 300000 1; do
     [ ! -e "$place" ] || fail "records are left in $place"
   fi
   # The message names the records; they are complete, and so is what was made of them.
-  grep -q "records are kept (rank 0's in /[^ ]*/rubato-[^ ]*); make room and run: rubato recover" err.txt ||
+  grep -q "records are kept (rank 0's in /[^ ]*/rubato-[^ ]*); free some space and run: rubato recover" err.txt ||
     fail "message: $(cat err.txt)"
   "$rubato" info elsewhere.otf2dir >out.txt || fail "info: $(cat out.txt)"
   ! grep -q incomplete out.txt || fail "info: $(cat out.txt)"
@@ -59,7 +59,7 @@ for messages in 40000 300000 1; do
   rm print.txt
 done
 
-# Records on a disk that fills up: with nowhere to move them, recording stops.
+# Records on a disk that fills up: they cannot be moved, so recording stops.
 rm -rf disk/* disk/.??*
 run 2 "$rubato" trace -o stopped.otf2dir --records disk --when-full stop ./app 300000 2>err.txt || rc=$?
 [ $rc = 7 ] || fail "exit code $rc: $(cat err.txt)"

@@ -25,8 +25,8 @@ calls=400000
 trace 2 --functions ./app $calls
 check_archive
 check_replay
-# Each call that went unrecorded is one entered and one left: 128 hooks pass by, an even number, so that as many
-# were entered as left. main() is entered before MPI_Init, and left behind MPI_Finalize.
+# Each unrecorded call is one enter and one leave: 128 hooks are skipped, an even number, so that enters and leaves
+# balance. main() is entered before MPI_Init, and left after MPI_Finalize.
 records=$(count 'Region: "leaf"')
 unrecorded=$(property UNRECORDED_FUNCTIONS)
 [ "$((records + unrecorded))" = $((2 * 2 * calls)) ] ||
@@ -36,7 +36,7 @@ unrecorded=$(property UNRECORDED_FUNCTIONS)
 cost=$(property OVERHEAD_FUNCTION)
 "$python" -c "import sys; sys.exit(not 1e-10 < $cost < 1e-6)" || fail "a record costs $cost s?"
 
-# Of few all are there.
+# Of few calls, all are recorded.
 trace 1 --functions ./app 1000
 expect 2000 'Region: "leaf"'
 pass

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Functions of programs compiled with -finstrument-functions become regions: nested, with names and lines,
-# also those that longjmp(), exceptions, switches of recording and a kill leave open. Only when asked for.
+# Functions of programs compiled with -finstrument-functions become regions: nested, with names and lines, also
+# functions left open by longjmp(), exceptions, switches of recording and a kill. Only with --functions.
 . "$(dirname "$0")/lib.sh"
 
 # region NAME: enter and leave records of it.
@@ -74,7 +74,7 @@ otf2-print -G run.otf2dir/traces.otf2 >definitions.txt
 grep -q "REGION .*Name: \"leaf\" .*Role: FUNCTION, Paradigm: COMPILER.*app.c\" .*Begin: 7," definitions.txt ||
   fail "$(grep '"leaf"' definitions.txt)"
 [ "$(grep -c '^REGION .*Paradigm: COMPILER' definitions.txt)" = 7 ] || fail "$(grep 'COMPILER' definitions.txt)"
-# 2 of the functions that longjmp() skipped are in jumps(), and end with it; work() goes on.
+# 2 of the functions skipped by longjmp() are in jumps(), and end with it; work() continues.
 "$python" - <<'P' || fail "nesting"
 import otf2
 from otf2 import events
@@ -95,7 +95,7 @@ with otf2.reader.open('run.otf2dir/traces.otf2') as trace:
     assert ('left_while_off', 'only_on_2') not in inside
 P
 
-# A killed program, its names found by who recovers it; what was open ends with the job.
+# A killed program: `rubato recover` finds the names; open functions end with the job.
 trace 3 --functions ./app die >out.txt 2>err.txt && fail "exit code 0"
 tries=0
 until "$rubato" recover run.otf2dir >out.txt 2>&1; do
@@ -110,7 +110,7 @@ region 3 die
 region 31 leaf
 region 1 only_on_2
 
-# Chosen by name; without debug information there are names all the same.
+# Chosen by name; names exist even without debug information.
 build_program app -finstrument-functions
 cat >rules <<'R'
 # all but the leaves
@@ -184,7 +184,7 @@ region 2 'part::twice(int)'
 otf2-print -G run.otf2dir/traces.otf2 | grep -q 'part::twice(int)".*part.cc".*Begin: 1,' ||
   fail "$(otf2-print -G run.otf2dir/traces.otf2 | grep twice)"
 
-# Threads, one of which never calls MPI, in segments enough that they are moved and read back.
+# Threads, one without MPI calls, with enough segments that some are moved and read back.
 cat >threads.c <<'C'
 #include <mpi.h>
 #include <pthread.h>
@@ -207,13 +207,13 @@ build_program threads -finstrument-functions -pthread
 trace 2 --functions --memory 512KiB ./threads || fail "exit code $?"
 check_archive
 check_replay
-# As many entered as left pass by unrecorded, to tell what a record costs.
+# Equal numbers of enters and leaves are not recorded, to measure the cost of a record.
 unrecorded=$(otf2-print -I run.otf2dir/traces.otf2 | grep -A1 'RUBATO::UNRECORDED_FUNCTIONS$' | awk 'END { print $NF }')
 region $((400000 - unrecorded / 2)) step
 region 2 quiet
 [ "$(otf2-print -G run.otf2dir/traces.otf2 | grep -c '^LOCATION .*CPU_THREAD')" = 4 ] || fail "locations"
 
-# Not asked for, nothing of it; and a program that has functions of its own keeps them.
+# Without the option no functions are recorded; and a program with its own hooks keeps them.
 trace 3 ./app || fail "exit code $?"
 check_archive
 region 0 work
@@ -235,15 +235,15 @@ build_program own -finstrument-functions
 trace 1 --functions ./own || fail "the program's own functions were not called"
 region 0 work
 
-# Programs from which no function comes: a line says why, and so does the archive to those who ask for functions.
-# none WHY: of run.otf2dir.
+# Programs without recorded functions: a line gives the reason, and so do commands that need functions of the archive.
+# none WHY: checks run.otf2dir.
 none() {
   [ "$(grep -c '^rubato: ' err.txt)" = 2 ] || fail "not two lines: $(cat err.txt)"
   [ "$(grep -c "^rubato: no functions were recorded: $1" err.txt)" = 1 ] || fail "not '$1': $(cat err.txt)"
   otf2-print -I run.otf2dir/traces.otf2 | grep -A1 RUBATO::FUNCTIONS | grep -q "value  *false: $1" ||
     fail "$(otf2-print -I run.otf2dir/traces.otf2)"
   "$rubato" advise run.otf2dir --on perfect >advice.txt 2>&1 || fail "advise: $(cat advice.txt)"
-  tr -s '\n ' '  ' <advice.txt | grep -q "No functions on record: this run was traced with --functions, but $1" ||
+  tr -s '\n ' '  ' <advice.txt | grep -q "No functions were recorded: this run was traced with --functions, but $1" ||
     fail "advise: $(cat advice.txt)"
   ! grep -q "'rubato trace --functions' records them" advice.txt || fail "advise: $(cat advice.txt)"
   code=0
@@ -282,12 +282,12 @@ none 'no function that is compiled for it ran while functions were recorded'
 build_program bare -finstrument-functions -DOWN
 trace 2 --functions ./bare 2>err.txt || fail "exit code $?"
 none 'the program has a __cyg_profile_func_enter of its own'
-# Where functions come, or were not asked for, there is nothing to say.
+# With functions, or without the option, no line is printed.
 trace 2 ./bare 2>err.txt || fail "exit code $?"
 one_report err.txt
 ! otf2-print -I run.otf2dir/traces.otf2 | grep -q RUBATO::FUNCTIONS || fail "functions were not asked for"
 "$rubato" advise run.otf2dir --on perfect >advice.txt 2>&1 || fail "advise: $(cat advice.txt)"
-grep -q "No functions on record: 'rubato trace --functions' records them" advice.txt || fail "advise: $(cat advice.txt)"
+grep -q "No functions were recorded: 'rubato trace --functions' records them" advice.txt || fail "advise: $(cat advice.txt)"
 build_program bare2 -finstrument-functions <<'C'
 #include <mpi.h>
 void work(void) { MPI_Barrier(MPI_COMM_WORLD); }

@@ -1,7 +1,6 @@
 #!/bin/sh
-# Threads that the program creates and waits for with pthread_create and pthread_join, or by std::thread: their begins,
-# ends and joins are on record, nothing changes for the program, and the replay knows that a join waits for the
-# end of the thread.
+# Threads created and joined with pthread_create and pthread_join, or by std::thread: their begins, ends and joins are
+# recorded, nothing changes for the program, and in the replay a join waits for the end of the thread.
 . "$(dirname "$0")/lib.sh"
 build_program app -pthread <<'C'
 #define _GNU_SOURCE
@@ -63,7 +62,7 @@ int main(int argc, char** argv) {
     CHECK(pthread_join(thread, &value) == 0 && value == PTHREAD_CANCELED);
     pthread_cancel(forever);
     CHECK(pthread_join(forever, &value) == 0 && value == PTHREAD_CANCELED);
-    /* Nobody waits for these two. */
+    /* These two are never joined. */
     pthread_attr_init(&detached);
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
     pthread_create(&thread, &detached, posts, 0);
@@ -117,11 +116,11 @@ check_replay
 "$rubato" info run.otf2dir >info.txt
 tr -s '\n ' '  ' <info.txt | grep -q '9 threads call MPI .* The joins of 7 of 9 are on record' ||
   fail "info: $(cat info.txt)"
-# Two of the threads are created after a sleep: what was stolen in it is asked for inside pthread_create, and the
-# creation is on record behind that.
+# Two of the threads are created after a sleep: lost time in it is queried inside pthread_create, and the creation is
+# recorded after that.
 ! grep -q "clock ran" info.txt || fail "records go back in time: $(cat info.txt)"
 
-# Of a program that is killed in a join the records up to there are recovered.
+# If a program is killed in a join, the records up to there are recovered.
 build_program killed -pthread <<'C'
 #include <mpi.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Programs that do not reach MPI_Finalize: what they recorded becomes an archive that opens and replays.
+# Programs that do not reach MPI_Finalize: their records become an archive that can be opened and replayed.
 . "$(dirname "$0")/lib.sh"
 build_program app <<'C'
 #include <mpi.h>
@@ -39,7 +39,7 @@ C
 for end in abort exit kill term all other; do
   rm -rf run.otf2dir print.txt
   : >said.txt
-  # (MPICH's launcher, told to end, now and then drops what a rank said last, so that goes to a file there.)
+  # (MPICH's launcher, when stopped, sometimes drops the last output of a rank, so that goes to a file there.)
   said=
   case $flavour/$end in mpich/abort | mpich/exit) said="2>>$work/said.txt" ;; esac
   run 4 "$rubato" trace -o run.otf2dir sh -c "exec ./app $end $said" >out.txt 2>err.txt && fail "$end: exit code 0"
@@ -48,7 +48,7 @@ for end in abort exit kill term all other; do
     abort | exit)
       grep -q "rubato: the program .*: rubato recover $work/run.otf2dir" err.txt said.txt || fail "$end: $(cat err.txt said.txt)" ;;
     other)
-      # Not rank 0 died; its watcher speaks, maybe when the launcher has ended.
+      # Another rank than 0 died; the watcher of rank 0 prints the line, maybe after the launcher has ended.
       tries=0
       until grep -q "rubato: the program .*: rubato recover $work/run.otf2dir" err.txt; do
         tries=$((tries + 1))
@@ -84,7 +84,7 @@ for end in abort exit kill term all other; do
   [ ! -e run.otf2dir/INCOMPLETE ] || fail "$end: the note is left"
 done
 
-# A rank whose records are not here is named, the others are recovered; once only.
+# A rank without records on this machine is reported, the others are recovered; only once.
 rm -rf run.otf2dir print.txt
 run 4 "$rubato" trace -o run.otf2dir --records "$work" ./app exit >out.txt 2>err.txt && fail "exit code 0"
 place=$(echo "$work"/rubato-*)
@@ -99,7 +99,7 @@ check_readable "the archive of three ranks is not valid" part.otf2dir
 ! otf2-print -G part.otf2dir/traces.otf2 | grep -q '"unknown"' || fail "the node of the missing rank was known"
 "$rubato" recover run.otf2dir >out.txt || fail "$(cat out.txt)"
 grep -q "events of 3 of 4 ranks" out.txt || fail "$(cat out.txt)"
-grep -q "the records that are here stay" out.txt || fail "$(cat out.txt)"
+grep -q "the records are kept" out.txt || fail "$(cat out.txt)"
 "$rubato" recover run.otf2dir node2 >out.txt || fail "$(cat out.txt)"
 grep -q "events of 4 of 4 ranks" out.txt || fail "$(cat out.txt)"
 check_archive

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every traced run ends with one line, also where nothing of the tracer is left in the process: a wrapper took
-# LD_PRELOAD away, or the program was killed. Its exit code and output stay, and nobody waits for longer.
+# Every traced run ends with one line, even without the tracer in the process: a wrapper removed LD_PRELOAD, or the
+# program was killed. Exit code and output do not change, and the run does not take longer.
 . "$(dirname "$0")/lib.sh"
 build_program app <<'C'
 #include <mpi.h>
@@ -47,7 +47,7 @@ says "$lost"
 grep -q 'code 137' err.txt || fail "$(cat err.txt)"
 says "$lost"
 
-# The command has no child that it did not start. (Some shells end without the tracer's last word.)
+# The command has no child that it did not start. (Some shells end without a line of the tracer.)
 { "$rubato" trace -o run.otf2dir sh -c 'cat /proc/$$/task/$$/children; wait' 2>&1 >out.txt; } | cat >err.txt
 [ "$(wc -w <out.txt)" -le 1 ] || fail "children: $(cat out.txt)"
 says 'nothing was recorded: '

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a matched probe found and MPI_Mrecv or MPI_Imrecv took is on the record, on the communicator that
-# only the probe knew; and MPI_Isendrecv, where MPI has it, is a send and a receive.
+# Messages found by a matched probe and received by MPI_Mrecv or MPI_Imrecv are recorded, on the communicator known only
+# to the probe; MPI_Isendrecv, if available, is a send and a receive.
 . "$(dirname "$0")/lib.sh"
 build_program app <<'C'
 #include <mpi.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Communicators that come about by meeting: MPI_Comm_accept and connect between the two halves of a job,
-# then messages on what they gave. Not read with python3-otf2 (intercommunicators).
+# Communicators created by MPI_Comm_accept and MPI_Comm_connect between the two halves of a job, then messages on them.
+# Not read with python3-otf2 (intercommunicators).
 . "$(dirname "$0")/lib.sh"
 build_program app <<'C'
 #include <mpi.h>

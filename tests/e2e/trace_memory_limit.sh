@@ -1,6 +1,6 @@
 #!/bin/sh
-# When --memory is used up, records are moved to the disk and none is lost; or, with --when-full stop,
-# recording stops, and the archive says so and is valid up to there.
+# When --memory is used up, records are moved to the disk and none is lost; with --when-full stop, recording stops, and
+# the archive notes this and is valid up to there.
 . "$(dirname "$0")/lib.sh"
 build_program app <<'C'
 #include <mpi.h>
@@ -13,8 +13,8 @@ int main(int argc, char** argv) {
   return 0;
 }
 C
-# That the memory is used up may also be found out inside a call that completes many requests: 2000 times
-# 200 of them take 2000 * 200 * (8 for the posting and more for its call) bytes, over 6 MB.
+# The memory may also run out inside a call that completes many requests: 2000 times 200 of them take 2000 * 200 * (8
+# for the posting and more for its call) bytes, over 6 MB.
 build_program many <<'C'
 #include <mpi.h>
 int main(int argc, char** argv) {

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Names that are not UTF-8 become Latin-1's characters in the archive, so that every reader opens it: of communicators,
-# windows and functions, the command line, and archives that are copied. Empty, long and odd ones, from Fortran too.
+# Names that are not UTF-8 are converted from Latin-1 in the archive, so that every reader opens it: names of
+# communicators, windows and functions, the command line, and copied archives. Also empty, long and unusual names, from
+# Fortran too.
 . "$(dirname "$0")/lib.sh"
 cat >app.c <<'C'
 #include <mpi.h>
@@ -61,7 +62,7 @@ otf2-print -I run.otf2dir/traces.otf2 | grep -A1 RUBATO::COMMAND | grep -q 'stra
 # A copy of it.
 "$rubato" replay run.otf2dir --on measured --otf2 copies >out.txt 2>&1 || fail "replay --otf2: $(cat out.txt)"
 check_names copies/measured
-# Of a killed run.
+# For a killed run.
 trace 2 "./$latin/app" "$latin" kill >out.txt 2>err.txt && fail "exit code 0"
 tries=0
 until "$rubato" recover run.otf2dir >out.txt 2>&1; do

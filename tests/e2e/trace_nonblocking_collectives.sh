@@ -113,5 +113,5 @@ expect 4 '^MPI_IRECV '
 otf2-print -G run.otf2dir/traces.otf2 >definitions.txt
 [ "$(grep -c '^COMM ' definitions.txt)" = 4 ] || fail "$(grep -c '^COMM ' definitions.txt) communicators, not 4"
 grep -q '^COMM .*"second".*Parent: "MPI_COMM_WORLD"' definitions.txt || fail "the copy has no parent"
-check_replayed 'MPI_Test.*'   # those that found nothing
+check_replayed 'MPI_Test.*'   # tests that found nothing
 pass

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Null pointers that MPI reports as errors are reported, and do not end the program in the tracer.
+# Null pointers that MPI reports as errors must not crash the tracer.
 . "$(dirname "$0")/lib.sh"
 build_program app <<'C'
 #include <mpi.h>

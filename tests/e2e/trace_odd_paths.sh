@@ -46,7 +46,7 @@ rm -rf run.otf2dir print.txt
 run 2 "$work/my tools/bin/rubato" trace -o run.otf2dir ./app >out.txt 2>err.txt || [ $? = 7 ] || fail "$(cat err.txt)"
 reported
 [ "$(links | wc -l)" = 3 ] || fail "links: $(links)"
-# A name that is taken is not followed: the next place is used.
+# An existing name is not followed: the next directory is used.
 mkdir "$work/other" && echo mine >"$work/other/librubato-trace-$flavour.so"
 for link in $(links); do rm "$link" && ln -s "$work/other" "$link"; done
 rm -rf run.otf2dir print.txt

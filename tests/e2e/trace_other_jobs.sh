@@ -64,7 +64,7 @@ grep -q 'Other jobs on narrow cost' twice.txt || fail "$(cat twice.txt)"
 grep -q 'run.otf2dir (2 ranks) takes .* there, on nodes 2-3\.' twice.txt || fail "$(cat twice.txt)"
 
 "$rubato" replay run.otf2dir --on bandela:latency=2us --with run.otf2dir >none.txt 2>&1 || fail "$(cat none.txt)"
-grep -q -e '--with changes nothing' none.txt || fail "$(cat none.txt)"
+grep -q -e '--with has no effect' none.txt || fail "$(cat none.txt)"
 expect_failure 2 "none of nodes=LIST" "$rubato" replay run.otf2dir --on "$narrow" --with run.otf2dir@node=3
 expect_failure 1 "node 1 is that of" "$rubato" replay run.otf2dir --on "$narrow" --with run.otf2dir@nodes=1-2
 expect_failure 1 "absent.otf2dir" "$rubato" replay run.otf2dir --on "$narrow" --with absent.otf2dir

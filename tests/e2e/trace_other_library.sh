@@ -1,7 +1,7 @@
 #!/bin/sh
-# A program that loads the other MPI library after its start, under this one's tracer: one line says that nothing
-# is recorded, and the program runs as without it, also where handles are of another size. Then a library of our own
-# making, to be seen as an Open MPI that the tracer does not know.
+# A program that loads the other MPI library after its start, under this one's tracer: one line says that nothing is
+# recorded, and the program runs as without the tracer, even with handles of another size. Then a fake library, which
+# looks like an Open MPI version unknown to the tracer.
 . "$(dirname "$0")/lib.sh"
 other=mpich
 [ "$flavour" = mpich ] && other=openmpi

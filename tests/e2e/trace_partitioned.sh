@@ -48,8 +48,8 @@ expect 9 '^PARAMETER_UINT64 .*RUBATO_REQUEST_READY'
   fail "more than one request"
 check_replayed MPI_Parrived
 
-# The data are there 2 s after the start, and not before: on a perfect network the receiver ends with the
-# sender. Another message is ready at once, and waits for nobody.
+# The data arrive 2 s after the start, not before: on a perfect network the receiver ends with the sender. Another
+# message is ready at once and does not wait.
 build_program two <<'C'
 #include <mpi.h>
 #include <unistd.h>

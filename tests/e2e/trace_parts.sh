@@ -1,10 +1,10 @@
 #!/bin/sh
-# What each rank sends to each peer in vector collectives is in the archive, also where that is nothing, in
-# place, between groups, from Fortran, and after a crash.
+# The sizes that each rank sends to each peer in vector collectives are in the archive, also zero sizes, in place,
+# between groups, from Fortran, and after a crash.
 . "$(dirname "$0")/lib.sh"
 cp "$here/trace_parts.c" "$here/trace_parts.f90" .
 
-# The archive's parts are those that the program's ranks wrote down.
+# The parts in the archive equal the parts printed by the ranks.
 compare() {
   check_readable "$1"
   otf2-print run.otf2dir/traces.otf2 >print.txt

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A function that is slow on one rank is named, with that rank, as the root of what the others wait for, at the
-# lines where they wait; by rubato profile in text, CSV and JSON, and by the page.
+# A function that is slow on one rank is reported, with that rank, as the root cause of the waits of the others, at the
+# lines where they wait; by rubato profile in text, CSV and JSON, and in the page.
 . "$(dirname "$0")/lib.sh"
 cat >app.c <<'C'
 #include <mpi.h>
@@ -55,8 +55,8 @@ def sums(kind):
         if row["kind"] == kind:
             found[row["name"], row["rank"]] += float(row["value"])
     return found
-# Rank 1 is 19 ms longer in assemble() than rank 0, 10 times, which waits for that, 0.19 s. A rank polls while it waits, and
-# on a busy machine others take its core then: that is told apart from waits, so it counts with them here.
+# Rank 1 spends 19 ms more in assemble() than rank 0, 10 times, and rank 0 waits for that, 0.19 s. A rank polls while it
+# waits, and on a busy machine it may be descheduled then: that time is separate from waits, so it is added here.
 roots = sums("place_root")
 (name, rank), seconds = roots.most_common(1)[0]
 assert rank == "1" and name.startswith("assemble (app.c:"), roots

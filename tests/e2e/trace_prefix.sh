@@ -1,7 +1,6 @@
 #!/bin/sh
-# A program that brings its own MPI along, as those of Spack do: the library is in a prefix of its own, which
-# the program finds by RPATH. The tracer has no library of its own to get in the way, and takes the flavour from
-# the program's.
+# A program with its own MPI library, as with Spack: the library is in a separate prefix, which the program finds by
+# RPATH. The tracer brings no MPI library that could conflict, and determines the flavour from the program's.
 . "$(dirname "$0")/lib.sh"
 build_program app <<'C'
 #include <mpi.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the archive says of the machine and of the tracer's own cost: the cores a rank may use, how often its
-# threads lost theirs, and seconds for every kind of record.
+# Properties of the archive about the machine and the tracer's overhead: the cores that a rank may use, how often its
+# threads were descheduled, and seconds for every kind of record.
 . "$(dirname "$0")/lib.sh"
 build_program app -pthread -rdynamic <<'C'
 #define _GNU_SOURCE

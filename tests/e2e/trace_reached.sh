@@ -292,7 +292,7 @@ for binding in '-Wl,-z,lazy' '-Wl,-z,now -Wl,-z,relro'; do
     ways RTLD_DEEPBIND
   done
 done
-# One that is entered without dlsym, by its constructor: it is named.
+# A library entered without dlsym, by its constructor: it is reported.
 cat >begins.c <<'C'
 #include <mpi.h>
 __attribute__((constructor)) static void begin(void) { for (int i = 0; i < 20; i++) MPI_Barrier(MPI_COMM_WORLD); }

@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
   }
   MPI_Request_free(&r[0]);
   MPI_Request_free(&r[1]);
-  /* a receive that nobody serves */
+  /* a receive without a sender */
   MPI_Irecv(&y, 1, MPI_INT, peer, 10, MPI_COMM_WORLD, &r[0]);
   MPI_Cancel(&r[0]);
   MPI_Wait(&r[0], MPI_STATUS_IGNORE);
@@ -83,7 +83,7 @@ expect 2 '^MPI_REQUEST_CANCELLED '
 expect 4 'RUBATO_SEND_MODE.*UINT8; 2'
 expect 7 'RUBATO_POSTED_SOURCE[^)]*; -1)'  # an MPI_Irecv per rank, 5 MPI_Recv
 expect 7 'RUBATO_POSTED_TAG[^)]*; -1)'     # likewise
-expect 20 'RUBATO_POSTED_BYTES[^)]*; 4)'    # as there are MPI_IRECV_REQUEST; what MPI_RECV got filled its room
+expect 20 'RUBATO_POSTED_BYTES[^)]*; 4)'    # the number of MPI_IRECV_REQUEST; the message of MPI_RECV filled its buffer
 expect 20 'RUBATO_POSTED_BYTES'
 expect 2 '^ENTER .*"MPI_Ibarrier"'
 expect 2 '^PROGRAM_BEGIN'
@@ -205,7 +205,7 @@ expect 1 'RUBATO_SEND_MODE.*UINT8; 3'        # Rsend_init
   fail "completions in MPI_Request_free"
 check_replayed none
 
-# A receive whose request is freed under way: nobody learns what it got, so its message has no partner.
+# A receive whose request is freed under way: its status is unknown, so its message has no partner.
 build_program freed <<'C'
 #include <mpi.h>
 int main(int argc, char** argv) {

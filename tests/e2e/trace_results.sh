@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
     printf("cancelled: %d\n", cancelled);
   }
   rc = MPI_Recv(buffer, 3, MPI_CHAR, MPI_PROC_NULL, 9, MPI_COMM_WORLD, &s);
-  printf("nobody: %d %d %d\n", rc, s.MPI_SOURCE == MPI_PROC_NULL, s.MPI_TAG == MPI_ANY_TAG);
+  printf("proc null: %d %d %d\n", rc, s.MPI_SOURCE == MPI_PROC_NULL, s.MPI_TAG == MPI_ANY_TAG);
   rc = MPI_Send(text, 1, MPI_CHAR, 17, 0, MPI_COMM_WORLD);
   MPI_Error_class(rc, &rc);
   printf("no such rank: %d\n", rc);
@@ -89,9 +89,9 @@ for rank in 0 1; do
   [ "$(cat rc.traced.$rank)" = $((3 + rank)) ] || fail "exit code of rank $rank"
 done
 check_readable
-# Requests that fail: a receive of too few bytes among others, in each call that completes requests, with
-# statuses and without, which Open MPI treats differently where the request is persistent. What the calls
-# return, which requests they leave, and what an error handler is told are MPI's own affair.
+# Requests that fail: a receive of too few bytes among others, in each call that completes requests, with statuses and
+# without, which Open MPI treats differently where the request is persistent. Return values, remaining requests and
+# arguments of error handlers depend on the MPI library and must not change.
 build_program failing <<'C'
 #include <mpi.h>
 #include <stdio.h>

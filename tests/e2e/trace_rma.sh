@@ -199,5 +199,5 @@ tests=$(count '^ENTER .*"MPI_Win_test"')
 expect $((6 + tests)) '^RMA_GROUP_SYNC '
 expect $((tests - 2)) '^RMA_GROUP_SYNC .*Synchronicity: NONE'
 expect 4 '^RMA_GROUP_SYNC .*{PROCESS, MEMORY}'
-check_replayed MPI_Win_test  # those that found nothing, as MPI_Test
+check_replayed MPI_Win_test  # tests that found nothing, such as MPI_Test
 pass

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A script that starts the program: the tracer reaches it, helpers stay silent. And a program of the other
-# MPI than the one launching is told apart: refused when it is named, traced alone in a script.
+# A script that starts the program: the tracer reaches it, and helper programs print nothing. A program of another MPI
+# than the launcher's is detected: refused on the command line, traced as a job of one rank in a script.
 . "$(dirname "$0")/lib.sh"
 build_program app <<'C'
 #include <mpi.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Programs of MPI sessions that never call MPI_Init: `rubato recover` makes a whole archive of them. Those that
-# call MPI_Init too are recorded as ever.
+# Programs with MPI sessions that never call MPI_Init: `rubato recover` builds a complete archive from their records.
+# Programs that also call MPI_Init are recorded as usual.
 . "$(dirname "$0")/lib.sh"
 echo '#include <mpi.h>' >header.c
 "mpicc.$flavour" -E header.c | grep -q '\<MPI_Session_init' ||
@@ -38,7 +38,7 @@ static void epoch(MPI_Session session, const char* tag) {
   MPI_Intercomm_create_from_groups(half, 0, other, 0, tag, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &inter);
   if (rank % 2 == 0) MPI_Send(&x, 1, MPI_INT, rank / 2, 5, inter);
   else MPI_Recv(&y, 1, MPI_INT, rank / 2, 5, inter, MPI_STATUS_IGNORE);
-  MPI_Barrier(ring);  /* nobody goes before all are done */
+  MPI_Barrier(ring);  /* no rank leaves before all are done */
   MPI_Comm_free(&inter);
   MPI_Comm_free(&ring);
   MPI_Group_free(&half);
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
     MPI_Finalize();
     return 0;
   }
-  if (!strcmp(how, "some")) {          /* only rank 0 opens one before MPI_Init; it waits for nobody here */
+  if (!strcmp(how, "some")) {          /* only rank 0 opens one before MPI_Init; it does not wait here */
     MPI_Init(&argc, &argv);
     MPI_Session session = opened();
     epoch(session, "within");
@@ -85,7 +85,7 @@ says_complete() {
   otf2-print -I run.otf2dir/traces.otf2 | grep -A1 'RUBATO::COMPLETE' | grep -q "value  *$1" ||
     fail "not complete: $1: $(otf2-print -I run.otf2dir/traces.otf2 | grep -A1 'RUBATO::COMPLETE')"
 }
-# What each epoch leaves: 4 * 100 messages around the ring and 2 across, a sum, a communicator made and freed.
+# The contents of each epoch: 4 * 100 messages around the ring and 2 across, a sum, a communicator created and freed.
 epochs() {
   rm -f print.txt
   check_readable
@@ -111,7 +111,7 @@ for directory in /dev/shm/rubato-*; do
   [ ! -e "$directory/0.journal" ] || ! grep -q "$work" "$directory/0.journal" || fail "$directory is left"
 done
 
-# Somebody else's link where the note was begun in former times.
+# A link of another user at the path where older versions created the note.
 echo mine >victim
 for rank in 0 1 2 3; do mkdir "run.otf2dir.new-$rank" && ln -s "$work/victim" "run.otf2dir.new-$rank/INCOMPLETE"; done
 trace 4 ./app 2>err.txt || fail "beside links: $(cat err.txt)"

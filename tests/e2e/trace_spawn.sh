@@ -1,6 +1,6 @@
 #!/bin/sh
-# Jobs that MPI_Comm_spawn starts get archives of their own beside that of the job they were started by, in names
-# that are free. They inherit the tracer from the launcher, so it is the launcher that is traced.
+# Jobs started by MPI_Comm_spawn get separate archives next to that of the parent job, under free names. They inherit
+# the tracer from the launcher, so the launcher is started under the tracer.
 . "$(dirname "$0")/lib.sh"
 build_program app <<'C'
 #include <mpi.h>
@@ -34,7 +34,7 @@ cmp plain.txt out.txt || fail "another result"
 # A line for each archive: of the program, and of two that it spawned beside the directory that was there.
 [ "$(grep -c '^rubato: wrote run.otf2dir' err.txt)" = 3 ] && [ "$(grep -c rubato: err.txt)" = 3 ] ||
   fail "something else to say: $(cat err.txt)"
-rmdir run.otf2dir.spawned-1 || fail "a directory of somebody else was used"
+rmdir run.otf2dir.spawned-1 || fail "the directory of another user was used"
 
 # look DIRECTORY SPAWNS BARRIERS: what two ranks did there.
 look() {

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Ranks that share cores: what is between two MPI calls, less what the archive says was stolen there, is what the
-# program computed. The program knows that: it computes until its thread's own clock says so. With 4 and 8 ranks on
-# at most two cores, on each rank and on a second thread, within 5 %.
+# Ranks that share cores: the time between two MPI calls, less the recorded lost time, is the program's compute time,
+# which is known: it computes for a given time of its thread's CPU clock. With 4 and 8 ranks on at most two cores, on
+# each rank and on a second thread, within 5 %.
 . "$(dirname "$0")/lib.sh"
 grep -qv '^0 0 0$' /proc/self/schedstat 2>/dev/null || skip "this kernel does not count"
 "$python" -c 'import otf2' 2>/dev/null || skip "there is no python3-otf2"
@@ -81,14 +81,14 @@ for key, computed in sorted(known.items()):
     print(f"rank {key[0]} thread {key[1]}: gap {gap[key]:.4f} stolen {stolen[key]:.4f} computed {computed:.4f} "
           f"({100 * (own / computed - 1):+.2f} %)")
     worst = max(worst, abs(own / computed - 1))
-assert sum(stolen.values()) > 0.2 * sum(gap.values()), "nobody lost a core?"
+assert sum(stolen.values()) > 0.2 * sum(gap.values()), "no rank lost a core?"
 sys.exit(worst > 0.05)
 P
 cores=$(taskset -cp $$ 2>/dev/null | sed 's/.*: //' | tr ',' '\n' | sed 's/\([0-9]*\)-\([0-9]*\)/\1 \2/' |
   awk '{ for (i = $1; i <= (NF > 1 ? $2 : $1) && n < 2; ++i) printf "%s%d", n++ ? "," : "", i }')
 export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
 for ranks in 4 8; do
-  # What a hypervisor takes of a core is in neither clock. It seldom takes 5 ms of 100 in three runs in a row.
+  # Time taken by a hypervisor is in neither clock. It seldom takes 5 ms of 100 in three runs in a row.
   for try in 1 2 3; do
     rm -rf run.otf2dir
     taskset -c "$cores" "mpirun.$flavour" -n $ranks "$rubato" trace -o run.otf2dir ./app >out.txt 2>err.txt ||
@@ -141,7 +141,7 @@ known = {int(w[1]): float(w[2]) for w in map(str.split, open("out.txt")) if w[:1
 ranks = json.load(open("results.json"))["scenarios"][0]["ranks"]
 print(known, *({k: r[k] for k in ("rank", "compute", "lost_core")} for r in ranks), sep="\n")
 assert len(known) == 4
-assert sum(r["lost_core"] for r in ranks) > 0.5 * sum(known.values()), "nobody lost a core?"
+assert sum(r["lost_core"] for r in ranks) > 0.5 * sum(known.values()), "no rank lost a core?"
 assert all(abs(r["compute"] / known[r["rank"]] - 1) < 0.05 for r in ranks)
 P
 
@@ -206,7 +206,7 @@ undisturbed = next(s["elapsed"] for s in scenarios if s["name"] == "undisturbed"
 rows = ({k: r[k] for k in ("rank", "compute", "lost_core", "mpi")} for r in scenario["ranks"])
 print(known, undisturbed, *rows, sep="\n")
 assert len(known) == 4
-assert sum(lost for _, lost in known.values()) > 0.2 * 4 * scenario["elapsed"], "nobody lost a core?"
+assert sum(lost for _, lost in known.values()) > 0.2 * 4 * scenario["elapsed"], "no rank lost a core?"
 for rank in scenario["ranks"]:
     computed, lost = known[rank["rank"]]
     assert abs(rank["lost_core"] - lost) < 0.03 * scenario["elapsed"], "lost cores"

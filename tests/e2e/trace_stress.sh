@@ -1,6 +1,6 @@
 #!/bin/sh
-# A traced program gets every bit that it was sent, in blocking, nonblocking, synchronous, persistent and unexpected
-# messages of any length and place; a bit that is turned on purpose is found.
+# A traced program receives every bit correctly, in blocking, nonblocking, synchronous, persistent and unexpected
+# messages of any length and alignment; an intentionally flipped bit is found.
 . "$(dirname "$0")/lib.sh"
 
 stress=$build/tests/stress_$flavour

@@ -69,15 +69,15 @@ RUBATO_SUMMARY=1 run 2 "$rubato" trace -o run.otf2dir --window 0.02: ./app 20 ru
 said
 grep -q '^rubato: summary: 2 ranks, .*; shares of what was recorded$' said.txt || fail "$(cat err.txt)"
 
-# Without an archive: 400,000 calls of 8 bytes are a dozen segments of 256 KiB, of which none stays. The exchanges are in
-# the first one.
+# Without an archive: 400,000 calls of 8 bytes fill a dozen segments of 256 KiB, all of which are dropped. The exchanges
+# are in the first one.
 mkdir empty
 rc=0
 (cd empty && run 3 "$rubato" trace --no-archive ../app 40 run 400000 2>../err.txt) || rc=$?
 [ $rc = 7 ] || fail "exit code $rc: $(cat err.txt)"
 said
 [ "$(wc -l <said.txt)" = 1 ] || fail "$(cat err.txt)"
-# (Who waits for rank 0 does so in one of these two. Lost cores are no part of MPI: others may be longer than it.)
+# (Waits for rank 0 are in one of these two. Lost cores are not part of MPI, so others may take longer.)
 grep -Eq '^rubato: summary: 3 ranks, elapsed .* of it in MPI \(.*MPI_(Sendrecv|Allreduce) .*\), load balance' said.txt ||
   fail "$(cat err.txt)"
 [ -z "$(ls -A empty)" ] || fail "files: $(ls -A empty)"
@@ -92,5 +92,5 @@ until grep -q '^rubato: no summary: the program ended without MPI_Finalize' err.
   sleep 0.1
 done
 [ -z "$(ls -A empty)" ] || fail "files: $(ls -A empty)"
-expect_failure 2 "--no-archive --output" "$rubato" trace --no-archive -o run.otf2dir ./app
+expect_failure 2 "--no-archive excludes --output" "$rubato" trace --no-archive -o run.otf2dir ./app
 pass

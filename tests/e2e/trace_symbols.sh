@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every function that libmpi exports has a wrapper, but for those that mpi_calls.txt leaves out and those
-# that mpi.h no longer declares; what is missing is named. And the tracer needs no MPI library.
+# Every function exported by libmpi has a wrapper, except functions excluded in mpi_calls.txt or no longer declared in
+# mpi.h; missing ones are reported. The tracer itself needs no MPI library.
 . "$(dirname "$0")/lib.sh"
 tracer=$(find "$build"/lib* -name "librubato-trace-$flavour.so" | head -1)
 echo 'int main(void) { return MPI_Init(0, 0); }' >app.c

@@ -52,7 +52,7 @@ expect 1202 '^MPI_IRECV '
 otf2-print -G run.otf2dir/traces.otf2 >definitions.txt
 [ "$(grep -c '^LOCATION  ' definitions.txt)" = 10 ] || fail "$(grep -c '^LOCATION  ' definitions.txt) locations"
 
-# The environment gives threads to a program that only asks what it got.
+# The environment sets the thread level of a program that only queries it.
 export OMPI_MPI_THREAD_LEVEL=3 MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE
 trace 2 ./app ask || fail "exit code $?"
 check_archive

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Recording only a part of a run: MPI_Pcontrol, seconds, Barriers. What is not recorded still counts:
-# requests and communicators that reach into the recorded part are told apart.
+# Recording only a part of a run: by MPI_Pcontrol, seconds, barriers. Calls that are not recorded are still tracked:
+# requests and communicators that reach into the recorded part are identified.
 . "$(dirname "$0")/lib.sh"
 build_program app <<'C'
 #include <mpi.h>
@@ -61,8 +61,8 @@ check_readable seconds
 [ "$(count '^ENTER .*"MPI_Barrier"')" -lt 6 ] || fail "the window was not kept"
 "$rubato" replay run.otf2dir --on measured --verify >out.txt 2>&1 || fail "seconds: $(cat out.txt)"
 
-# What began while recording was off does not end on record: of two MPI_Put and an MPI_Rput on each rank,
-# the second MPI_Put is there.
+# Operations begun while recording was off have no recorded end: of two MPI_Put and an MPI_Rput on each rank, only the
+# second MPI_Put is recorded.
 build_program late <<'C'
 #include <mpi.h>
 int main(int argc, char** argv) {
@@ -96,9 +96,9 @@ expect 2 '^RMA_OP_COMPLETE_NON_BLOCKING '
 expect 2 '^RMA_OP_COMPLETE_REMOTE '
 expect 0 '^PARAMETER_UNSIGNED_INT '
 
-# What calls say of requests while recording is off leaves nothing behind: the 16 completions of the
-# MPI_Waitall are not read as calls that follow MPI_Finalize. MPI_Pcontrol does not nest: the second
-# MPI_Pcontrol(0) changes nothing, and one MPI_Pcontrol(1) switches on.
+# Completions of requests while recording is off leave no records: the 16 completions of the MPI_Waitall are not read as
+# calls after MPI_Finalize. MPI_Pcontrol does not nest: the second MPI_Pcontrol(0) changes nothing, and one
+# MPI_Pcontrol(1) switches on.
 build_program muted <<'C'
 #include <mpi.h>
 int main(int argc, char** argv) {
@@ -160,9 +160,9 @@ expect 4 '^MEASUREMENT_ON_OFF .*OFF'
 expect 2 '^ENTER .*"MPI_Barrier"'
 expect 2 '^ENTER .*"MPI_Pcontrol"'
 
-# A thread that makes no call during 65539 switches was switched off by one of the last 65536 that are kept. Off is
-# every other one from the first: numbers 0, 2, 4 and so on, of which 4 is the first that is kept for certain (3 is
-# kept, too, but switched on). So the thread's first OFF is the third of the main thread.
+# A thread that makes no call during 65539 switches was switched off by one of the last 65536, which are kept. Switches
+# 0, 2, 4 and so on turn recording off; 4 is the first of these that is certainly kept (3 is kept, too, but turns it
+# on). So the thread's first OFF is the third of the main thread.
 build_program switches -pthread <<'C'
 #include <mpi.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Four ranks on two nodes that cannot see each other's memory (tests/fixture/nodes.sh): the archive knows the nodes,
-# their clocks are made one, records are found again when the program is killed.
+# Four ranks on two nodes without common memory (tests/fixture/nodes.sh): the archive has the nodes, their clocks are
+# synchronised, and records are found after the program is killed.
 . "$(dirname "$0")/lib.sh"
 . "$here/../fixture/nodes.sh"
 can_have_nodes || skip "namespaces are not permitted here"
@@ -79,7 +79,7 @@ done
 grep -q '4 ranks on 2 nodes' replay.txt || fail "nodes: $(cat replay.txt)"
 grep -q 'node 160, 20.0 MiB; network 160, 20.0 MiB' replay.txt || fail "distances: $(cat replay.txt)"
 
-# Killed: every node has its own records, of which the others know by hearsay.
+# Killed: each node has only its own records, and `rubato recover` reports where others may be.
 rc=0
 run_nodes 4 "$rubato" trace -o killed.otf2dir ./app kill >out.txt 2>&1 || rc=$?
 [ $rc != 0 ] || fail "killed, but exit code 0"

@@ -32,7 +32,7 @@ def scenarios():
             found = re.findall(r'parse_scenario\("([^"\n]+)"', words)
             found += [word.strip('\'"`') for word in re.findall(r'--on ([^\s$]+)', words)]
             for scenario in found:
-                # Nobody told the target where the networks are that have a name.
+                # The fuzz target has no path to the named networks.
                 yield re.sub(r'^((infiniband|ethernet|slingshot|shared)-\w+)', r'share/platforms/\1.toml', scenario).encode()
 
 

@@ -51,11 +51,11 @@ void unpack_killed_run(const std::string& bytes, const fs::path& directory) {
   }
 }
 
-/// Ranks contradict each other: collectives that differ, messages and collectives that nobody
-/// answers. An erroneous program leaves such records as well, and it takes a replay to see it.
+/// Inconsistent ranks: collectives that differ, messages and collectives without partners. An
+/// erroneous program leaves such records as well, and only a replay detects them.
 bool is_of_several_ranks(const std::string& refusal) {
   return refusal.find(" differs in operation or root from the one of ") != std::string::npos ||
-         refusal.find("the recording itself cannot be followed") != std::string::npos;
+         refusal.find("the recording cannot be replayed") != std::string::npos;
 }
 
 std::string packed_killed_run(const fs::path& directory) {

@@ -1,4 +1,4 @@
-// Mutates inputs and looks that nothing crashes, hangs, or throws what it should not.
+// Mutates inputs and checks that no target crashes, hangs, or throws an unexpected exception.
 //
 //   rubato-fuzz SHARE [--target NAME] [--seconds S] [--seed N] [--input FILE]
 //
@@ -37,7 +37,7 @@ constexpr unsigned kMostSeconds = 20;  // for one input
 constexpr rlim_t kMostMemory = rlim_t{2} << 30;
 constexpr int kInputsOfChild = 500, kInputsOfSlowChild = 100;
 
-/// What a child is working on, seen by its parent.
+/// The current input of a child, shared with its parent.
 struct Shared {
   uint64_t done;
   uint64_t size;
@@ -108,7 +108,7 @@ class Mutator {
   std::mt19937_64 random_;
 };
 
-/// What is wrong with an input; "" for nothing.
+/// The failure of an input; "" if there is none.
 std::string try_input(const FuzzTarget& target, const std::string& bytes) {
   try {
     target.read(bytes);

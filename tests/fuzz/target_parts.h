@@ -1,4 +1,4 @@
-// What the targets have in common (targets.h).
+// Shared by the targets (targets.h).
 #pragma once
 
 #include <filesystem>

@@ -37,7 +37,7 @@ void read_platform(const std::string& bytes) {
   answer([&] {
     const Platform platform = parse_platform(bytes, "fuzz.toml");
     platform_warnings(bytes, "fuzz.toml");
-    // What is written is read again.
+    // Written output is read again.
     parse_platform(format_platform(platform), "again.toml");
   });
   answer([&] { load_network(put_file(fuzz_directory() / "network.toml", bytes)); });

@@ -11,11 +11,11 @@ struct FuzzTarget {
   void (*read)(const std::string& bytes);
   /// Inputs to begin with, made by us. `share` is the folder of that name.
   std::vector<std::string> (*seeds)(const std::string& share);
-  /// Words that mutations put into inputs.
+  /// Words that mutations insert into inputs.
   std::vector<std::string> words;
   bool is_slow;  ///< writes files for each input
 };
 
 const std::vector<FuzzTarget>& fuzz_targets();
-/// Throws for a name that is none.
+/// Throws for an unknown name.
 const FuzzTarget& fuzz_target(const std::string& name);

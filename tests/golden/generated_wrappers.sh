@@ -2,7 +2,7 @@
 # What the generator writes for a message, a large-count nonblocking collective and a blocking collective, so that a
 # change to it is seen as text. It gets the real table and a header of our own: nothing here depends on an MPI library.
 #
-#   tests/golden/generated_wrappers.sh approve     writes generated_wrappers.txt anew: read the difference
+#   tests/golden/generated_wrappers.sh approve     updates generated_wrappers.txt: review the difference
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT

@@ -62,14 +62,14 @@ def _stop_fair_servers(work, stack):
 class Rest:
     """Waits for the machine to have nothing else to do, in all for so many seconds at most."""
 
-    CALM = 0.1    # of the cores' time may be somebody's
+    CALM = 0.1    # maximum share of the cores' time used by other processes
     LOOK = 0.1    # seconds
 
     def __init__(self, patience):
         self.patience = patience
 
     def wait(self):
-        """The part of the cores' time that was somebody's when this last looked."""
+        """Waits until the machine is calm or patience is used up; returns the last load."""
         while True:
             load = self.load()
             if load <= self.CALM or self.patience <= 0:

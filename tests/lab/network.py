@@ -12,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 SWITCH_CORE, RANKS_CORE = 0, 1
-# Real-time priorities, of which the switch has the highest, 50: more than nothing else on the machine is likely to have.
+# Real-time priorities. The switch has the highest, 50, probably more than anything else on the machine.
 LAUNCHER_PRIORITY, RANKS_PRIORITY = "40", "30"
 
 

@@ -34,7 +34,7 @@ def frame_bytes(net, sleeps):
 
 
 def bandwidth(rate, data=1):
-    """Bits per second, of which that part is data, as scenarios write them."""
+    """The data rate of a link of so many bits per second with that share of data, in the syntax of scenarios."""
     number, factor = next((rate[:-len(unit)], factor) for unit, factor in
                           (("Gbit", 1e9), ("Mbit", 1e6)) if rate.endswith(unit))
     return f"{float(number) * factor / 8e6 * data:.6g}MB/s"
@@ -123,7 +123,7 @@ PROGRAMS = {
     "halo-eager": Program("halo exchange, 4 messages of 2 kB each way, 200 steps", ["halo", "2048", "4", "200", "2000"]),
     "halo-rendezvous": Program("halo exchange, a message of 200 kB each way, 30 steps",
                                ["halo", "200000", "1", "30", "10000"]),
-    "master-worker": Program("tasks of 16 kB for whoever is free, receives from any source",
+    "master-worker": Program("tasks of 16 kB for idle workers, receives from any source",
                              ["master_worker", "100", "4000", "16384"]),
     "overlap": Program("Isend and Irecv of 100 kB, work, Wait", ["overlap", "100000", "60", "5000"]),
     "solver": Program("conjugate gradients: two allreduces and a small halo an iteration",

@@ -7,7 +7,7 @@
 // PID is a process in the namespace of a host; host k (from 1) gets a device eth0 with the
 // address 10.78.0.k. Once all are there it prints "ready", and works until its standard input ends.
 //
-// What happens to a frame of n bytes that is read at time t from port i, for port j:
+// The path of a frame of n bytes, read at time t from port i, for port j:
 //
 //   up    = max(t, up[i]) + n / rate           it has gone up the sender's link; frames for
 //                                              different receivers take turns there, as under
@@ -24,9 +24,9 @@
 // frame is lost and TCP never takes a loss for congestion. (Kernels of small virtual machines lack
 // netem, which could do most of this.)
 //
-// It runs at a real-time priority: what it waits for is due whatever the programs do with the
-// processors. A wakeup costs some 5 to 20 us more than the latency asks for; whoever calibrates the
-// network measures that with it.
+// It runs at a real-time priority, so that it is on time whatever the programs do with the
+// processors. A wakeup adds some 5 to 20 us to the latency, which a calibration of the network
+// includes.
 #include <fcntl.h>
 #include <linux/if.h>
 #include <linux/if_tun.h>
@@ -148,9 +148,8 @@ int make_tap(const std::string& pid) {
   return tap;
 }
 
-/// The device is up, knows its neighbours (nobody has to ask), and TCP behaves as between two
-/// machines that have talked for long: no slow start, no pacing, windows that hold what is in
-/// flight. Runs in the host's namespace.
+/// Brings the device up with static ARP entries, and configures TCP as on a long-lived connection:
+/// no slow start, no pacing, windows that hold all data in flight. Runs in the host's namespace.
 void configure(int host, int hosts, const Network& network) {
   const std::string hardware = " 02:00:00:00:00:";
   std::string script =
@@ -219,13 +218,13 @@ class Switch {
   static constexpr double kNever = 1e300;
   static constexpr int kAtOnce = 64;  // frames of a port, before others have their turn
 
-  /// Nanoseconds that so many bytes take on a link, with preamble, check sum and gap.
+  /// Nanoseconds of so many bytes on a link, with preamble, checksum and gap.
   static double on_wire(std::size_t bytes, double per_byte) {
     return static_cast<double>(bytes + 24) * per_byte;
   }
 
-  /// Reads what a host sends. Where it goes stands in the last byte of the Ethernet address; nobody
-  /// else is there.
+  /// Reads frames from a host. The last byte of the Ethernet address is the destination; there are
+  /// no other stations.
   void take(std::size_t from) {
     for (int count = 0; count < kAtOnce; ++count) {
       const ssize_t length = read(ports_[from].tap, buffer_, sizeof buffer_);

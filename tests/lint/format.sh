@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks that all C++ sources look as clang-format would write them.
+# Checks that all C++ sources are formatted by clang-format.
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 command -v clang-format >/dev/null || {
   echo "skipped: there is no clang-format"

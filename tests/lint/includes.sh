@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# Checks who includes whom: the table on top of share/doc/design.md. Prints each include that is not
-# allowed.
+# Checks the includes between folders against the table on top of share/doc/design.md. Prints each include
+# that is not allowed.
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 bad=0
 
-# Prints "file:line:#include ..." of the sources in folder $1 whose included name matches $2, except
-# those that match $3.
+# Prints "file:line:#include ..." of the sources in folder $1 whose included name matches $2 but not $3.
 includes() {
   local folder=$1 pattern=$2 except=${3:-^$}
   [[ -d $folder ]] || return 1
@@ -39,23 +38,23 @@ otf2='otf2/|OTF2'
 eigen='Eigen/|unsupported/Eigen'
 printing='boost/|fmt/|nlohmann/'
 
-# Of Boost, models may use the distributions (Student's t and the incomplete gamma function are no
-# code to write anew), containers and hashes.
-must_not models "OTF2, MPI or other rooms" "$otf2|$mpi|$printing|replay/|tools/|tracer/|calibrate/" \
+# Models may use the parts of Boost for distributions (Student's t and the incomplete gamma function),
+# containers and hashes.
+must_not models "OTF2, MPI or other folders" "$otf2|$mpi|$printing|replay/|tools/|tracer/|calibrate/" \
   'boost/(math|container|container_hash)/'
-must_not replay "MPI, Boost (but checksums), fmt, tools or other rooms" "$mpi|boost/|fmt/|tools/|calibrate/|tracer/" \
+must_not replay "MPI, Boost (but checksums), fmt, tools or other folders" "$mpi|boost/|fmt/|tools/|calibrate/|tracer/" \
   'tracer/archive/(schema|utf8)\.h|boost/crc\.hpp'
-# Generated from version.h.in: one constant, free for all.
+# Generated from version.h.in: one constant, allowed everywhere.
 version='tools/version\.h'
 must_not tracer "anything but OTF2, MPI and the C and C++ libraries" \
   "$eigen|$printing|toml|models/|replay/|tools/|calibrate/" "$version"
-must_not calibrate "OTF2 or other rooms than models" "$otf2|replay/|tools/|tracer/" "$version"
-must_not calibrate "what fits: it measures" \
+must_not calibrate "OTF2 or folders other than models" "$otf2|replay/|tools/|tracer/" "$version"
+must_not calibrate "the code that fits: it only measures" \
   'models/fit/(collective_fit|curve_ranges|fit|level_fit|load_fit|overheads)\.h|models/statistics/formula_fit\.h|models/platform/platform_file\.h'
-# A library of its own, which the command loads where mpirun started it.
-must_not replay/cluster/mpi "anything but MPI and what it carries" "$otf2|$eigen|$printing|models/|replay/|tools/|tracer/|calibrate/" \
+# A separate library, which the command loads if started by mpirun.
+must_not replay/cluster/mpi "anything but MPI and the transport interface" "$otf2|$eigen|$printing|models/|replay/|tools/|tracer/|calibrate/" \
   'replay/cluster/transport\.h'
-must_not tools "MPI, OTF2, Eigen or other rooms than replay and models" \
+must_not tools "MPI, OTF2, Eigen or folders other than replay and models" \
   "$mpi|$otf2|$eigen|tracer/|calibrate/" 'tracer/(recover/(recover|leftovers)|code/function_filter|session/(launcher|output_name))\.h'
 
 at_most models 1 "the TOML reader" 'toml'
@@ -63,24 +62,23 @@ at_most tools 1 "the TOML reader" 'toml'
 at_most models 1 "the XML reader" 'pugixml'
 at_most calibrate 1 "hwloc" 'hwloc'
 at_most models 2 "Boost.Math" 'boost/math/'
-# Definitions; event_files.cc with the location and the callbacks that only it knows; and archive_copy.cc, which writes.
+# Definitions; event_files.cc with its internal location and callbacks; and archive_copy.cc, which writes.
 at_most replay 5 "OTF2" "$otf2"
 
-# Within a room of several, from the ground up: each may include what stands before it, and nothing behind.
-# in_order FOLDER ROOM...
+# in_order FOLDER SUBFOLDER...: each subfolder may include those before it, but none after it.
 in_order() {
-  local folder=$1 room above
+  local folder=$1 inner above
   shift
   while (($# > 1)); do
-    room=$1
+    inner=$1
     shift
     above=$(printf "$folder/%s/|" "$@")
-    must_not "$folder/$room" "rooms above it" "${above%|}"
+    must_not "$folder/$inner" "folders above it" "${above%|}"
   done
 }
 in_order replay cluster trace store calls archive sources matching observe compare rules engine analyse parallel run study
 in_order models base placement network topologies collective platform scenario statistics fit
 in_order tools format cli options files launch analysis tables report profile studies calibration commands
-must_not replay "what calibrates" 'models/(statistics|fit)/'
+must_not replay "the code that calibrates" 'models/(statistics|fit)/'
 
 exit "$bad"

@@ -35,7 +35,7 @@ REFUSED = [
     ('MPI_Foo function foo comm',
      '6: MPI_Foo is one of local, communicates, message; neither its kind nor its words say which'),
     ('MPI_Foo function region : local nonbloking', '6: there is no word "nonbloking"'),
-    ('MPI_Foo function region : local local', '6: "local" stands there twice'),
+    ('MPI_Foo function region : local local', '6: duplicate word "local"'),
     ('MPI_Foo function region : local communicates', '6: MPI_Foo cannot be both "local" and "communicates"'),
     ('MPI_Foo p2p isend : local', '6: MPI_Foo cannot be both "message" and "local"'),
     ('MPI_Foo p2p isend : message', '6: kind isend says "message" already'),

@@ -148,7 +148,7 @@ with tempfile.TemporaryDirectory() as directory:
     trace.write_text(LOSSES)
     check(trace)
     checked += 1
-# What no reader understands (README.md there).
+# Archives that no reader supports (README.md there).
 REFUSED = {"otf2-integrity"}
 for archive in sorted([*shared.glob("traces/*/*.otf2"), *shared.glob("cases/*/*.txt")]):
     if archive.parent.name in REFUSED:

@@ -99,7 +99,7 @@ check("run.txt", machine + ",contention.out=1")
 check("run.txt", "loggps:L=2us,o=0.3us,g=0.5us,G=0.1ns,S=64KiB,cpu*1.5")
 check("run.txt", "perfect")
 
-# The placement that it writes is one that a replay reads.
+# The written placement can be read by a replay.
 run("advise", "run.txt", "--on", machine, "--hosts", "here.txt", "--json", "a.json")
 hosts = [line for line in (here / "here.txt").read_text().splitlines() if not line.startswith("#")]
 assert len(hosts) == 4 and hosts[0] == hosts[2] and hosts[1] == hosts[3] != hosts[0], hosts

@@ -101,7 +101,7 @@ grep -q 'Not drawn, as a page has 8 timelines at most: net7, net8, net9, net10\.
 } >"$dir/incast.txt"
 "$rubato" replay "$dir/incast.txt" --on "bandela:bandwidth=1GB/s,network=crossbar,contention.link_bandwidth=1GB/s,name=one switch" \
   --html "$dir/links.html" >"$dir/links.log"
-grep -q 'Hottest links on one switch: node 0 in [0-9]* % busy' "$dir/links.log" || {
+grep -q 'Busiest links on one switch: node 0 in [0-9]* % busy' "$dir/links.log" || {
   cat "$dir/links.log"
   exit 1
 }
@@ -122,7 +122,7 @@ for text in "Bandwidth matters below 0.111 ×" "the ring is the scenario" "Heat 
 done
 all_drawn "map" 7
 
-# The reader asks for bars by what is waited for.
+# The reader selects bars by wait state.
 choice='byId("divide-by").value = "wait"; byId("divide-by").dispatchEvent(new Event("change"));'
 sed "s|^drawPlatforms();\$|& $choice|" "$dir/report.html" >"$dir/waits.html"
 page waits.html

@@ -34,8 +34,8 @@ expect 2 "one archive" replay a b
 expect 2 "usage: rubato profile ARCHIVE" profile
 expect 2 "expected one archive" profile a b
 expect 2 "did you mean '--csv'" profile a --cvs b
-expect 2 "--json: the name of the file is empty" profile a --json ''
-expect 2 "two reports cannot be written to one file" profile run.otf2dir --csv a --json a
+expect 2 "--json: the file name is empty" profile a --json ''
+expect 2 "two reports cannot be written to the same file" profile run.otf2dir --csv a --json a
 expect 2 "not written into an archive" profile run.otf2dir --csv run.otf2dir/a.csv
 expect 2 "two scenarios are called 'perfect'" profile run.otf2dir --on perfect --on perfect
 expect 1 "nothing.otf2dir" profile nothing.otf2dir --json a.json
@@ -49,7 +49,7 @@ expect 1 "see 'rubato platforms'" replay run.otf2dir --on nowhere.toml
 expect 2 "write placement=block" replay run.otf2dir --on perfect:placement=cyclic
 expect 1 "hosts.txt: cannot be read" replay run.otf2dir --on perfect:placement=file:hosts.txt
 expect 2 "write region=FUNCTION*FACTOR" replay run.otf2dir --on measured:region=solve
-expect 2 "too many words" platforms all one
+expect 2 "too many arguments" platforms all one
 expect 2 "there is no platform 'infiniband-hd' (did you mean 'infiniband-hdr'?)" platforms infiniband-hd
 # Mistakes answered by the cure.
 printf 'format = 1\n[level.network]\nlatency = "2 \xc2\xb5s"\nbandwidth = "10Gbit/s"\n' >cluster.toml
@@ -85,27 +85,27 @@ rm cluster.toml
 expect 1 "calibrate needs at least 2 ranks" calibrate -o a.toml --seconds 1000000
 expect 2 "--seconds: from 1 to a million, not 1000001" calibrate -o a.toml --seconds 1000001
 expect 2 "files of samples and -o FILE" import a.txt
-expect 2 "'nodes=a.txt' is no LEVEL=FILE" import --level nodes=a.txt -o a.toml
+expect 2 "expected LEVEL=FILE" import --level nodes=a.txt -o a.toml
 expect 1 "a.txt: cannot be read" import a.txt -o a.toml
-expect 1 "run.csv: is no output of" import run.csv -o a.toml
+expect 1 "run.csv: is not output of" import run.csv -o a.toml
 expect 1 "run.csv exists" import run.csv -o run.csv
-expect 2 "--window: a whole number above 1" import a.txt -o a.toml --window 1
+expect 2 "--window: expected an integer above 1" import a.txt -o a.toml --window 1
 expect 2 "expected one platform file and -o FILE" export a.toml
 expect 1 "there is no platform file 'a.toml'" export a.toml -o a.xml
 expect 1 "'infiniband-hdrr' (did you mean 'infiniband-hdr'?)" export infiniband-hdrr -o a.xml
 expect 1 "run.csv exists" export a.toml -o run.csv
-expect 2 "--nodes: a whole number above 0" export a.toml -o a.xml --nodes 0
+expect 2 "--nodes: expected an integer above 0" export a.toml -o a.xml --nodes 0
 expect 2 "two scenarios are called 'perfect'" replay run.otf2dir --on perfect --on perfect
-expect 2 "two reports cannot be written to one file" replay run.otf2dir --json a --csv a
+expect 2 "two reports cannot be written to the same file" replay run.otf2dir --json a --csv a
 expect 2 "not written into an archive" replay run.otf2dir --json run.otf2dir/a.json
 expect 2 "not written into an archive" replay run.otf2dir --json old.otf2
 expect 2 "--eager-limit: '5' is not" replay run.otf2dir --eager-limit 5
-expect 2 "of which machine" tolerance run.otf2dir
-expect 2 "--percent: 'x' is no number above 0" tolerance run.otf2dir --on perfect --percent 1,x
-expect 2 "nothing can be told" advise run.otf2dir --on undisturbed:local
-expect 2 "has a comma" advise run.otf2dir --hosts a,b
-expect 2 "on which machine?" place run.otf2dir
-expect 2 "of which network?" place run.otf2dir --on bandela --free 0-3
+expect 2 "--on SCENARIO is required" tolerance run.otf2dir
+expect 2 "--percent: expected numbers above 0" tolerance run.otf2dir --on perfect --percent 1,x
+expect 2 "savings cannot be estimated" advise run.otf2dir --on undisturbed:local
+expect 2 "must not contain a comma" advise run.otf2dir --hosts a,b
+expect 2 "--on SCENARIO is required" place run.otf2dir
+expect 2 "the scenario has no network" place run.otf2dir --on bandela --free 0-3
 expect 2 "is no list of nodes" place run.otf2dir --on bandela:contention=torus,contention.dimensions=8 --free 0-
 expect 2 "write overhead*FACTOR" replay run.otf2dir --on bandela:overhead=1us
 expect 2 "--only needs --on SCENARIO" replay run.otf2dir --only
@@ -118,30 +118,30 @@ printf "format = 1\n[level.node]\ntransfer = [ { from = \"0B\", latency = \"1us\
 expect 2 "changes a level that the platform does not have" replay run.otf2dir --on node.toml --sweep network.latency=1..10
 expect 2 "--sweep excludes dr=fit" replay run.otf2dir --on bandela:dr=fit --sweep latency=1..10
 expect 2 "--with excludes dr=fit" replay run.otf2dir --on bandela:dr=fit --with run.otf2dir
-expect 2 "dr=fit is for 'rubato replay'" tolerance run.otf2dir --on bandela:dr=fit
+expect 2 "dr=fit is only supported by 'rubato replay'" tolerance run.otf2dir --on bandela:dr=fit
 expect 2 "--otf2 excludes dr=fit" replay run.otf2dir --on bandela:dr=fit --otf2 copies
 expect 2 "write dr=NUMBER" replay run.otf2dir --on 'bandela:dr*2'
 expect 2 "write contention=MODEL with one of 'none', 'buses'" replay run.otf2dir --on bandela:contention=bus
-expect 2 "--threads: from 1 to 64" replay run.otf2dir --threads=-1
-expect 2 "--threads: from 1 to 64" replay run.otf2dir --threads 0
+expect 2 "--threads: expected 1 to 64" replay run.otf2dir --threads=-1
+expect 2 "--threads: expected 1 to 64" replay run.otf2dir --threads 0
 expect 2 "'many'" replay run.otf2dir --threads many
 expect 2 "'99999999999'" replay run.otf2dir --threads 99999999999
 expect 2 "did you mean 'corrected'" replay run.otf2dir --clocks correctd
 expect 2 "'inside=1us' is none of" replay run.otf2dir --overhead outside=1us,inside=1us
 (cd run.otf2dir && expect 2 "not written into an archive" replay . --json new.json; rm -f out; exit "$bad") || bad=1
-expect 2 "two files of samples, please" compare run.csv
+expect 2 "expected two files of samples" compare run.csv
 expect 2 "--time: 'mean' is none of min, avg, max" compare a.csv b.csv --time mean
-expect 2 "two reports cannot be written to one file" compare a.csv b.csv --csv out --json out
+expect 2 "two reports cannot be written to the same file" compare a.csv b.csv --csv out --json out
 expect 1 "a.csv: No such file" compare a.csv b.csv --json a.json
-expect 2 "one file of samples and -o FILE" fit a.csv
+expect 2 "expected one sample file and -o FILE" fit a.csv
 expect 1 "run.csv:1: no column 'pattern'" fit run.csv -o a.toml
 expect 1 "run.csv exists" fit run.csv -o run.csv
-# One file by two names, of which none is there yet.
+# One file under two names that do not exist yet.
 for name in ./new.toml "$PWD/new.toml" run.otf2dir/../new.toml; do
-  expect 2 "$name: two outputs cannot be written to one file" import a.txt -o new.toml --csv "$name"
-  expect 2 "$name: two outputs cannot be written to one file" calibrate -o new.toml --html "$name"
+  expect 2 "$name: two outputs cannot be written to the same file" import a.txt -o new.toml --csv "$name"
+  expect 2 "$name: two outputs cannot be written to the same file" calibrate -o new.toml --html "$name"
 done
-expect 2 "./new.csv: two outputs cannot be written to one file" calibrate -o new.toml --html ./new.csv
+expect 2 "./new.csv: two outputs cannot be written to the same file" calibrate -o new.toml --html ./new.csv
 expect 1 "missing/a.json: cannot be written: No such file" replay run.otf2dir --json missing/a.json
 expect 1 "run.otf2dir: cannot be written: Is a directory" replay no.otf2dir --json run.otf2dir
 expect 1 "nothing.otf2dir" replay nothing.otf2dir --json a.json
@@ -173,7 +173,7 @@ grep -q '^rubato: warning: fall.toml:5: level.node: a message takes 2us below 4K
   { echo "no warning of a fall: $(cat message)" && bad=1; }
 rm fall.toml message
 
-# Collectives are compared by their medians, as in ReproMPI, unless told otherwise. Four launches a side whose medians
+# Collectives are compared by their medians, as in ReproMPI, unless --time is given. Four launches a side whose medians
 # lie apart: of the C(8, 4) = 70 ways to deal the ranks two are as extreme, p = 2 / 70 = 0.0286. Their minima are equal.
 for side in "a 2" "b 3"; do
   read -r name base <<<"$side"
@@ -216,8 +216,8 @@ for words in "replay two.txt" "profile two.txt" "tolerance two.txt" "advise two.
 done
 rm node.toml two.txt
 
-# Whose calibrator a rank becomes: that of the launcher; Slurm's serves both MPIs, and --mpi says which. Calibrators that
-# only tell their names stand in an installation of their own.
+# The calibrator that a rank executes: that of the launcher; Slurm supports both MPI libraries, and --mpi selects one. A
+# test installation has calibrators that only print their names.
 mkdir -p made/bin made/libexec/rubato
 cp "$rubato" made/bin/rubato
 for mpi in openmpi mpich; do
@@ -245,7 +245,7 @@ becomes "rubato: error: --mpi mpich: this job was started by the mpirun of Open 
 expect 2 "--mpi: 'mpi' is none of openmpi, mpich" calibrate -o new.toml --mpi mpi
 rm -r made
 
-# Imported samples tell as much as the platform file beside them: IMB's processes, too. A barrier of 2 log2 p us.
+# Imported samples contain as much as the platform file made of them: IMB's processes, too. A barrier of 2 log2 p us.
 {
   printf '# Benchmarking PingPong\n# #processes = 2\n#bytes #repetitions t[usec] Mbytes/sec\n'
   printf '%s 1000 1.0 0\n' 0 8 64 512
@@ -275,7 +275,7 @@ for file in imb.toml again.toml; do
     bad=1
   }
 done
-expect 2 "./new.toml: two outputs cannot be written to one file" fit imb.csv -o new.toml --html ./new.toml
+expect 2 "./new.toml: two outputs cannot be written to the same file" fit imb.csv -o new.toml --html ./new.toml
 rm imb.txt imb.csv imb.toml again.toml
 
 rm out

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A full disk is one line and exit code 1, and no report that looks whole: full_disk.sh REPORT_DEMO
-# Needs the right to mount a small file system of its own.
+# A full disk gives one line and exit code 1, and no report that looks complete: full_disk.sh
+# REPORT_DEMO Needs permission to mount a small file system.
 set -euo pipefail
 demo=$1
 if [[ -z ${RUBATO_IN_NAMESPACE:-} ]]; then
@@ -27,6 +27,6 @@ echo "$message"
 [[ $code == 1 ]]
 [[ $message == *"$dir/report.json: cannot be written: No space left on device" ]]
 [[ $(wc -l <<<"$message") == 1 ]]
-# What was there before is still there, and nothing else.
+# Existing files are unchanged, and there are no others.
 [[ $(cat "$dir/report.json") == "the older report" ]]
 [[ $(ls "$dir") == report.json ]]

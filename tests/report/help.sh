@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What explains Rubato: --help fits into 80 columns, each command has a manual page with all of its
-# options, topics have texts, and shells complete words: help.sh RUBATO
+# Help: --help fits into 80 columns, each command has a manual page with all of its options, topics have texts, and
+# shells complete words: help.sh RUBATO
 set -uo pipefail
 rubato=$1
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -14,7 +14,7 @@ complain() {
   bad=1
 }
 
-# The version stands in one place.
+# The version is defined in one place.
 version=$(sed -n 's/^project(rubato VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
 for option in -V --version; do
   [[ $("$rubato" "$option") == "rubato $version" ]] || complain "$option: $("$rubato" "$option")"

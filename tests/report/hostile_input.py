@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files that nobody wrote by mistake: each is refused in one line, in little time and memory, and
+"""Malicious files: each is refused in one line, in little time and memory, and
 nothing crashes: hostile_input.py RUBATO"""
 
 import os
@@ -66,7 +66,7 @@ def write(name, text):
 def long_lines():
     # std::regex recurses for each character of a line, toml++ for each part of a key.
     title = "# OSU MPI Latency Test v5.9\n"
-    refused("no output of", "import", write("a.txt", "a" * 60000 + "\n"), "-o", "a.toml")
+    refused("not output of", "import", write("a.txt", "a" * 60000 + "\n"), "-o", "a.toml")
     refused("no table of", "import", write("a.txt", title + " " * 60000 + "\n"), "-o", "a.toml")
     refused("a.txt:3: a row of 60002 characters", "import",
             write("a.txt", title + "# Size  Latency (us)\n" + "1" * 60000 + " 2\n"), "-o", "a.toml")

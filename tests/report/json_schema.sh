@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What --json writes satisfies share/doc/replay.schema.json: json_schema.sh REPORT_DEMO
+# The output of --json conforms to share/doc/replay.schema.json: json_schema.sh REPORT_DEMO
 set -euo pipefail
 demo=$1
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

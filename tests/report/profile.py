@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""rubato profile: its formats say the same, sums add up, the examples of share/doc/profile.md print what stands there,
+"""rubato profile: its formats agree, sums add up, the examples of share/doc/profile.md print the documented output,
 and JSON satisfies share/doc/profile.schema.json.
 
     profile.py RUBATO
@@ -59,7 +59,7 @@ def same_in_all(archive, *words):
             path = scenario["causes"]["path"]
             assert close(path["elapsed"], scenario["elapsed"])
             assert close(total(own, "path"), scenario["elapsed"])
-            # Every wait that somebody is known to have caused has one direct cause, and its roots.
+            # Every wait with a known cause has one direct cause, and its roots.
             assert close(total(own, "caused"), total(own, "root"))
             # Each wait has a place and a communicator.
             waits = math.fsum(math.fsum((call["waits"] or {}).values())
@@ -68,7 +68,7 @@ def same_in_all(archive, *words):
             places = scenario["places"]
             assert close(waits, math.fsum(wait["time"] for wait in places["waits"]))
             assert close(total(own, "place_root"), math.fsum(cause["time"] for cause in places["causes"]))
-            # What ranks do is in some function, or in none.
+            # All time of ranks is in some function, or outside of functions.
             for function in scenario["functions"]:
                 for key, kind in (("compute", "function_compute"), ("mpi", "function_mpi"), ("waits", "function_wait")):
                     assert close(math.fsum(function[key]), total(own, kind, name=function["place"])), (archive, kind)
@@ -115,7 +115,7 @@ def examples():
         run = subprocess.run(command, cwd=here, capture_output=True, text=True)
         assert run.returncode == 0, run.stderr
         assert run.stdout == "".join(expected), f"{tool} prints\n{run.stdout}instead of\n{''.join(expected)}"
-        print(f"the examples for {tool} print what stands in profile.md")
+        print(f"the examples for {tool} print the output in profile.md")
 
 
 def schema(data, break_it=True):
@@ -187,7 +187,7 @@ def names():
 
 
 def stolen():
-    """MPI_Recv is 80 ns inside, for 20 of which the tracer wrote, and for 30 of which others had the core. It waits for
+    """MPI_Recv takes 80 ns: 20 of a flush of the tracer, and 30 without a core. It waits for
     the message, so that it is as long in undisturbed, which keeps the 30 where it is asked to: they are no part of the
     call, nor of the time of its pair."""
     (here / "stolen.txt").write_text("0: 0..10 send 1 8B\n0: 100 end\n"
@@ -226,7 +226,7 @@ def order():
     assert traces[0] == traces[1] and traces[0]["clock_violations"] == 1, traces
     for first, second in (scenarios, scenarios[::-1]):
         text = " ".join(profile("clocks.txt", *first, *second).split())
-        assert text.count("Calls of 1 rank were moved later") == 1, text
+        assert text.count("moved calls of 1 rank later") == 1, text
 
 
 def many_kinds():

@@ -13,8 +13,8 @@ fail() {
 }
 printf 'nodes 0 1\n0: 0..5 send 1 8B\n0: 10 end\n1: 0..7 recv 0 8B\n1: 10 end\n' >t.txt
 
-# 1000 d 1 h 1 min after 1970-01-01. 730 days are 1970 and 1971; 270 days after the first day of 1972, a leap year, of
-# which 244 days are over at the end of August, is September 27. It is the same hour everywhere.
+# 1000 d 1 h 1 min after 1970-01-01. 730 days are 1970 and 1971; 270 days after the first day of 1972, a leap year with
+# 244 days up to the end of August, is September 27. The hour is the same everywhere.
 export SOURCE_DATE_EPOCH=$((1000 * 86400 + 3600 + 60))
 for zone in UTC Asia/Tokyo; do
   TZ=$zone "$rubato" replay t.txt --on bandela --html page.html >/dev/null || fail "no page"
@@ -28,7 +28,7 @@ cmp UTC.html Tokyo.html || fail "pages differ"
 SOURCE_DATE_EPOCH='' "$rubato" replay t.txt --on bandela --html page.html >/dev/null || fail "no page without a date"
 grep -q "\"$(date +%Y)-" page.html || fail "today: $(grep -o '"date":"[^"]*"' page.html)"
 
-# What is no number is refused before the replay.
+# Invalid numbers are refused before the replay.
 for wrong in yesterday -1 12x 1e9 99999999999999999999; do
   SOURCE_DATE_EPOCH=$wrong "$rubato" replay t.txt --html wrong.html >out 2>err
   code=$?

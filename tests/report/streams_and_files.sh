@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Closed or full standard streams, planted links, signals and limits of file sizes: what is written
-# is whole and where it belongs, what is not is told in a word: streams_and_files.sh RUBATO
+# Closed or full standard streams, planted links, signals and limits of file sizes: written files are complete and in
+# the right place, failures are reported: streams_and_files.sh RUBATO
 set -uo pipefail
 rubato=$(readlink -f "$1")
 dir=$(mktemp -d)
@@ -21,7 +21,7 @@ printf 'nodes 0 1\n0: 0..5 send 1 8B\n0: 10 end\n1: 0..7 recv 0 8B\n1: 10 end\n'
 printf '# OSU MPI Latency Test v5.9\n# Size  Latency (us)\n' >osu.txt
 printf '%s  %s\n' 0 1.00 1 1.00 8 1.02 64 1.10 1024 1.50 8192 3.5 65536 10.5 >>osu.txt
 
-# Standard output is closed: the report is nobody's, and no other file gets its number.
+# Standard output is closed: the report is discarded, and no other file gets its descriptor.
 "$rubato" replay t.txt --on bandela --json j.json >&-
 code 0 "replay >&-"
 python3 -c 'import json; json.load(open("j.json"))' || fail "j.json holds something else: $(head -c 200 j.json)"
@@ -73,7 +73,7 @@ for command in "replay t.txt --json j.json" "replay t.txt --html j.json" "import
   [[ -n $(ls j.json* 2>/dev/null) ]] && fail "left: $(ls j.json*)" && rm j.json*
 done
 
-# Interrupted while it reads a pipe that nobody writes to, with files under way.
+# Interrupted while it reads a pipe without a writer, with output files open.
 mkfifo pipe.txt
 for signal in INT TERM HUP; do
   # (A shell without job control starts what it waits for later with SIGINT ignored.)

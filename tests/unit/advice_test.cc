@@ -1,5 +1,4 @@
-// What changes save end to end, worked out by hand and against replays one by one. One tick is one
-// nanosecond.
+// Savings by changes, worked out by hand and against single replays. One tick is one nanosecond.
 
 #include "replay/study/advice.h"
 
@@ -63,7 +62,7 @@ const std::string kMachine = "bandela:latency=100ns";
 // is waited for. g in half the time: max(4100, 1500) + 1000 = 5100: nothing. Rank 0 is f. Rank 1 in
 // half the time: 4100 + 500 = 4600: 500 saved. All: 2100 + 500 = 2600: 2500. Equal compute: either
 // has (4000 + 4000) / 2 already. Latency: 50. Free messages: 100.
-TEST_CASE("a function saves what its half is longer than what hides behind it") {
+TEST_CASE("halving a function saves at most its excess over compute that runs concurrently") {
   const Advice advice = advise(kHidden, kMachine);
   CHECK(advice.elapsed * 1e9 == Approx(5100));
   using Kind = CandidateKind;
@@ -87,8 +86,8 @@ TEST_CASE("a function saves what its half is longer than what hides behind it") 
 }
 
 // The recording says when rank 0 sent, not how long the message took: rank 1 leaves MPI_Recv 100
-// after that, and no receive on record takes less. f in half the time: rank 1 leaves at
-// max(3000 + 100, 2000 + 100), T = 3100 + 1000: 1000 saved.
+// after that, and no recorded receive takes less. f in half the time: rank 1 leaves at max(3000 +
+// 100, 2000 + 100), T = 3100 + 1000: 1000 saved.
 TEST_CASE("what was measured saves what its calls leave") {
   const Advice advice = advise(kHidden, "measured");
   CHECK(advice.elapsed * 1e9 == Approx(5100));
@@ -98,16 +97,16 @@ TEST_CASE("what was measured saves what its calls leave") {
 }
 
 // g promises 3000 / 2 of the compute of two ranks, 750 a rank, and keeps nothing.
-TEST_CASE("a report says what is large and saves nothing") {
+TEST_CASE("a report names large functions that save nothing") {
   const Scenario scenario = parse_scenario(kMachine);
   const Advice advice = advise(kHidden, kMachine);
   const AdviceSubject subject{&scenario, 10, "hosts.txt", false};
   const std::string text = advice_text(advice, subject, 1000);
   CHECK(text.starts_with("trace, " + kMachine +
-                         ": 5.100 µs elapsed. Most is saved by all compute in half the time: "
-                         "2.500 µs (49.0 %).\n"));
-  CHECK(text.find("g is 37.5 % of all compute; twice as fast it saves nothing end to end") !=
-        std::string::npos);
+                         ": 5.100 µs elapsed. Largest saving: all compute in half the time: 2.500 "
+                         "µs (49.0 %).\n"));
+  CHECK(text.find("g takes 37.5 % of all compute, but halving its time saves nothing of the "
+                  "elapsed time") != std::string::npos);
   // 1100 of 5100.
   CHECK(text.find("f in half the time") != std::string::npos);
   CHECK(text.find("21.6 %") != std::string::npos);
@@ -175,8 +174,8 @@ TEST_CASE("ranks that talk move to one node") {
 }
 
 // 0-1-2-3-4-5 in a ring of weight 1 with 0-3 of weight 10, two nodes of three: 0 and 3 together,
-// one neighbour with them. {0, 3, 1}: 0-5, 1-2, 3-2, 3-4 are across: 4. No less, as 0 and 3 have
-// four neighbours, of whom one fits, which has another one outside.
+// one neighbour with them. {0, 3, 1}: 0-5, 1-2, 3-2, 3-4 are across: 4. No less: only one of the
+// four neighbours of 0 and 3 fits, and it has another neighbour outside.
 TEST_CASE("mapping keeps heavy pairs together") {
   const std::vector<PairWeight> pairs = {{0, 1, 1}, {1, 2, 1}, {2, 3, 1}, {3, 4, 1},
                                          {4, 5, 1}, {0, 5, 1}, {0, 3, 10}};
@@ -208,7 +207,7 @@ TEST_CASE("overheads and single operations can be changed") {
   check(ends(text, on(machine + ",contention.out=1")), {180, 180});
 }
 
-TEST_CASE("names of functions may hold commas") {
+TEST_CASE("names of functions may contain commas") {
   const Scenario scenario = on("measured:region=f<int, 2>(A*, B)*0.5,cpu*2,region=g/2");
   REQUIRE(scenario.functions.size() == 2);
   CHECK(scenario.functions[0].name == "f<int, 2>(A*, B)");

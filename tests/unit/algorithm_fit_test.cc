@@ -16,7 +16,7 @@ Platform network() {
   return platform;
 }
 
-/// Of 2, 4 and `most` processes and some payloads.
+/// For 2, 4 and `most` processes and some payloads.
 template <typename Seconds>
 std::vector<CollectiveTimes> times_of(Seconds seconds, double most = 8) {
   std::vector<CollectiveTimes> times;

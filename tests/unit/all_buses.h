@@ -4,8 +4,7 @@
 
 namespace rubato {
 
-/// The same machine in the order of time, where nobody is in anybody's way: as many buses as like,
-/// for all levels.
+/// The same machine replayed in time order but without contention: unlimited buses on all levels.
 inline Scenario with_all_buses(Scenario scenario) {
   scenario.name = "buses";
   scenario.platform.contention.model = network_model("buses");

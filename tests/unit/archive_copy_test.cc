@@ -261,7 +261,7 @@ TEST_CASE("the copy of the recording is the recording") {
   CHECK(locations == 7);  // four ranks, two threads that call MPI, one that does not
 }
 
-TEST_CASE("a copy can be replayed, and says whose times it has") {
+TEST_CASE("a copy can be replayed and names the scenario of its times") {
   const TemporaryDirectory directory;
   write_archive(one_message(), directory.path() / "archive");
   copy(directory.path(), {on("perfect")});
@@ -272,7 +272,7 @@ TEST_CASE("a copy can be replayed, and says whose times it has") {
         Approx(57e-9).epsilon(1e-9));
 }
 
-TEST_CASE("a directory that exists is left alone, and one that fails leaves nothing") {
+TEST_CASE("an existing directory is not changed, and a failed copy leaves nothing") {
   const TemporaryDirectory directory;
   const std::string name = directory.path() / "new";
   {
@@ -298,15 +298,15 @@ TEST_CASE("an archive that cannot be written is an error") {
   source->keep_records(true);
   const std::vector<Scenario> scenarios = {on("measured")};
   const Results results = run_replay(*source, scenarios, {});
-  // A file stands where its directory should be.
+  // A file with the name of its directory.
   const std::string file = directory.write("file", "");
   CHECK_THROWS_WITH(write_scenario_archives(*source, scenarios, results, {}, file),
                     Catch::Contains("cannot be written"));
   const std::string text = directory.write("run.txt", "0: 0 begin\n");
-  CHECK_THROWS_WITH(refuse_other_formats(text), Catch::Contains("is no OTF2 archive"));
+  CHECK_THROWS_WITH(refuse_other_formats(text), Catch::Contains("not an OTF2 archive"));
 }
 
-TEST_CASE("scenarios have directories with safe names of their own") {
+TEST_CASE("scenarios have directories with unique safe names") {
   std::vector<Scenario> scenarios(5);
   scenarios[0].name = "measured:region=solve*0.5";
   scenarios[1].name = "../a/b.toml";

@@ -17,7 +17,7 @@ Scenario bursty() {
   return scenario;
 }
 
-/// As many buses as like: nobody is in anybody's way, but what happens is in the order of time.
+/// Unlimited buses: no contention, but a replay in time order.
 Scenario in_order(Scenario scenario) {
   scenario.platform.contention.model = network_model("buses");
   scenario.platform.contention.levels.fill(true);
@@ -37,7 +37,7 @@ std::string receiver(int messages, int bytes) {
 
 }  // namespace
 
-TEST_CASE("each message of a burst behind the first takes the burst gap") {
+TEST_CASE("each message of a burst after the first takes the burst gap") {
   // 500 B: T = 600, g = 500, g_b = 700. The first starts at o_s = 10.
   const std::string text = R"(
     0: 0..1 isend 1 500B req 1
@@ -232,7 +232,7 @@ TEST_CASE("collectives among neighbours send bursts") {
 
 namespace {
 
-/// A rank that sends to rank 1, and tells of each message whether it follows an open one.
+/// A rank that sends to rank 1, and returns for each message whether it follows an open one.
 class Sender {
  public:
   enum Call { kSend, kIsend, kStartall, kWait, kPready };
@@ -256,12 +256,12 @@ class Sender {
   void complete(uint64_t request) { builder_.isend_complete(++event_, now(), request); }
   void cancelled(uint64_t request) { builder_.cancelled(++event_, now(), request); }
   void ready(uint64_t request) { builder_.partition_ready(++event_, now(), request); }
-  /// Of the n-th action from the last one.
+  /// For the n-th action from the last.
   bool follows(size_t behind = 0) {
     const auto& actions = builder_.pending().actions;
     return (actions[actions.size() - 1 - behind].flags & kFollows) != 0;
   }
-  /// Of the last action: whether it is the second message of its burst.
+  /// True if the last action is the second message of its burst.
   bool is_second() { return (builder_.pending().actions.back().flags & kFollowsFirst) != 0; }
 
  private:
@@ -276,7 +276,7 @@ class Sender {
 
 TEST_CASE("which sends follow an open one") {
   Sender rank;
-  // Persistent ones, started together, are complete later; and are started anew.
+  // Persistent ones, started together, complete later and are started again.
   for (int turn = 0; turn < 2; ++turn) {
     rank.enter(Sender::kStartall);
     CHECK_FALSE(rank.isend(7));
@@ -302,13 +302,13 @@ TEST_CASE("which sends follow an open one") {
   CHECK(rank.send());
   CHECK_FALSE(rank.send());
   rank.leave();
-  // Of one that was cancelled nobody knows when it was complete.
+  // The completion time of a cancelled one is unknown.
   CHECK_FALSE(rank.isend(10));
   rank.cancelled(10);
   CHECK_FALSE(rank.isend(11));
   CHECK_FALSE(rank.isend(11));
   CHECK(rank.isend(12));
-  // A nonblocking one without a request on record.
+  // A nonblocking one without a recorded request.
   rank.enter(Sender::kIsend);
   CHECK(rank.send());
   rank.leave();

@@ -35,7 +35,7 @@ TEST_CASE("an empty plan and the one of 'rubato help plan' are the defaults") {
   CHECK(plan_of("") == CalibrationPlan{});
   const std::string path = RUBATO_SHARE "/help/plan.txt";
   CHECK(load_calibration_plan(path) == CalibrationPlan{});
-  // With all keys: each one stands there as it is written.
+  // The file has all keys.
   const std::string text = text_of_file(path, "a text", 1 << 20);
   size_t keys = 0;
   for (size_t at = text.find('\n'); at + 1 < text.size(); at = text.find('\n', at + 1))

@@ -9,7 +9,7 @@
 
 using namespace rubato;
 
-TEST_CASE("places come back by event, for calls in between as well") {
+TEST_CASE("places are found by event, also for calls in between") {
   CallPlaces places(2);
   const std::vector<FunctionPart> none;
   const std::vector<FunctionPart> two = {{3, 5}, {4, 7}};
@@ -62,7 +62,7 @@ TEST_CASE("functions and lines of a trace in text") {
     }
     return "no refusal";
   };
-  CHECK(refusal("0: 0..1 barrier at\n") == "trace:1: nothing stands behind 'at'");
+  CHECK(refusal("0: 0..1 barrier at\n") == "trace:1: 'at' has no value");
   CHECK(refusal("0: 0..1 barrier at main\n") == "trace:1: write 'at FILE:LINE'");
   CHECK(refusal("0: 0 enter\n") == "trace:1: the function is missing");
   CHECK(refusal("0: 0 enter f\n0: 1 leave g\n") == "trace:2: function g was not entered");
@@ -72,7 +72,7 @@ TEST_CASE("functions and lines of a trace in text") {
   REQUIRE(source->call_sites().size() == 1);
   CHECK(source->call_sites()[0].file == "a.c");
   CHECK(source->call_sites()[0].line == 7);
-  CHECK(source->call_places() == nullptr);  // nobody asked
+  CHECK(source->call_places() == nullptr);  // not requested
   source->note_places();
   CHECK(source->call_places() != nullptr);
 }

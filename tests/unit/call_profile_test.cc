@@ -36,8 +36,8 @@ struct Profiled {
     check_sums();
   }
 
-  /// What holds of every profile: rows of a rank add up to Elapsed, and matrices and tables to each
-  /// other.
+  /// Invariants of every profile: the rows of a rank add up to Elapsed, and matrices agree with
+  /// tables.
   void check_sums() const {
     for (size_t rank = 0; rank < profile.ranks.size(); ++rank) {
       INFO("rank " << rank);
@@ -311,7 +311,7 @@ TEST_CASE("what crosses the border of nodes") {
   CHECK(p.profile.nodes[1].sent.count == 1);
 }
 
-TEST_CASE("the cost of recording between calls is told from compute") {
+TEST_CASE("tracing overhead between calls is separated from compute") {
   // 5 a call, 2 a record of a function (none here). Rank 0: windows from 10 to 100; gaps before the
   // send 30, the receive 3 (all of it is overhead) and MPI_Finalize 37: 5 + 3 + 5 of 70.
   const Profiled p(
@@ -328,7 +328,7 @@ TEST_CASE("the cost of recording between calls is told from compute") {
 }
 
 TEST_CASE("what a call lost is no part of its time") {
-  // MPI_Recv takes 80, of which the tracer wrote for 20, and others had the core for 30.
+  // MPI_Recv takes 80: 20 of a flush of the tracer, and 30 without a core.
   const Profiled p(R"(
     0: 0..10 send 1 8B
     0: 100 end
@@ -362,7 +362,7 @@ TEST_CASE("threads of a rank add up, and may complete each other's requests") {
 // Rank 0 sends at 50 and at 130, rank 1 waits for it from 10 and from 100: 40 of 60 in MPI_Recv, 30
 // of 40 in MPI_Wait. Ssend waits from 200 for the receive at 215. The allreduce at 240 is complete
 // at 250.
-TEST_CASE("waits are told call by call") {
+TEST_CASE("waits are reported per call") {
   const Profiled p(R"(
     0: 0..0 init
     0: 50..60 send 1 120B
@@ -415,7 +415,7 @@ TEST_CASE("times are those of the scenario") {
   for (const CallSum& sum : sums_of(p.profile)) CHECK(sum.raw_bandwidth() == 0);
 }
 
-TEST_CASE("many peers and many requests are kept apart") {
+TEST_CASE("many peers and many requests are counted separately") {
   // Rank 0 sends k bytes to each rank k, k times (1 + 2 + ... + 99 = 4950 sends, of one tick each);
   // each answers with one message of one byte. The wait for all 99 takes 99 ticks.
   constexpr int kRanks = 100;

@@ -36,15 +36,15 @@ std::string twice(const std::string& wait) {
 
 // The receive, posted at 500, gets what rank 0 sends after 10, 8, 975 and no time in calls: at 993.
 // Then 100 of compute.
-TEST_CASE("a receive gets the message behind one that was cancelled") {
+TEST_CASE("a receive gets the message after a cancelled one") {
   const Results results = replay(twice("wait cancelled 1"), kPerfect);
   CHECK(results.trace.messages == 1);
   CHECK(results.trace.unmatched_sends == 0);
   check_ends(results.scenarios[1], {1009, 1093});
 }
 
-// A request that is freed after MPI_Cancel: nobody knows whether that came in time, so both are
-// messages, of which the first is received, when it is posted.
+// A request that is freed after MPI_Cancel: it is unknown whether the cancel succeeded, so both are
+// messages, and the first is received when it is posted.
 TEST_CASE("a send that was freed may have been a message all the same") {
   const Results results = replay(twice("request_free cancelled 1"), kPerfect);
   CHECK(results.trace.messages == 2);
@@ -52,7 +52,7 @@ TEST_CASE("a send that was freed may have been a message all the same") {
   check_ends(results.scenarios[1], {1009, 600});
 }
 
-// Nobody waits for a message that is none, however a machine sends its size. Rank 0 waits for the
+// No rank waits for a cancelled message, whatever protocol its size has. Rank 0 waits for the
 // second alone, whose request is there at 993 + 1000, and its 100 kB 10000 later: at 11993. Then 8
 // of compute, and 100 on rank 1.
 TEST_CASE("a cancelled send that would wait for its receiver") {
@@ -113,7 +113,7 @@ TEST_CASE("a cancelled send in partitions") {
   CHECK(results.trace.messages == 1);
   CHECK(results.trace.unmatched_sends == 0);
   check_ends(results.scenarios[1], {996, 1085});
-  // Rank 2 tells when rank 1 has that message, at 8.
+  // A message to rank 2 shows when rank 1 has that message: at 8.
   const Results freed =
       replay(begin + "request_free cancelled 1\n" + sends +
                  "1: 1..1 irecv 0 8B tag 3 req 1 partitioned\n1: 1..50 wait 1\n"

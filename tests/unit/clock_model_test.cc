@@ -7,8 +7,8 @@ using namespace rubato;
 
 namespace {
 
-/// What a clock `ppm` faster than its parent's, and `ahead` of it at the parent's time 0, shows at
-/// the parent's time.
+/// The reading, at the parent's time, of a clock that is `ppm` faster than its parent's, and
+/// `ahead` of it at the parent's time 0.
 ClockSample sample(uint64_t parent, int64_t ahead, double ppm, double deviation = 100) {
   const double drifted = static_cast<double>(parent) * ppm * 1e-6;
   return {parent + static_cast<uint64_t>(ahead + std::llrint(drifted)), parent, deviation};
@@ -18,7 +18,7 @@ constexpr uint64_t kSecond = 1'000'000'000;
 
 }  // namespace
 
-TEST_CASE("the fastest way there and the fastest way back make one measurement") {
+TEST_CASE("the fastest trips in both directions form one measurement") {
   // The parent is 10000 ahead. Ways there 300, 200, 250 and back 200, 400, 210: the best are 200 of
   // the second exchange and 200 of the first.
   Exchanges exchanges;
@@ -71,7 +71,7 @@ TEST_CASE("one measurement is an offset without drift") {
   CHECK(model.offsets()[0].deviation == 30);
 }
 
-TEST_CASE("two measurements make a line that goes on at both ends") {
+TEST_CASE("two measurements define a line that is extrapolated at both ends") {
   // Offsets -1000 at 11000 and -1100 at 21100: slope -100 / 10100.
   const ClockModel model({}, {{11000, 10000, 10}, {21100, 20000, 10}});
   CHECK(model.reference(11000) == 10000);
@@ -113,7 +113,7 @@ TEST_CASE("steady drift over many epochs is one line") {
   CHECK(model.offsets()[0].deviation == Approx(std::hypot(28.87, 45.99)).epsilon(0.001));
 }
 
-TEST_CASE("a measurement that knows little counts little") {
+TEST_CASE("an uncertain measurement has little weight") {
   // On the line y = 0, but for one that is 900 off and says that it may be 1000 off.
   std::vector<ClockSample> samples;
   for (uint64_t i = 0; i < 5; ++i) samples.push_back({i * 1000000, i * 1000000, 10});
@@ -154,7 +154,7 @@ TEST_CASE("bending drift is followed from epoch to epoch") {
   const auto error = static_cast<int64_t>(without.reference(own(50 * kSecond)) - 50 * kSecond);
   CHECK(std::abs(error) <= 1);
 
-  // So is the last one, which the two before it speak for; and both when both are bad.
+  // So is the last one, by extrapolation of the two before it; and both if both are bad.
   samples[6].parent -= 4000;
   samples[6].deviation = 9000;
   const ClockModel shorter({}, samples);

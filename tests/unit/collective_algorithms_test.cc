@@ -1,4 +1,4 @@
-// What the algorithms cost: by hand for a few, and for all of them against a simulation of their
+// Costs of the algorithms: by hand for a few, and for all of them against a simulation of their
 // messages, member by member, on a machine where a message of n bytes takes L + n/B.
 
 #include "models/collective/collective_algorithms.h"
@@ -32,7 +32,7 @@ const RoundCost kCost{move, gap, [](double n) { return 7 + n; }, combine,
 
 double seconds(Op op, AlgorithmChoice choice, int p, double n) {
   return algorithm_seconds(op, choice, p, n, kCost, [](Op part, double bytes) {
-    // Not a price, but tells the parts and their sizes apart.
+    // Not a price, but a value that distinguishes the parts and their sizes.
     return 1000.0 * (static_cast<int>(part) + 1) + bytes;
   });
 }
@@ -52,7 +52,7 @@ class Schedule {
   void receive(int at, int from, double bytes, bool reduces = false) {
     members_[at].steps.push_back({Step::kReceive, from, bytes, reduces});
   }
-  /// Nobody begins what follows before all have done what was before.
+  /// No member begins the next operation before all have finished the previous one.
   void round() {
     for (Member& member : members_) member.steps.push_back({Step::kRound, 0, 0, false});
   }
@@ -299,7 +299,7 @@ void rabenseifner(Schedule& s, int p, double n, bool to_all) {
   if (to_all) unfold(s, p, n);
 }
 
-/// Reduce-scatter of p blocks; who works for a folded member keeps two.
+/// Reduce-scatter of p blocks; a member that represents a folded one keeps two.
 void recursive_halving(Schedule& s, int p, double b) {
   const int power = below(p);
   const int extra = p - power;
@@ -536,7 +536,7 @@ TEST_CASE("a few by hand") {
   CHECK(seconds(Op::kAlltoall, {A::kBruck}, 5, 10) == 140 + 140 + 120);
   // 33 messages of MPICH's scattered all-to-all: 32 at once, then one.
   CHECK(seconds(Op::kAlltoall, {A::kScattered}, 34, 0) == 31 * 30 + 100 + 100);
-  // Those made of other operations, as the numbers of seconds() show them.
+  // Operations composed of others, as the numbers of seconds() show.
   const auto part = [](Op op, double n) { return 1000.0 * (static_cast<int>(op) + 1) + n; };
   CHECK(seconds(Op::kAllreduce, {A::kReduceBcast}, 4, 8) ==
         part(Op::kReduce, 8) + part(Op::kBcast, 8));
@@ -546,7 +546,7 @@ TEST_CASE("a few by hand") {
         part(Op::kReduce, 32) + part(Op::kScatter, 8));
 }
 
-TEST_CASE("members that wait for nobody leave when their own messages are sent") {
+TEST_CASE("members without waits leave when their own messages are sent") {
   // A message of n bytes holds its sender up for 7 + n.
   const auto root = [](Op op, AlgorithmChoice choice, int p, double n) {
     return departure_seconds(op, choice, p, n, true, kCost);

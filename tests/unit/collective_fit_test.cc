@@ -64,7 +64,7 @@ TEST_CASE("a formula is cut where the algorithm changes") {
   }
 }
 
-TEST_CASE("one formula stays one", "[many_seeds]") {
+TEST_CASE("a single formula is not split", "[many_seeds]") {
   int cuts = 0;
   for (unsigned seed = 1; seed <= 10; ++seed) {
     const auto line = [](double p, double d) { return 1e-6 + 2e-6 * p + 1e-9 * d; };
@@ -91,7 +91,7 @@ TEST_CASE("sigmas of launches, and without them") {
   CHECK(samples[4].sigma == Approx(100 * kLeastSigma));
 }
 
-TEST_CASE("what is known of too few processes does not get into a platform") {
+TEST_CASE("measurements of too few processes are not written to a platform") {
   MeasuredCollectives measured;
   measured.times[CollectiveOp::kAllreduce] = times_of(truth, 1, 0, 1, kProcesses);
   measured.times[CollectiveOp::kBcast] = times_of(truth, 1, 0, 1, {2});
@@ -133,7 +133,7 @@ TEST_CASE("collectives of a machine that does other things still give a platform
     platform.level(Level::kNode) = LevelModel();
     platform.level(Level::kNode)->transfer = TransferCurve::hockney(1e-6, 1e9);
     REQUIRE_NOTHROW(add_collectives(platform, fit_collectives(measured), measured));
-    // What is written can be read again, and no time is negative.
+    // Written files can be read again, and no time is negative.
     const Platform read = parse_platform(format_platform(platform), "busy.toml");
     const auto flat = [](double) { return 1e-6; };
     const RoundCost unused{flat, flat, flat, flat, flat};
@@ -144,7 +144,7 @@ TEST_CASE("collectives of a machine that does other things still give a platform
   }
 }
 
-TEST_CASE("two numbers of processes do not tell how time grows") {
+TEST_CASE("two numbers of processes do not determine the growth of times") {
   // With p = 2 and 4, 1, log p, p and p^2 describe the same times; p is taken.
   const auto line = [](double p, double d) { return 1e-6 * p + 1e-9 * d; };
   const CollectiveFit fit = fit_collective(times_of(line, 1, 0, 1, {2, 4}));

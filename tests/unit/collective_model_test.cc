@@ -157,7 +157,7 @@ TEST_CASE("MPICH's choice at the borders of its rules") {
   CHECK(mpich(Op::kBarrier, 8, 0) == "dissemination");
 }
 
-TEST_CASE("presets only choose what an operation knows") {
+TEST_CASE("presets choose only algorithms that the operation supports") {
   for (int i = 0; i <= static_cast<int>(Op::kDestroyHandle); ++i) {
     const auto op = static_cast<Op>(i);
     const std::vector<Algorithm> known = algorithms_of(op);
@@ -255,7 +255,7 @@ TEST_CASE("formulas in p and d") {
   CHECK(line(7, 0) == Approx(2e-6));
 }
 
-TEST_CASE("what is written about collectives reads back the same") {
+TEST_CASE("written collectives are read back unchanged") {
   const std::string text = kHead + R"(
     [collectives]
     model = "algorithm"
@@ -280,7 +280,7 @@ TEST_CASE("what is written about collectives reads back the same") {
   CHECK(again.collectives.of(Op::kBarrier).formula[0].d_log_p == Approx(2e-9));
 }
 
-TEST_CASE("what a platform file says wrong about collectives is named with its line") {
+TEST_CASE("errors about collectives in a platform file are reported with their line") {
   CHECK(complaint("[collectives.scan]\nalgorithm = \"ring\"") ==
         "cluster.toml:5: 'scan' has no algorithm 'ring'; use one of 'linear', "
         "'recursive_doubling'");

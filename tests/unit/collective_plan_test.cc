@@ -4,7 +4,7 @@
 
 using namespace rubato;
 
-TEST_CASE("numbers of processes tell log p from p") {
+TEST_CASE("the measured numbers of processes distinguish log p from p") {
   CHECK(process_counts(1).empty());
   CHECK(process_counts(2) == std::vector<int>{2});
   CHECK(process_counts(3) == std::vector<int>{2, 3});
@@ -13,7 +13,7 @@ TEST_CASE("numbers of processes tell log p from p") {
   CHECK(process_counts(16) == std::vector<int>{2, 3, 4, 6, 8, 12, 16});
 }
 
-TEST_CASE("payloads are whole doubles, and no larger than asked for") {
+TEST_CASE("payloads are whole doubles, and at most the requested size") {
   CHECK(collective_lengths(1 << 20, true) == std::vector<size_t>{8, 64, 512, 4096, 32768, 262144});
   CHECK(collective_lengths(1024, false) == std::vector<size_t>{8, 32, 128, 512});
   CHECK(collective_lengths(1 << 30, false).back() == 1 << 19);
@@ -25,7 +25,7 @@ TEST_CASE("small communicators reach across nodes") {
   CHECK(across_nodes({0, 0, 0}) == std::vector<int>{0, 1, 2});
 }
 
-TEST_CASE("from where on members hold each other") {
+TEST_CASE("the size from which members synchronise") {
   const auto from = [](size_t limit) { return [limit](size_t bytes) { return bytes >= limit; }; };
   CHECK(find_held_from(from(1000), 1, 1 << 20) == 1000u);
   CHECK(find_held_from(from(1024), 1, 1 << 20) == 1024u);

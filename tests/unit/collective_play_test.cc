@@ -68,7 +68,8 @@ void check_both(const std::string& text, const std::string& collective, const En
 }  // namespace
 
 // As SimGrid's SMPI has it, but for late receivers: there the request has come already.
-TEST_CASE("a message with a handshake holds its sender: the children of a tree come in turn") {
+TEST_CASE(
+    "a message with a handshake blocks its sender: the children of a tree are served in turn") {
   // 100 B: 400. From 0 to 2 at 400, then to 1 and from 2 to 3 at 800.
   const std::array<std::string, 4> calls = {"bcast root 0 400B 100B", "bcast root 0 0B 100B",
                                             "bcast root 0 0B 100B", "bcast root 0 0B 100B"};
@@ -115,7 +116,8 @@ TEST_CASE("recursive doubling: the late member leaves with what the others have 
 // Rank 0 hands over to 1, which exchanges with 2 and sends the result back. Rank 0 comes at 1000:
 // there at 1 at 1108, which has had 2's message since 108; at 2, and back at 0, at 1216.
 TEST_CASE(
-    "recursive doubling: beyond a power of two the first pairs fold, and the odd ones go on") {
+    "recursive doubling: beyond a power of two the first pairs fold, and their odd ranks "
+    "continue") {
   check(ends(R"(
     nodes 0 1 2
     0: 0 local MPI_Comm_rank
@@ -129,13 +131,13 @@ TEST_CASE(
 
 TEST_CASE("bcast: each member leaves when its copy arrives") {
   // Binomial from 0: to 2 and 1, from 2 to 3. Rank 2 comes at 500, its message was there at 108; it
-  // passes it on: rank 3 at 608. Rank 1 at 108. No gap, so that nobody waits for a port.
+  // passes it on: rank 3 at 608. Rank 1 at 108. No gap, so there are no waits for ports.
   const std::array<std::string, 4> calls = {"bcast root 0 32B 8B", "bcast root 0 0B 8B",
                                             "bcast root 0 0B 8B", "bcast root 0 0B 8B"};
   check(ends(four({0, 0, 500, 0}, calls), algorithms("bcast=binomial")), {0, 108, 500, 608});
 }
 
-TEST_CASE("reduce: an inner member leaves behind its children, the others at once") {
+TEST_CASE("reduce: an inner member leaves after its children, the others at once") {
   // Binomial to 0: 1 and 3 send, 2 receives from 3 and sends to 0. Rank 3 comes at 700, its message
   // is at 2 at 808; rank 2 leaves then, and rank 0 has its message at 916.
   const std::array<std::string, 4> calls = {"reduce root 0 8B 32B", "reduce root 0 8B 0B",
@@ -143,10 +145,10 @@ TEST_CASE("reduce: an inner member leaves behind its children, the others at onc
   check(ends(four({0, 5, 10, 700}, calls), algorithms("reduce=binomial")), {916, 5, 808, 700});
 }
 
-// Rank 3 sends to 2 behind the bcast, and 2 receives that before it. A binomial tree hands rank 3's
-// copy on by 2, which never comes; from the root alone it is there at 108, and rank 2 goes on with
-// rank 3's message at 216.
-TEST_CASE("a tree that a program cannot stand is stuck in its own scenario alone") {
+// Rank 3 sends to 2 after the bcast, and 2 receives that before it. A binomial tree forwards rank
+// 3's copy through 2, which never comes; directly from the root it arrives at 108, and rank 2
+// continues with rank 3's message at 216.
+TEST_CASE("a tree that deadlocks the program affects only its own scenario") {
   const auto source = parse_text_trace(R"(
     nodes 0 1 2 3
     0: 0..9 bcast root 0 32B 8B
@@ -165,7 +167,7 @@ TEST_CASE("a tree that a program cannot stand is stuck in its own scenario alone
   CHECK(results.scenarios[1].deadlock != "");
 }
 
-TEST_CASE("a started collective goes on while its members do") {
+TEST_CASE("a started collective progresses while its members compute") {
   // As recursive doubling above; rank 0 waits from 1150 on, and its last message comes at 1216.
   std::string text = "nodes 0 1 2 3\n";
   const int starts[] = {0, 0, 0, 1000}, waits[] = {1150, 0, 2000, 1000};
@@ -178,7 +180,7 @@ TEST_CASE("a started collective goes on while its members do") {
   check(ends(text, algorithms("allreduce=recursive_doubling")), {1216, 1108, 2000, 1000});
 }
 
-TEST_CASE("an Alltoallv sends its parts, and none to oneself") {
+TEST_CASE("an Alltoallv sends its parts, except the own one") {
   const std::string both =
       "nodes 0 1\n0: 0..9 alltoallv 1000B 1000B parts 0B 1000B\n"
       "1: 0..9 alltoallv 1000B 1000B parts 1000B 0B\n";
@@ -194,7 +196,7 @@ TEST_CASE("an Alltoallv sends its parts, and none to oneself") {
 // Links of 1 B/ns. All send at 0: three flows out of each node and three into each share a link, so
 // those of 8 B are there at 100 + 24. Into rank 2 go 8 + 8 + 1000 B: 100 + 1016. Rank 0 comes first
 // in the order of the replay, and has nothing long to send.
-TEST_CASE("on a shared network each sender of an Alltoallv says what it sends") {
+TEST_CASE("on a shared network each sender of an Alltoallv determines the sizes it sends") {
   const std::array<std::string, 4> calls = {
       "alltoallv 24B 24B parts 0B 8B 8B 8B", "alltoallv 1016B 24B parts 8B 0B 1000B 8B",
       "alltoallv 24B 1016B parts 8B 8B 0B 8B", "alltoallv 24B 24B parts 8B 8B 8B 0B"};
@@ -214,7 +216,7 @@ TEST_CASE("the root of a Scatterv or Gatherv has a message for each part") {
   check(ends(four({0, 0, 0, 0}, gatherv), algorithms("gatherv=linear")), {1100, 0, 0, 0});
 }
 
-TEST_CASE("an Allgatherv on a ring hands on parts of their own lengths") {
+TEST_CASE("an Allgatherv on a ring forwards parts of different lengths") {
   // Rank 0 gives 1000 B, the others 8 B. Its part is at 1 at 1100, at 2 at 2200, at 3 at 3300. Rank
   // 0 gets 8 B three times, each at 3 before: 108, 216, 324.
   const std::array<std::string, 4> calls = {"allgatherv 4000B 1024B", "allgatherv 32B 1024B",

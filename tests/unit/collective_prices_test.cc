@@ -1,5 +1,5 @@
-// What the replay charges for collectives whose price a platform file gives as a formula, or as
-// nothing: every operation, blocking, started and persistent. Times in ns.
+// Replayed cost of collectives priced by a formula of the platform file, or free: every operation,
+// blocking, nonblocking and persistent. Times in ns.
 
 #include <catch2/catch.hpp>
 #include <sstream>
@@ -59,7 +59,7 @@ std::string program(CollectiveOp op, const std::string& form, const double* ente
 /// When a rank is done, where a collective takes nothing from the last one that it waits for on.
 double done(CollectiveOp op, int rank) {
   switch (synchronisation(op)) {
-    case Synchronisation::kOneToAll:  // nobody has anything to do behind it
+    case Synchronisation::kOneToAll:  // no rank does anything after it
       return rank == kRoot ? kEnters[rank] : std::max(kEnters[rank], kEnters[kRoot]);
     case Synchronisation::kAllToOne:
       return rank == kRoot ? kEnters[3] : kEnters[rank];
@@ -73,12 +73,13 @@ double done(CollectiveOp op, int rank) {
 
 }  // namespace
 
-TEST_CASE("every collective costs what the formula of its platform says, in every form") {
+TEST_CASE("every collective is priced by the formula of its platform, in every form") {
   for (int number = 0; number < kCollectiveOps; ++number) {
     const auto op = static_cast<CollectiveOp>(number);
     for (const char* form : {"blocking", "started", "persistent"}) {
       INFO(form << ' ' << name_of(op));
-      // Who enters together: the last one is done after the price, no other one later.
+      // For simultaneous enters: the last member is done after the price, and no other member
+      // later.
       const auto together = parse_text_trace(program(op, form, kTogether));
       const Results priced = run_replay(*together, {machine(op, "analytic")}, {});
       CHECK(priced.trace.kept.empty());

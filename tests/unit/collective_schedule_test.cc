@@ -21,8 +21,8 @@ bool is_composite(Algorithm algorithm) {
          algorithm == Algorithm::kReduceScatter;
 }
 
-/// Whose data each member has in the end: a message carries all that its sender had before its
-/// step.
+/// The members whose data each member has at the end: a message carries all that its sender had
+/// before its step.
 std::vector<std::vector<bool>> spread_of(const std::vector<ScheduledMessage>& schedule, int p) {
   std::vector<std::vector<bool>> has(p, std::vector<bool>(p));
   for (int member = 0; member < p; ++member) has[member][member] = true;
@@ -142,7 +142,7 @@ TEST_CASE("segments follow each other down a chain") {
 }
 
 // A reduction of 5 members to member 0 and a broadcast behind it: the steps do not overlap.
-TEST_CASE("an operation made of others is their messages one behind the other") {
+TEST_CASE("a composed operation has the messages of its parts in sequence") {
   CollectiveModel model;
   model.of(CollectiveOp::kAllreduce).rules = {{2, 0, {Algorithm::kReduceBcast, 0}}};
   model.of(CollectiveOp::kReduce).rules = {{2, 0, {Algorithm::kLinear, 0}}};

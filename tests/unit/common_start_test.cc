@@ -1,4 +1,5 @@
-// Ranks that left MPI_Init apart begin together on another machine. One tick is one nanosecond.
+// Ranks that left MPI_Init at different times begin together on another machine. One tick is one
+// nanosecond.
 
 #include <otf2/otf2.h>
 
@@ -26,7 +27,9 @@ const char* const kApart = R"(
 }  // namespace
 
 // Both begin at 40 and are done at 50. The recording lasts from 10 to 60.
-TEST_CASE("ranks that left MPI_Init apart begin together in a model, and as recorded on measured") {
+TEST_CASE(
+    "ranks that left MPI_Init at different times begin together in a model, and as recorded "
+    "on measured") {
   ReplayOptions options;
   options.verify = true;
   const Results results =
@@ -44,8 +47,8 @@ TEST_CASE("ranks that left MPI_Init apart begin together in a model, and as reco
   CHECK(results.scenarios[3].ranks[0].start == Approx(10e-9));
 }
 
-// What a scenario does to compute does not touch what was before: both leave MPI_Init at 1040 and
-// compute 10 / 2.
+// A scenario does not change compute before MPI_Init: both leave MPI_Init at 1040 and compute 10 /
+// 2.
 TEST_CASE("a faster processor begins them together, too") {
   const char* const text = R"(
     0: 0..0 local MPI_Comm_rank
@@ -89,9 +92,9 @@ TEST_CASE("threads begin as much later as their rank") {
   CHECK(results.scenarios[0].ranks[1].end == Approx(50e-9));
 }
 
-// The same as kApart: 40 apart if MPI_Init is on record as collective, else as recorded, from 10
-// to 50.
-TEST_CASE("an archive has to say that MPI_Init is collective") {
+// The same as kApart: 40 apart if MPI_Init is recorded as collective, else as recorded, from 10 to
+// 50.
+TEST_CASE("MPI_Init is collective only if the archive says so") {
   for (const bool says_so : {true, false}) {
     Otf2Archive what = Otf2Archive::of_ranks(2);
     what.events = [says_so](OTF2_EvtWriter* writer, const MadeLocation& location) {

@@ -107,7 +107,7 @@ TEST_CASE("ties show no more than launches can") {
   const ComparedFiles both{"a.csv", "b.csv", "seconds_min", compare(a, b)};
   const std::string alike = comparison_text(both, true, 200);
   CHECK(alike.find("B is faster in 0 and slower in 0 of 1 cells") != std::string::npos);
-  CHECK(alike.find("Most in") == std::string::npos);
+  CHECK(alike.find("Largest difference") == std::string::npos);
 }
 
 TEST_CASE("cells keep the order of the first side; those without a partner are counted") {
@@ -144,9 +144,10 @@ TEST_CASE("the reports of a comparison") {
         "p_b_faster,significance\n"
         "node pingpong,1024,4,4,1.0025e-06,2.0025e-06,1.99751,0,0.0285714,0.0142857,1,*\n");
   const std::string text = comparison_text(files, true, 200);
-  CHECK(text.starts_with("B is faster in 0 and slower in 1 of 1 cells, at 0.05"));
-  CHECK(text.find("The middle B / A is 1.998.\nMost in node pingpong, 1.00 KiB: A ") !=
-        std::string::npos);
+  CHECK(
+      text.starts_with("B is faster in 0 and slower in 1 of 1 cells, at significance level 0.05"));
+  CHECK(text.find("The median B / A is 1.998.\n"
+                  "Largest difference: node pingpong, 1.00 KiB: A ") != std::string::npos);
   CHECK(text.find(", B / A 1.998, p 0.0286.\n") != std::string::npos);
   CHECK(text.find("too few") == std::string::npos);
   CHECK(text.find("1.998  0.0286       *         *\n") != std::string::npos);
@@ -155,13 +156,13 @@ TEST_CASE("the reports of a comparison") {
   const ComparedFiles single{"a.csv", "b.csv", "seconds_min", compare({a[0]}, {b[0]})};
   // Without the table: the notes, and where it is.
   const std::string brief = comparison_text(files, false, 200);
-  CHECK(text.starts_with(brief.substr(0, brief.find("Each cell"))));
-  CHECK(brief.ends_with("Each cell: --all, --csv, --html.\n"));
+  CHECK(text.starts_with(brief.substr(0, brief.find("For all cells"))));
+  CHECK(brief.ends_with("For all cells: --all, --csv, --html.\n"));
   CHECK(std::count(brief.begin(), brief.end(), '\n') == 4);
 
   const std::string text_of_one = comparison_text(single, true, 200);
   CHECK(text_of_one.find("All cells have too few launches") != std::string::npos);
-  CHECK(text_of_one.find("the least two-sided p of 1 against 1 is 1.00") != std::string::npos);
+  CHECK(text_of_one.find("the smallest possible p of 1 against 1 is 1.00") != std::string::npos);
   CHECK(text_of_one.find("B is") == text_of_one.find("B is b.csv"));
 
   // A length that three launches of A have, and all of B: 2 of (7 choose 3) = 35, p = 0.0571. It
@@ -177,8 +178,8 @@ TEST_CASE("the reports of a comparison") {
   CHECK(mixed.comparison.with_too_few(0.05) == 1);
   const std::string both = comparison_text(mixed, true, 200);
   CHECK(both.find("slower in 1 of 1 cells") != std::string::npos);
-  CHECK(both.find("1 further cell (-) has too few launches to show a difference both ways: the "
-                  "least two-sided p of 3 against 4 is 0.06.") != std::string::npos);
+  CHECK(both.find("1 further cell (-) has too few launches for a two-sided test: the smallest "
+                  "possible p of 3 against 4 is 0.06.") != std::string::npos);
   CHECK(both.find("0.0571       -         *\n") != std::string::npos);
   CHECK(both.find(", - too few launches\n") != std::string::npos);
   CHECK(comparison_json(mixed).find("\"with_too_few_launches\": 1,") != std::string::npos);

@@ -1,4 +1,4 @@
-// Links that others load all the time, worked out by hand. One tick is one nanosecond, links take
+// Links with a constant background load, worked out by hand. One tick is one nanosecond, links take
 // one byte a tick, and between nodes T(n) = 100 + n.
 
 #include <catch2/catch.hpp>
@@ -29,13 +29,13 @@ TEST_CASE("a flow over links that are loaded to a half") {
         Approx(0.5 + 1000.0 / 2100).margin(1e-4));
   CHECK(links_to_json(result)["kinds"][0]["load"] == 0.5);
   CHECK(links_line(result) ==
-        "Hottest links on " + result.name +
+        "Busiest links on " + result.name +
             ": node 0 out 98 % busy, node 1 in 98 % (constant load: node 50 %); 1 of 1 flows were "
             "slowed down, by 1.000 µs on average.");
 }
 
 // Flows go at one byte a tick at most, and 2 GB/s less 50 % is no less.
-TEST_CASE("a load that leaves enough changes nothing") {
+TEST_CASE("a load that leaves enough bandwidth has no effect") {
   const Scenario scenario = contended(kCrossbar + "link_bandwidth = \"2GB/s\"\nload = 0.5");
   const ScenarioResult result = one_message(scenario);
   check_ends(result, {0, 1100});

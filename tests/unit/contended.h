@@ -1,4 +1,4 @@
-// Machines on which transfers take room from each other, for times worked out by hand.
+// Machines with contention between transfers, for times worked out by hand.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace rubato {
 
 /// Between nodes T(n) = 100 + n ns, within one 10 + n; no overheads, no gap; async from 5000 bytes
-/// on. `contention` is what stands under [contention].
+/// on. `contention` is the content of [contention].
 inline Scenario contended(const std::string& contention) {
   Scenario scenario;
   scenario.name = contention;

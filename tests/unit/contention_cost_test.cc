@@ -1,5 +1,5 @@
-// What contention costs runs and calls, worked out by hand. One tick is one nanosecond, links take
-// one byte a tick, and a message alone has a latency of 100.
+// Costs of contention for runs and calls, worked out by hand. One tick is one nanosecond, links
+// take one byte a tick, and a message alone has a latency of 100.
 
 #include "replay/run/contention_cost.h"
 #include "replay/run/driver.h"
@@ -49,8 +49,8 @@ TEST_CASE("contention of an incast of two") {
   CHECK(contention_to_json(results.calls, result)["calls"].size() == 1);
 }
 
-// A link of half a byte a tick is slow for one flow alone, too: 100 + 2000, and nobody in its way.
-// Two of them take 100 + 4000, of which 2000 are contention.
+// A link of half a byte per tick is slow for a single flow, too: 100 + 2000 without contention. Two
+// flows take 100 + 4000, including 2000 of contention.
 TEST_CASE("a slow link is no contention") {
   const Scenario slow = contended("model = \"crossbar\"\nlink_bandwidth = \"0.5GB/s\"");
   const Results one = costs(traffic(2, {{1, 0, 1000}}), {slow});
@@ -62,20 +62,20 @@ TEST_CASE("a slow link is no contention") {
 }
 
 // A crossbar without a bandwidth has latencies and nothing that is shared.
-TEST_CASE("contention is not asked for where nothing is shared") {
+TEST_CASE("contention is not computed without shared links") {
   const Results results = costs(traffic(2, {{1, 0, 1000}}), {contended("model = \"crossbar\"")});
   CHECK(!results.scenarios[0].contention);
 }
 
-// Into different nodes: nothing is shared. Nothing is told of machines without contention.
-TEST_CASE("contention that costs nothing, and none") {
+// Into different nodes: nothing is shared. Machines without contention have no line.
+TEST_CASE("contention without cost, and no contention") {
   const Results free =
       costs(traffic(4, {{0, 2, 1000}, {1, 3, 1000}}),
             {on_network("model = \"crossbar\""), contended(""), parse_scenario("perfect")});
   REQUIRE(free.scenarios.size() == 3);
   CHECK(free.scenarios[0].contention->elapsed_alone == free.scenarios[0].elapsed);
   CHECK(contention_line(free, free.scenarios[0]) ==
-        "Contention on " + free.scenarios[0].name + " costs nothing.");
+        "Contention on " + free.scenarios[0].name + " has no effect.");
   CHECK(!free.scenarios[1].contention);
   CHECK(!free.scenarios[2].contention);
 }

@@ -1,4 +1,4 @@
-// Messages that take room from each other, worked out by hand. One tick is one nanosecond.
+// Contention between messages, worked out by hand. One tick is one nanosecond.
 
 #include <catch2/catch.hpp>
 
@@ -48,7 +48,7 @@ TEST_CASE("degradation: two live requests on a node, several ratios at once") {
 // one 10 + 6 n, DR = 2. The file that says so, switched on, gives those times back: three round
 // trips of 1000 bytes take 6 * 1600 and 6 * 6010. (One pair alone takes 100 + 0.75 n then, and 10 +
 // 2 n: that is what MPInside's form says of LR = 1.)
-TEST_CASE("degradation: what calibration measured of several pairs comes back from the replay") {
+TEST_CASE("degradation: the replay reproduces calibrated times of several pairs") {
   const auto replayed = [](Level level, int pairs, double loaded, const std::string& nodes) {
     const double latency = level == Level::kNode ? 10e-9 : 100e-9;
     const Scenario quiet = contended("");
@@ -82,7 +82,7 @@ TEST_CASE("degradation: what calibration measured of several pairs comes back fr
 // its data (1100 - 100) / 2 = 500 bytes are through by then. From there on LR = 2: the other 500
 // take 500 * 2 * 2 = 2000, until 3100. The second: latency until 1200, (3100 - 1200) / 4 = 475
 // bytes until the first has arrived, 525 alone at 2 ns each: 3100 + 1050 = 4150.
-TEST_CASE("degradation: live requests count as long as they live") {
+TEST_CASE("degradation: requests count while they are live") {
   check(ends(pairs(1100), degraded(2)), {0, 1100, 3100, 4150});
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("degradation: of the two nodes of a message the one with more live req
 // 10000 bytes by async: the request is there at 100, the receive is posted at 300. T - L = 10000 is
 // what the data takes, so there is nothing left for an answer: 300 + 10000 * 3. The sender leaves
 // with it.
-TEST_CASE("degradation: the handshake knows nothing of the load") {
+TEST_CASE("degradation: the handshake is not affected by load") {
   check(ends(R"(
     nodes 0 1
     0: 0..0 send 1 10000B
@@ -116,10 +116,10 @@ TEST_CASE("degradation: the handshake knows nothing of the load") {
         {30300, 30300});
 }
 
-// The same where T(n) = 300 + n from 5000 bytes on: it holds three trips of 100, of which only the
-// request is over when the receive is posted. So 300 + 100 + 100 + 10000 * 3 by degradation; and
-// with one link out of the node, which the data keeps from 400 on for 10000, a second one is there
-// at 10400 + 100 + 10000.
+// The same where T(n) = 300 + n from 5000 bytes on, which includes three trips of 100; only the
+// request has arrived when the receive is posted. So 300 + 100 + 100 + 10000 * 3 by degradation;
+// and with one link out of the node, which the data keeps from 400 on for 10000, a second one is
+// there at 10400 + 100 + 10000.
 TEST_CASE("contention: the trips of a handshake are latency, all three") {
   const auto with_trips = [](Scenario scenario) {
     LevelModel& network = *scenario.platform.level(Level::kNetwork);
@@ -176,7 +176,7 @@ TEST_CASE("buses: as many as there are messages are as good as any") {
 // Ranks 0, 1, 2 on nodes of their own, all to node 3. One link into it: they come in the order of
 // their starts, 0 at 20, 2 at 10, 1 at 10: rank 1 before 2. So 1 has it from 10 to 1010, 2 from
 // 1010, 0 from 2010: there at 1110, 2110 and 3110.
-TEST_CASE("buses: first come, first served, of those that came at once the lower rank") {
+TEST_CASE("buses: first come, first served; simultaneous messages by rank") {
   check(ends(R"(
     nodes 0 1 2 3 3 3
     0: 0..0 local MPI_Comm_rank
@@ -195,9 +195,9 @@ TEST_CASE("buses: first come, first served, of those that came at once the lower
 
 // One link out of node 0 and one into node 2. At 0 rank 0 (node 0) sends to node 1, rank 1 (node 0)
 // to node 2: it waits for the link out until 1000. At 500 rank 2 (node 1) sends to node 2: the link
-// into it is free, but rank 1 came before: from 1000 to 2000 it is his, so rank 2's message is
-// there at 2000 + 1100.
-TEST_CASE("buses: nobody passes one that came before and waits for the same link") {
+// into it is free, but rank 1 came before: from 1000 to 2000 rank 1 has it, so rank 2's message
+// arrives at 2000 + 1100.
+TEST_CASE("buses: no message overtakes an earlier one that waits for the same link") {
   check(ends(R"(
     nodes 0 0 1 1 2 2
     0: 0..0 send 3 1000B
@@ -213,8 +213,8 @@ TEST_CASE("buses: nobody passes one that came before and waits for the same link
 }
 
 // One link out of node 0, two buses. Rank 1 waits for rank 0's link until 1000; the second bus is
-// not kept for it, so that rank 4's message, which needs other links, goes at once.
-TEST_CASE("buses: who waits for a link keeps no bus") {
+// not reserved for it, so rank 4's message, which needs other links, flows at once.
+TEST_CASE("buses: a message that waits for a link holds no bus") {
   check(ends(R"(
     nodes 0 0 1 2 3 4
     0: 0..0 send 2 1000B
@@ -246,9 +246,9 @@ TEST_CASE("buses: more of them never make it later") {
 }
 
 // In the order of time the data of a rendezvous takes the port when it flows. T = 100 + n, g = n.
-// Three receives are posted at 1 ms, when the requests lie there; the answers take 100, then 100000
-// bytes are through the port every 100000: there after 1.1, 1.2 and 1.3 ms, with the last of which
-// the sender leaves. Its 8 bytes to rank 4 find the port free at 0. Without that order all take the
+// Three receives are posted at 1 ms, after the requests arrived; the answers take 100, then 100000
+// bytes pass the port every 100000: they arrive after 1.1, 1.2 and 1.3 ms, and the sender leaves
+// with the last. Its 8 bytes to rank 4 find the port free at 0. Without that order all take the
 // port with their sends, from 0 to 300000: there at 1.1 ms, but the 8 bytes at 300108.
 TEST_CASE("the data of a rendezvous takes the port when it flows") {
   const char* text = R"(
@@ -276,8 +276,8 @@ TEST_CASE("the data of a rendezvous takes the port when it flows") {
 
 TEST_CASE("a push that waits for its port was not under way before") {
   // o_s = 200, L = 0, o_r = 300, T = g = n ns, all pushed. Rank 0 sends 2000 bytes each to ranks 1
-  // and 2, who wait: requests at 200 and 400, answered then, which can be seen at 700 and 900.
-  // Rank 0 waits since 400. There is a bus for everybody: only ports are in the way.
+  // and 2, which wait: requests at 200 and 400, answered at once; the answers can be seen at 700
+  // and 900. Rank 0 waits from 400 on. There are enough buses: only ports are contended.
   const Scenario scenario = slow_processors(
       "[ { from = \"0B\", latency = \"0ns\", bandwidth = \"1GB/s\" } ]\n"
       "[contention]\nmodel = \"buses\"\nlevels = [\"node\"]\nnetwork = 9\n");
@@ -291,13 +291,13 @@ TEST_CASE("a push that waits for its port was not under way before") {
     2: 0..0 recv 0 2000B
     2: 0 end
   )";
-  // The first is under way since 400, when the sender came to wait: there at 2400. It is on record
+  // The first is under way since 400, when the sender came to wait: there at 2400. It is recorded
   // at the port from 700 to 2700. Then the second flows, until 4700. + 300 for the receivers.
   check(ends(text, scenario), {4700, 2700, 5000});
 }
 
 // Two broadcasts of 1000 bytes between the same two nodes at once: two live requests on each node,
-// so 100 + 1000 * 2 = 2100 instead of 100 + 1000. Their roots, 0 and 1, wait for nobody.
+// so 100 + 1000 * 2 = 2100 instead of 100 + 1000. Their roots, 0 and 1, do not wait.
 TEST_CASE("broadcasts slow each other down") {
   const std::string text = R"(
     nodes 0 0 1 1
@@ -346,7 +346,7 @@ TEST_CASE("messages of an allreduce wait for a bus") {
 
 // Down a chain of four nodes one message flows at a time, so each takes 1100 with any of the
 // models. Rank 3 comes late, at 4000, and takes what is there: without overheads that is no time.
-TEST_CASE("collectives with nothing in their way take as long as without contention") {
+TEST_CASE("collectives on free links take as long as without contention") {
   const std::string text = R"(
     nodes 0 1 2 3
     0: 0..10 bcast root 0 1000B 1000B
@@ -360,9 +360,9 @@ TEST_CASE("collectives with nothing in their way take as long as without content
   CHECK(alone == ends(text, contended("model = \"degradation\"" + chain)));
 }
 
-// Rank 0 gathers before it sends, but rank 1 receives first: records are missing. Somebody is let
-// go, and what the other does later begins nothing for those that have left.
-TEST_CASE("a collective that was let go has no messages") {
+// Rank 0 gathers before it sends, but rank 1 receives first: records are missing. The replay
+// releases one rank, and later calls of the other start nothing for members that have left.
+TEST_CASE("an abandoned collective has no messages") {
   for (const char* op : {"gather", "bcast"}) {
     const std::string root = std::string(op) == "gather" ? "0" : "1";
     const std::string all = std::string(op) + " root " + root + " 1000B 1000B\n";
@@ -372,7 +372,7 @@ TEST_CASE("a collective that was let go has no messages") {
   }
 }
 
-// The root's 8 bytes are below the limit, so it begins; the others, with 4 kB on record, wait for
+// The root's 8 bytes are below the limit, so it begins; the others, with recorded 4 kB, wait for
 // all.
 TEST_CASE("a collective begins once, whatever its members think of its size") {
   const std::string limit = "\n[collectives.scatterv]\nsync_limit = \"1kB\"\n";
@@ -392,7 +392,7 @@ TEST_CASE("nodes of text traces have any numbers") {
   check(ends(text, degraded(1)), {0, 1100});
 }
 
-TEST_CASE("what is wrong with [contention] is said in one line") {
+TEST_CASE("errors in [contention] are reported in one line") {
   check_refused("out = 1", "[contention] lacks 'model'");
   check_refused("model = \"busses\"", "contention.model 'busses' is not known");
   check_refused("model = \"buses\"\nout = 0", "contention.out must be a whole number above 0");
@@ -465,7 +465,7 @@ TEST_CASE("fitting the degradation ratio finds a planted one") {
 }
 
 // The run took 950, but the latency of 100 and the compute of 900 alone take 1000.
-TEST_CASE("fitting the degradation ratio says when none will do") {
+TEST_CASE("fitting the degradation ratio reports when no ratio fits") {
   const auto source = parse_text_trace(R"(
     nodes 0 1
     0: 0..0 send 1 1000B

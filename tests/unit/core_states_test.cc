@@ -7,14 +7,14 @@
 
 using namespace rubato;
 
-TEST_CASE("cores that are alike are named together") {
+TEST_CASE("identical cores are reported together") {
   CHECK(text_by_core({"a", "a", "b", "", "b"}) == "0-1: a; 2: b; 4: b");
   CHECK(text_by_core({"a", "a"}) == "a");
   CHECK(text_by_core({"", ""}).empty());
   CHECK(text_by_core({}).empty());
 }
 
-TEST_CASE("governor and frequency of each core, where the kernel tells") {
+TEST_CASE("governor and frequency of each core, if the kernel provides them") {
   const TemporaryDirectory directory;
   const std::string system = directory.path();
   for (const char* core : {"cpu0", "cpu1"})

@@ -1,4 +1,4 @@
-// A table of costs: what is known stays known while it is asked for, and references hold.
+// A table of costs: costs in use are kept, and references stay valid.
 
 #include "replay/rules/cost_table.h"
 
@@ -19,8 +19,8 @@ TEST_CASE("a cost is worked out once") {
 }
 
 // Key 0, then kHalf - 1 others: the young half is full. The next kHalf fill it once more, with key
-// 0 in the old half. It is there, at its place; what is asked for after that comes beside it.
-TEST_CASE("a reference holds while a half of the table is filled") {
+// 0 in the old half. It is still at its place; costs used later are added.
+TEST_CASE("a reference is valid while half of the table is filled") {
   constexpr int kHalf = static_cast<int>(Table::kHalf);
   Table table;
   int* const first = table.find(0).first;
@@ -32,8 +32,8 @@ TEST_CASE("a reference holds while a half of the table is filled") {
   CHECK_FALSE(is_new);
 }
 
-// Two halves later nobody has asked for key 0: it is worked out anew.
-TEST_CASE("costs that nobody asks for go") {
+// Key 0 was not used for two halves: it is computed again.
+TEST_CASE("unused costs are dropped") {
   constexpr int kHalf = static_cast<int>(Table::kHalf);
   Table table;
   table.find(0);
@@ -41,9 +41,9 @@ TEST_CASE("costs that nobody asks for go") {
   CHECK(table.find(0).second);
 }
 
-// Key 0 is asked for behind each of the others, so that it is among the recent ones all the time;
-// it goes along from half to half.
-TEST_CASE("a cost that is asked for all the time stays") {
+// Key 0 is used after each of the others, so that it is always recent; it is carried from half to
+// half.
+TEST_CASE("a cost in constant use is kept") {
   constexpr int kHalf = static_cast<int>(Table::kHalf);
   Table table;
   int* const first = table.find(0).first;

@@ -40,8 +40,8 @@ Scenario toy_by(const std::string& protocol) {
 
 // Toy: o_s = 10, T = 100 + n, o_r = 20, L = 100, g = n. Rank 0 enters the send at 1000; the message
 // of 8 bytes is there at 1000 + 10 + 108 = 1118, rank 1 leaves at 1138 and computes 500. It posted
-// at 1050, behind the send: nobody was late, but its end follows from the send all the same.
-TEST_CASE("the path goes over to the sender of a message that is still under way") {
+// at 1050, after the send: neither was late, but its end still depends on the send.
+TEST_CASE("the path crosses to the sender of a message that is still under way") {
   const Watched watched = watch(R"(
     0: 0..0 init
     1: 0..0 init
@@ -63,9 +63,9 @@ TEST_CASE("the path goes over to the sender of a message that is still under way
   CHECK(watched.pieces[1].end == Approx(1000));
 }
 
-// The message is there at 10 + 1000 = 1010. The sender hears of it A = o_s + L + o_r = 130 behind
+// The message is there at 10 + 1000 = 1010. The sender is notified A = o_s + L + o_r = 130 after
 // that or the post, whichever is later.
-TEST_CASE("a synchronous send follows from its receiver if that posts behind the arrival") {
+TEST_CASE("a synchronous send depends on its receiver if that posts after the arrival") {
   const auto at = [](int post) {
     return "0: 0..0 init\n1: 0..0 init\n0: 0..600 ssend 1 900B\n0: 5000 end\n1: " +
            std::to_string(post) + "..6000 recv 0 900B\n1: 6001 end\n";
@@ -82,8 +82,8 @@ TEST_CASE("a synchronous send follows from its receiver if that posts behind the
   CHECK(late.path.hops == 1);
   CHECK(late.path.compute == std::vector<double>{4400, 1100});
   CHECK(late.crossing("MPI_Ssend") == Approx(130));
-  // The receiver takes y = 50 to say that it is there: 1010 + 20 + 50 or 1100 + 70, and the sender
-  // hears of it 50 later. From 1090 on rank 1 has 1 of compute, so posted late it ends at 1171.
+  // The receiver takes y = 50 for the acknowledgment: 1010 + 20 + 50 or 1100 + 70, and the sender
+  // gets it 50 later. From 1090 on rank 1 has 1 of compute, so posted late it ends at 1171.
   Scenario tells = toy();
   tells.platform.level(Level::kNode)->synchronous_overhead = TransferCurve({{0, 50e-9, 0, 0}});
   const Watched early_told = watch(at(500), tells);
@@ -96,7 +96,7 @@ TEST_CASE("a synchronous send follows from its receiver if that posts behind the
 
 // 2000 bytes, o_s = 10: the request is at the receiver at 10 + L = 110, and T - L = 2000 behind
 // that or the post the data is there.
-TEST_CASE("a rendezvous follows from whoever was ready last, its overhead counted") {
+TEST_CASE("a rendezvous depends on the side that was ready last, overhead included") {
   const auto at = [](int post) {
     return "0: 0..0 init\n1: 0..0 init\n0: 0..600 send 1 2000B\n0: 5000 end\n1: " +
            std::to_string(post) + "..600 recv 0 2000B\n1: 601 end\n";
@@ -152,7 +152,7 @@ TEST_CASE("what is pushed follows from the call of its sender that finds the ans
 
 // The first message keeps the port from 60 to 960; the second, of a call entered at 100, starts
 // then, and is there at 960 + 108. What rank 0 computes between the two does not matter.
-TEST_CASE("a message behind a busy port follows from the call since which it is busy") {
+TEST_CASE("a message that waits for a port depends on the call since which the port is busy") {
   const Watched watched = watch(R"(
     0: 0..0 init
     1: 0..0 init
@@ -174,7 +174,7 @@ TEST_CASE("a message behind a busy port follows from the call since which it is 
 
 // Messages of 900 bytes are there at 20 + 10 + 1000 = 1030 and at 1040; the second drains no
 // earlier than 1030 + g = 1930, and is received by 1950.
-TEST_CASE("a receive behind a busy port follows from the message since which it is busy") {
+TEST_CASE("a receive that waits for a port depends on the message since which the port is busy") {
   const Watched watched = watch(R"(
     0: 0..0 init
     1: 0..0 init
@@ -193,8 +193,8 @@ TEST_CASE("a receive behind a busy port follows from the message since which it 
   CHECK(watched.crossing("MPI_Recv") == Approx(1930));
 }
 
-// Rank 1's thread receives at 50 what was sent then, computes 40 and ends; who joins it computes 5
-// more before the end.
+// Rank 1's thread receives at 50 what was sent then, computes 40 and ends; the joining thread
+// computes 5 more before the end.
 TEST_CASE("the path goes from a join to the thread that ended, if that was last") {
   const char* text = R"(
     0: 0..0 init
@@ -239,7 +239,7 @@ TEST_CASE("the path goes from a join to the thread that ended, if that was last"
 
 // The thread of rank 0 that ends last began 10 behind its creation at 30, which rank 1's message
 // let come: sent at 20, 20 before.
-TEST_CASE("the path goes from the begin of a thread to whoever created it") {
+TEST_CASE("the path goes from the begin of a thread to its creator") {
   const Watched watched = watch(R"(
     0: 0..0 init
     1: 0..0 init
@@ -264,9 +264,9 @@ TEST_CASE("the path goes from the begin of a thread to whoever created it") {
 }
 
 // Rank 0 has its lock at 10 + 2 L = 210, puts 100 KB from 220 on (o_s = 10): they land at 230 + 100
-// + 100000. Its unlock, entered at 239, gives the lock back then, which rank 1 asked for at 100: it
-// has it L later, at 100430, and computes 10 + 99800.
-TEST_CASE("a lock follows from what its holder put last, and from nothing behind that") {
+// + 100000. Its unlock, entered at 239, releases the lock then, which rank 1 requested at 100: rank
+// 1 has it L later, at 100430, and computes 10 + 99800.
+TEST_CASE("a lock depends on the last put of its holder, and nothing later") {
   const Watched watched = watch(R"(
     window 1
     0: 0..0 init
@@ -355,7 +355,7 @@ void check_derivative(const std::string& text, const Scenario& machine, const Sc
   ++compared.networks;
 }
 
-/// Machines that have all a model knows.
+/// Machines with all features of the model.
 std::vector<property::Machine> machines() {
   using property::Machine;
   Machine plain;

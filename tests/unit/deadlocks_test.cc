@@ -6,7 +6,7 @@
 
 using namespace rubato;
 
-TEST_CASE("head-to-head sends above the eager limit are a deadlock, told with its circle") {
+TEST_CASE("head-to-head sends above the eager limit are a deadlock, reported with its cycle") {
   const char* text = R"(
     0: 0..1 send 1 2000B tag 7
     0: 1..2 recv 1 2000B tag 9 comm 1
@@ -25,7 +25,7 @@ TEST_CASE("head-to-head sends above the eager limit are a deadlock, told with it
   CHECK(results.scenarios[1].deadlock.empty());  // eager there: another group
 }
 
-TEST_CASE("a deadlock of three ranks names them all, and nobody who only waits for them") {
+TEST_CASE("a deadlock of three ranks names them all, but no rank that only waits for them") {
   const char* text = R"(
     0: 0..1 send 1 2000B tag 1
     0: 1..2 recv 2 2000B tag 3

@@ -1,4 +1,4 @@
-// `rubato diff`: alignment of two runs, and where their times part. One tick is one nanosecond.
+// `rubato diff`: alignment of two runs, and divergence of their times. One tick is one nanosecond.
 
 #include <catch2/catch.hpp>
 #include <memory>
@@ -69,9 +69,10 @@ const char* const kPair = R"(
 
 }  // namespace
 
-// Nobody receives the 2000 bytes of rank 0: the replay finds out, and begins anew. Rank 0 is in the
-// log with its calls once, as is rank 1, of which a part was written to the file.
-TEST_CASE("a log holds no calls of a replay that was given up") {
+// The 2000 bytes of rank 0 are never received: the replay detects this and starts again. The log
+// contains the calls of ranks 0 and 1 once, although a part of rank 1 was already written to the
+// file.
+TEST_CASE("a log contains no calls of an aborted replay") {
   std::string text =
       "0: 0..0 init\n0: 0..1 send 1 2000B tag 1\n0: 1..2 send 1 8B tag 2\n0: 10 end\n1: 0..0 "
       "init\n";
@@ -137,7 +138,7 @@ TEST_CASE("the gap between a model and the recording, by call, level, rank and p
   CHECK(ticks(d.largest[0].gap()) == Approx(-20));
 }
 
-TEST_CASE("where two runs do something else is said") {
+TEST_CASE("differing operations of two runs are reported") {
   std::string other = kPair;
   other.replace(other.find("send 1"), 4, "ssend");
   const RunDifference d = difference(Logged(other), Logged(kPair));
@@ -163,7 +164,7 @@ TEST_CASE("another size is the same call, and counted as different") {
   CHECK(d.first_difference->measured.what == "MPI_Recv of 8KiB from 0 with tag 7");
 }
 
-TEST_CASE("after calls that one run has more of, the others meet again") {
+TEST_CASE("after additional calls in one run, the following calls are aligned again") {
   const std::vector<std::string> plain = {"MPI_Comm_rank", "MPI_Comm_size", "MPI_Wtime",
                                           "MPI_Get_count", "MPI_Comm_rank", "MPI_Comm_size"};
   std::vector<std::string> more = plain;
@@ -197,7 +198,7 @@ TEST_CASE("runs longer than windows and chunks are aligned to their ends") {
   CHECK(d.different == 0);
 }
 
-TEST_CASE("loops of polls meet however often they look") {
+TEST_CASE("polling loops are aligned, whatever their number of polls") {
   const auto polling = [](int polls) {
     std::string text =
         "0: 0..0 init\n0: 1000..1001 send 1 8B\n0: 1100..1110 barrier\n0: 1110 end\n"
@@ -230,7 +231,7 @@ TEST_CASE("a wildcard receive may take from another rank, a named one may not") 
   CHECK(named.different == 2);
 }
 
-TEST_CASE("what is no call of the program stands apart") {
+TEST_CASE("time outside of the program's calls is listed separately") {
   // 10..20 was switched off, and 30..34 went into writing the tracer's buffer.
   const Logged run(R"(
     0: 0..0 init

@@ -1,4 +1,4 @@
-// Network models that tell pairs of nodes apart, worked out by hand. One tick is one nanosecond.
+// Network models with distances between nodes, worked out by hand. One tick is one nanosecond.
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -14,8 +14,8 @@ using namespace rubato;
 
 namespace {
 
-/// Nodes on a ring: each hop beyond the first takes so much longer. Where `network` is told, there
-/// are so many buses, too.
+/// Nodes on a ring: each hop beyond the first takes so much longer. With `network`, there are so
+/// many buses, too.
 class Ring : public Distances {
  public:
   Ring(const Placement& placement, double hop) : placement_(placement), hop_(hop) {}
@@ -46,7 +46,7 @@ const NetworkModel kRing = {
       return std::make_unique<Ring>(placement, *setting.number("hop"));
     }};
 
-/// Breaks the rules as told.
+/// Violates the rules as requested.
 class Wrong : public Distances {
  public:
   Wrong(int count, int between, double latency)
@@ -99,9 +99,9 @@ TEST_CASE("a message takes longer with each hop, and none within a node") {
   CHECK(traffic[static_cast<int>(Level::kNode)].messages == 1);
 }
 
-// The request takes L = 107 to the receiver, who posts at 300; the answer and the data another 107
-// each, and the data 10000: T = 100 + 10000 by the file, of which L are the request.
-// 300 + (10100 - 100) + 2 * 7.
+// The request takes L = 107 to the receiver, which posts at 300; the answer and the data another
+// 107 each, and the data 10000: T = 100 + 10000 by the file, including L of the request. 300 +
+// (10100 - 100) + 2 * 7.
 TEST_CASE("a handshake makes each of its three trips over all hops") {
   const auto machine = [] {
     Scenario scenario = ring();
@@ -149,7 +149,7 @@ TEST_CASE("with contention the way is as far") {
 
 // A lock is a round trip of 107 each way, the put then takes 1107, and the word of it 107. The
 // barrier: two rounds, to the next rank in one hop, 100, and to the one behind it in two, 107.
-TEST_CASE("one-sided operations and collectives are as far apart as messages") {
+TEST_CASE("one-sided operations and collectives use the distances of messages") {
   const std::string text = R"(
     nodes 0 1 2 3
     window 1
@@ -184,14 +184,17 @@ TEST_CASE("the most distant pair is looked for from the first rank and from the 
   CHECK(Pairs(placement).widest(apart) == Level::kNetwork);
 }
 
-TEST_CASE("scenarios of other distances are replayed apart, those of the same together") {
+TEST_CASE(
+    "scenarios with different distances are replayed separately, with the same distances "
+    "together") {
   const auto groups = [](const std::vector<Scenario>& scenarios) {
     return group_scenarios(scenarios, Placement::blocks(4, 1), false).size();
   };
   CHECK(groups({ring(), ring(",latency*2")}) == 1);
   CHECK(groups({ring(), ring(",contention.hop*2")}) == 2);
   CHECK(groups({ring(), parse_scenario("bandela:latency=1us")}) == 2);
-  // The usual number, given or not. Of a model without distances no number tells pairs apart.
+  // The default value, given or not. In a model without distances no value makes a difference
+  // between pairs.
   Scenario usual = ring();
   usual.platform.contention.numbers.clear();
   CHECK(groups({ring(",contention.hop=0ns"), usual}) == 1);
@@ -244,7 +247,7 @@ TEST_CASE("a network model that breaks the rules of distances is named") {
   CHECK(error(1, 0, -1) == of_it + "a latency of -1.000000" + latency);
   CHECK(error(1, 0, std::numeric_limits<double>::quiet_NaN()).ends_with(latency));
   CHECK(error(1, 0, std::numeric_limits<double>::infinity()).ends_with(latency));
-  // So are those that scenarios make.
+  // So are distances defined in scenarios.
   const NetworkModel model = {"bent", "", {}, nullptr, [](const auto&, const auto&) {
                                 return std::unique_ptr<Distances>(new Wrong(1, 7, 0));
                               }};

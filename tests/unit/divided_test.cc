@@ -29,7 +29,7 @@ using namespace rubato::property;
 
 namespace {
 
-/// What one run found out, or why it could not be divided.
+/// The results of one run, or the reason why it could not be divided.
 struct Found {
   std::string json, csv;
   std::optional<OneProcess> refused;
@@ -53,7 +53,7 @@ Found replay_divided(const std::string& text, const std::vector<Scenario>& scena
           const auto source = parse_text_trace(text);
           const auto transport = network.transport(self);
           Team team(*transport);
-          team.tell_directly(told_directly);
+          team.notify_directly(told_directly);
           ReplayOptions options = common;
           options.team = &team;
           try {
@@ -195,8 +195,8 @@ TEST_CASE("processes learn the same eager limit") {
   }
 }
 
-// What rank 1 lost behind its send, or behind its receive, is known in its process alone.
-TEST_CASE("one process takes out what the other side of a message lost") {
+// The time that rank 1 lost after its send, or after its receive, is known only in its process.
+TEST_CASE("time lost at the other side of a message is subtracted by one process") {
   for (const auto& [mine, its] :
        {std::pair{"recv 1 8B", "send 0 8B"}, {"ssend 1 8B", "recv 0 8B"}}) {
     const std::string text = std::string("nodes 0 1\none_clock\n0: 0..30000 ") + mine +
@@ -303,7 +303,7 @@ std::string collectives(const std::string& kind, unsigned seed) {
 
 }  // namespace
 
-TEST_CASE("a divided replay of collectives whose members have something for some, or for nobody") {
+TEST_CASE("a divided replay of collectives whose members send to some or none of the others") {
   for (const char* const kind : {"to some", "nothing to the root", "started", "mixed"}) {
     for (unsigned seed = 0; seed < 3; ++seed) {
       const std::string text = collectives(kind, seed);
@@ -326,8 +326,8 @@ TEST_CASE("a divided replay of collectives whose members have something for some
   }
 }
 
-TEST_CASE("who has to come to a divided replay alone") {
-  // Rank 1 waits for a message that nobody sends.
+TEST_CASE("replays that need one process") {
+  // Rank 1 waits for a message that is never sent.
   const std::string hole =
       "0: 0..10 init\n1: 0..10 init\n1: 20..30 recv 0 8B tag=1\n0: 50..60 finalize\n1: "
       "50..60 finalize\n";
@@ -337,7 +337,7 @@ TEST_CASE("who has to come to a divided replay alone") {
   CHECK(*found.refused == OneProcess::kHoles);
 }
 
-TEST_CASE("news that a root has come goes down a tree where there are many processes") {
+TEST_CASE("the arrival of a root is sent down a tree among many processes") {
   constexpr int kRanks = 16, kSteps = 40;
   std::string text = "one_clock\n";
   for (int rank = 0; rank < kRanks; ++rank) {
@@ -347,7 +347,7 @@ TEST_CASE("news that a root has come goes down a tree where there are many proce
     }
     text += std::to_string(rank) + ": " + std::to_string(1000 * kSteps) + " end\n";
   }
-  // (On a model each process is told of each member.)
+  // (On a model each process is notified of each member.)
   const std::vector<Scenario> scenarios = {parse_scenario("measured")};
   const auto source = parse_text_trace(text);
   const Found alone = found(run_replay(*source, scenarios, {}));
@@ -355,8 +355,8 @@ TEST_CASE("news that a root has come goes down a tree where there are many proce
   const Found tree = replay_divided(text, scenarios, {}, kRanks, 8);
   CHECK(direct.json == alone.json);
   CHECK(tree.json == alone.json);
-  // The root's process tells 15 others, or the 4 of them that are 1, 2, 4 and 8 behind it. Other
-  // messages, of members that have come, wait until a batch is full or there is nothing to do.
+  // The root's process notifies 15 others, or the 4 of them at distances 1, 2, 4 and 8. Other
+  // messages, of arrived members, wait until a batch is full or the process is idle.
   CHECK(direct.batches >= 15 * kSteps);
   CHECK(tree.batches < direct.batches / 2);
 }

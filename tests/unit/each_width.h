@@ -7,7 +7,7 @@
 
 namespace rubato {
 
-/// What `run` gives with each of the widths that passes may have on this processor.
+/// The results of `run` with each vector width of passes on this processor.
 template <typename Run>
 auto with_each_width(Run run) {
   const size_t before = lanes_in_use;

@@ -56,7 +56,7 @@ TEST_CASE("unequal work is named with its rank") {
 
 // Rank 1 computes 1000 behind the message that rank 0 sends after its own 1000. Both compute 1000,
 // one after the other: perfect takes 2000, so serialisation is 1/2. The recording takes 2100.
-TEST_CASE("work that goes from rank to rank is serialised") {
+TEST_CASE("work passed from rank to rank is serialised") {
   const auto source = parse_text_trace(R"(
     0: 0..0 local MPI_Comm_rank
     0: 1000..1000 send 1 8B
@@ -73,19 +73,19 @@ TEST_CASE("work that goes from rank to rank is serialised") {
   CHECK(e->transfer == Approx(2000. / 2100));
   CHECK(waits_in_turn(results));
   CHECK(efficiency_line(results) ==
-        "Parallel efficiency 48 % = load balance 100 % × serialisation 50 % × transfer 95 %: ranks "
-        "wait for each other in turn, on a perfect interconnect as well.");
+        "Parallel efficiency 48 % = load balance 100 % × serialisation 50 % × transfer 95 %: "
+        "dependency chains between ranks cause waits even on a perfect interconnect.");
   REQUIRE(cures(results).size() == 2);
-  CHECK(cures(results)[0].what == "no rank that waits for its turn");
-  // Who waits: rank 1, 1000 in its receive, for rank 0 alone.
+  CHECK(cures(results)[0].what == "no dependency chains between ranks");
+  // Waits: rank 1 waits 1000 in its receive, only for rank 0.
   find_root_cause(*source, results, {});
   CHECK(efficiency_line(results).ends_with(
-      "on a perfect interconnect as well, most in MPI_Recv; rank 0 is the root of 100 % of all "
-      "waits."));
+      "even on a perfect interconnect, mostly in MPI_Recv; rank 0 is the root cause of 100 % of "
+      "all waits."));
 }
 
 // The same, 900 of rank 0's 1000 in prepare.
-TEST_CASE("the root of waits in turn is named with its function") {
+TEST_CASE("the root cause of dependency chains is named with its function") {
   const auto source = parse_text_trace(R"(
     0: 0..0 local MPI_Comm_rank
     0: 50..950 function prepare
@@ -99,7 +99,7 @@ TEST_CASE("the root of waits in turn is named with its function") {
       run_replay(*source, {parse_scenario("measured"), parse_scenario("perfect")}, {});
   find_root_cause(*source, results, {});
   CHECK(efficiency_line(results).ends_with(
-      "rank 0 is the root of 100 % of all waits, most of it in prepare."));
+      "rank 0 is the root cause of 100 % of all waits, most of it in prepare."));
 }
 
 // Both compute 1000, then a barrier takes 1000 more: perfect ends at 1000.
@@ -114,7 +114,7 @@ TEST_CASE("messages that take time lower the transfer efficiency") {
   )";
   CHECK(efficiency_line(replayed(text)) ==
         "Parallel efficiency 50 % = load balance 100 % × serialisation 100 % × transfer 50 %: "
-        "messages and recording them take 1.000 µs, most of it in MPI_Barrier (2 calls).");
+        "messages and tracing take 1.000 µs, most of it in MPI_Barrier (2 calls).");
   CHECK(efficiency_line(replayed(text, {"undisturbed", "perfect"})) ==
         "Parallel efficiency 50 % = load balance 100 % × serialisation 100 % × transfer 50 %: "
         "messages take 1.000 µs, most of it in MPI_Barrier (2 calls).");
@@ -148,17 +148,17 @@ TEST_CASE("what recording takes is not the network's") {
                                {parse_scenario("measured"), parse_scenario("perfect")}, options);
   results.trace.path = "run.txt";
   CHECK(efficiency_line(results).ends_with(
-      "messages and recording them take 910.0 ns, most of it recording between calls."));
+      "messages and tracing take 910.0 ns, most of it tracing between calls."));
   REQUIRE(cures(results).size() == 1);
-  CHECK(cures(results)[0].what == "messages and recording that cost nothing");
+  CHECK(cures(results)[0].what == "free messages and tracing");
   CHECK(cures(results)[0].command == "rubato replay run.txt --on undisturbed");
   results = run_replay(*parse_text_trace(text),
                        {parse_scenario("undisturbed"), parse_scenario("perfect")}, options);
-  CHECK(efficiency_line(results).ends_with("there is little to gain."));
+  CHECK(efficiency_line(results).ends_with("little can be gained."));
   CHECK(cures(results).empty());
 }
 
-// A single rank, with a message to nobody: 2 x 300 of 2000 are recording's.
+// A single rank with a message to MPI_PROC_NULL: 2 x 300 of 2000 are tracing overhead.
 TEST_CASE("without messages no network is recommended") {
   ReplayOptions options;
   options.overhead = RecordingOverhead{.outside = 300e-9};
@@ -170,14 +170,13 @@ TEST_CASE("without messages no network is recommended") {
   )"),
                  {parse_scenario("measured"), parse_scenario("perfect")}, options);
   CHECK_FALSE(communicates(results));
-  CHECK(efficiency_line(results).ends_with(": recording takes 600.0 ns."));
+  CHECK(efficiency_line(results).ends_with(": tracing takes 600.0 ns."));
   REQUIRE(cures(results).size() == 1);
-  CHECK(cures(results)[0].what == "recording that costs nothing");
+  CHECK(cures(results)[0].what == "free tracing");
   CHECK(cures(results)[0].command.ends_with(" --on undisturbed"));
 }
 
-// Both compute 100 and are then 900 in a call of which nothing says what it waits for: perfect
-// keeps it.
+// Both compute 100 and then spend 900 in a call with an unknown cause, which perfect keeps.
 TEST_CASE("time that calls keep is no waiting") {
   const Results results = replayed(R"(
     0: 0..0 local MPI_Comm_rank
@@ -190,15 +189,15 @@ TEST_CASE("time that calls keep is no waiting") {
   CHECK(
       efficiency_line(results) ==
       "Parallel efficiency 10 % = load balance 100 % × serialisation 10 % × transfer 100 %: calls "
-      "that keep their recorded time take 900.0 ns of the mean rank.");
+      "kept as recorded take 900.0 ns of the mean rank.");
   CHECK_FALSE(waits_in_turn(results));
   REQUIRE(cures(results).size() == 1);
-  CHECK(cures(results)[0].what == "kept calls that cost nothing");
+  CHECK(cures(results)[0].what == "free kept calls");
   CHECK(cures(results)[0].seconds == Approx(900e-9));
 }
 
 // Rank 0 computes from 0 to 1000, rank 1 from 9000 to 10000: each is 9000 outside of its window.
-TEST_CASE("ranks that begin apart do not wait") {
+TEST_CASE("ranks that begin at different times do not wait") {
   const Results results = replayed(R"(
     0: 0..0 local MPI_Comm_rank
     0: 1000 end
@@ -208,14 +207,14 @@ TEST_CASE("ranks that begin apart do not wait") {
   CHECK(
       efficiency_line(results) ==
       "Parallel efficiency 10 % = load balance 100 % × serialisation 10 % × transfer 100 %: ranks "
-      "begin or end apart: the mean one has 9.000 µs before and after.");
+      "begin or end at different times: the mean rank is inactive for 9.000 µs.");
   CHECK_FALSE(waits_in_turn(results));
   REQUIRE(cures(results).size() == 1);
   CHECK(cures(results)[0].what == "ranks that begin and end together");
 }
 
 // The numbers of "unequal work": 2/3, 1 and 5/6.
-TEST_CASE("JSON has the factors, and none where ranks shared cores") {
+TEST_CASE("JSON has the factors, but not if ranks shared cores") {
   Results results = replayed(R"(
     0: 0..0 local MPI_Comm_rank
     1: 0..0 local MPI_Comm_rank
@@ -235,8 +234,7 @@ TEST_CASE("JSON has the factors, and none where ranks shared cores") {
 }
 
 TEST_CASE("a run that computes nearly all the time has little to gain") {
-  CHECK(
-      efficiency_line(replayed(R"(
+  CHECK(efficiency_line(replayed(R"(
     0: 0..0 local MPI_Comm_rank
     1: 0..0 local MPI_Comm_rank
     0: 1000..1020 barrier
@@ -244,13 +242,13 @@ TEST_CASE("a run that computes nearly all the time has little to gain") {
     0: 1020 end
     1: 1020 end
   )")) ==
-      "Parallel efficiency 98 % = load balance 100 % × serialisation 100 % × transfer 98 %: there "
-      "is little to gain.");
+        "Parallel efficiency 98 % = load balance 100 % × serialisation 100 % × transfer 98 %: "
+        "little can be gained.");
 }
 
 // As in the first test: T = 3600, transfer 5/6, load balance 2/3. Equal work saves a third, 1200;
 // free messages a sixth, 600. Serialisation 1 saves nothing.
-TEST_CASE("cures say what they save at most, the largest first, with the question that follows") {
+TEST_CASE("cures have an upper bound of the saving, largest first, and a next command") {
   Results results = replayed(R"(
     0: 0..0 local MPI_Comm_rank
     1: 0..0 local MPI_Comm_rank
@@ -267,7 +265,7 @@ TEST_CASE("cures say what they save at most, the largest first, with the questio
   CHECK(found[0].seconds == Approx(1200e-9));
   // Rank 1 computes 1.5 times as long as the mean rank.
   CHECK(found[0].command == "rubato replay 'it'\\''s' --on 'measured:rank1.cpu*1.50'");
-  CHECK(found[1].what == "messages and recording that cost nothing");
+  CHECK(found[1].what == "free messages and tracing");
   CHECK(found[1].seconds == Approx(600e-9));
   CHECK(found[1].command == "rubato replay 'it'\\''s' --on bandela:latency=1us,ppn=1,latency/2");
   const std::string text = report_text(results);
@@ -277,7 +275,7 @@ TEST_CASE("cures say what they save at most, the largest first, with the questio
   TextReportOptions terminal;
   terminal.verdict_last = true;
   CHECK(report_text(results, terminal).ends_with("\n\n" + text.substr(0, text.find("\n\n") + 1)));
-  // Without `perfect` nobody knows.
+  // Unknown without `perfect`.
   results.scenarios.pop_back();
   CHECK(cures(results).empty());
 }
@@ -394,8 +392,8 @@ TEST_CASE("a total of a function is without the functions that it calls, and wit
   clock.leave_function({0, 1}, 100);
   CHECK(totals[0][0] == 10 + 10 + 5);
   CHECK(totals[0][1] == 10 + 30 + 5);
-  // Of the 18 since the last call 9 were somebody else's: half of the 13 in the one, and of the 5
-  // in the other.
+  // For 9 of the 18 since the last call the rank had no core: half of the 13 in one function, and
+  // of the 5 in the other.
   clock.enter_function({0, 0}, 100);
   clock.lose(9, 108);
   CHECK(totals[0][0] == 25 + 8 - 6.5);
@@ -404,7 +402,7 @@ TEST_CASE("a total of a function is without the functions that it calls, and wit
 
 // Rank 0 computes 1000, rank 1 3000, and rank 1 had no core for 2000 of its 5000: perfect takes
 // 3000. Load balance 2000 / 3000.
-TEST_CASE("where cores were lacking, perfect still tells who computes longer") {
+TEST_CASE("without enough cores, perfect still shows which rank computes longest") {
   Results results = replayed(R"(
     0: 0..0 local MPI_Comm_rank
     1: 0..0 local MPI_Comm_rank
@@ -416,15 +414,15 @@ TEST_CASE("where cores were lacking, perfect still tells who computes longer") {
   CHECK_FALSE(efficiency(results, results.scenarios[0]));
   const std::vector<std::string> lines = verdict(results);
   REQUIRE(lines.size() == 2);
-  CHECK(lines[0].starts_with("Ranks waited for cores"));
+  CHECK(lines[0].starts_with("No conclusion about the network: ranks waited for cores"));
   CHECK(lines[1] ==
-        "Without that, on a perfect interconnect: load balance 67 % × serialisation 100 %: rank 1 "
-        "computes 50 % longer than the mean rank.");
+        "Excluding that time, on a perfect interconnect: load balance 67 % × serialisation 100 %: "
+        "rank 1 computes 50 % longer than the mean rank.");
 }
 
-// 2000 us, 400 of them in two transposes that wait for nobody. Both ranks have no core for LOST of
-// the rest: 60 (3 %) are taken out, and perfect takes 2000 - 60 - 400 = 1540, 20.6 % less than
-// 1940. Of 240 (12 %) nobody knows what they made others wait.
+// 2000 us, 400 of them in two transposes without waits. Both ranks have no core for LOST of the
+// rest: 60 (3 %) are subtracted, and perfect takes 2000 - 60 - 400 = 1540, 20.6 % less than 1940.
+// For 240 (12 %) the waits that they caused are unknown.
 TEST_CASE("what lost cores took is not blamed on the network, nor the network's time on them") {
   const auto verdict_of = [](const std::string& lost) {
     std::string text = "nodes 0 1\none_clock\n";
@@ -446,8 +444,8 @@ TEST_CASE("what lost cores took is not blamed on the network, nor the network's 
                             "× transfer 79 %: messages take 400.0 µs"));
   CHECK(little[1] ==
         "On a perfect interconnect this run without lost cores would take 1.540 ms instead of "
-        "1.940 ms (21 % less). Ranks had no core for 3.0 % of their time.");
+        "1.940 ms (21 % less). Ranks were descheduled for 3.0 % of their time.");
   CHECK(
-      verdict_of("240000")[0].starts_with("Ranks waited for cores, and others for them (lost "
-                                          "cores 240.0 µs (12.0 %))"));
+      verdict_of("240000")[0].starts_with("No conclusion about the network: ranks waited for "
+                                          "cores (lost cores 240.0 µs (12.0 %))"));
 }

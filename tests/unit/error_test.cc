@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-TEST_CASE("nearest suggests a typo's original and nothing for a stranger") {
+TEST_CASE("nearest corrects a typo and suggests nothing for other words") {
   const std::vector<std::string> keys = {"latency", "bandwidth", "cpu"};
   // "latncy" is one insertion away from "latency".
   CHECK(rubato::nearest("latncy", keys) == "latency");

@@ -1,5 +1,5 @@
-// Curves and maps of the elapsed time over numbers of a machine, and from where on a number
-// matters. One tick is one nanosecond.
+// Curves and maps of the elapsed time over parameters of a machine, and the range in which they
+// matter. One tick is one nanosecond.
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -21,7 +21,7 @@ using namespace rubato;
 
 namespace {
 
-// Rank 1 computes 2000; the message of rank 0, who computes 1000, is there at 1000 + L + n / B.
+// Rank 1 computes 2000; the message of rank 0, which computes 1000, arrives at 1000 + L + n / B.
 const char* const kInTheShade = R"(
   0: 0..0 init
   1: 0..0 init
@@ -76,12 +76,12 @@ TEST_CASE("of bandwidth and processors less is worse") {
   // T = max(2000 / f, 1000 / f + 180): 2000 at 1, and at 4 500, as 250 + 180 is less.
   const Sweep cpu = sweep_of(kInTheShade, machine, "cpu=1..4");
   CHECK(sweep_findings(cpu)[0] ==
-        "cpu matters all the way from 1 × to 4 ×: the run takes 4 × as long.");
+        "cpu matters in the whole range from 1 × to 4 ×: the run takes 4 × as long.");
   // 1080 + 100 f stays below 2000.
   const Sweep flat = sweep_of(kInTheShade, machine, "latency=0.1..9");
   CHECK_FALSE(flat.crossovers[0].factors[0].has_value());
   CHECK(sweep_findings(flat)[0] ==
-        "latency hardly matters from 0.1 × to 9 ×: the run takes 0 % longer at most.");
+        "latency hardly matters from 0.1 × to 9 ×: the run takes at most 0 % longer.");
 }
 
 // T = max(2000, 1000 + 100 f + 80 / g) at each point; the crossovers are those of the axes alone.

@@ -12,9 +12,9 @@ using namespace rubato;
 using Use = FairShare::Use;
 
 // Links of 1 and 2. x takes the first, y both, z the second: the first is divided evenly, and z
-// gets what y leaves of the second: 2 - 1/2. Without x, y is alone on the first and has the half of
-// the second all the same.
-TEST_CASE("fair shares of two links, of which one user takes both") {
+// gets what y leaves of the second: 2 - 1/2. Without x, y is alone on the first and still has half
+// of the second.
+TEST_CASE("fair shares of two links with one user of both") {
   FairShare shares({1, 2});
   const uint32_t x = shares.add(std::vector<Use>{{0, 1}}, 10);
   const uint32_t y = shares.add(std::vector<Use>{{0, 1}, {1, 1}}, 10);
@@ -50,8 +50,8 @@ TEST_CASE("users of several flows, with limits, and with parts of their traffic"
   CHECK(shares.rate(three) == Approx(0.9 / 1.5));
 }
 
-// Whoever comes and goes: the rates are fair, and those that a new solution finds for all users
-// (they are unique). Nothing is reported but what changed.
+// Whichever users come and go, the rates are fair and equal those of a new solution for all users
+// (they are unique). Only changes are reported.
 TEST_CASE("rates after random changes are fair, and those of a solution from scratch") {
   for (unsigned seed = 0; seed < seeds(60); ++seed) {
     INFO("seed " << seed);

@@ -1,4 +1,4 @@
-// MPI_Waitany and its like that take the message that is there first (`--wildcards arrival`),
+// MPI_Waitany and similar calls that take the first message to arrive (`--wildcards arrival`),
 // worked out by hand. One tick is one nanosecond.
 
 #include <catch2/catch.hpp>
@@ -53,9 +53,7 @@ TEST_CASE("MPI_Waitany takes the message that comes first") {
     CHECK(first.took_recorded == 0);
     // (A test that succeeded, at 0 and 600, waits for its message.)
     CHECK(first.contradicted_outcomes == (call == "waitany" ? 0 : 2));
-    CHECK(says(
-        first,
-        "2 calls of MPI_Waitany and its like could choose, and took the messages that came first"));
+    CHECK(says(first, "2 calls of MPI_Waitany or similar completed the first message to arrive"));
     const ScenarioResult recorded = replay(text, false);
     check_ends(recorded, {2000, 0, 0});
     CHECK(recorded.took_first + recorded.took_recorded == 0);
@@ -69,8 +67,8 @@ TEST_CASE("messages that are there are taken in the order in which they came") {
   check_ends(replay(text, true), {1700, 0, 0});
 }
 
-// What rank 0 sends behind the first wait may be an answer to what it took.
-TEST_CASE("where communication follows, the recorded message is taken, and that is said") {
+// The message that rank 0 sends after the first wait may be an answer to the one it took.
+TEST_CASE("before dependent communication, the recorded message is taken, with a warning") {
   const std::string text =
       two_neighbours("0: 0..50 waitany 2\n0: 50..51 send 2 0B tag 9\n0: 551..560 waitany 1\n") +
       "2: 1..60 recv 0 0B tag 9\n";
@@ -79,12 +77,12 @@ TEST_CASE("where communication follows, the recorded message is taken, and that 
   check_ends(result, {1500, 0, 2000});
   CHECK(result.took_first == 0);
   CHECK(result.took_recorded == 2);
-  CHECK(says(result, "2 calls of MPI_Waitany and its like took the messages recorded"));
+  CHECK(says(result, "2 calls of MPI_Waitany or similar completed the recorded messages"));
 }
 
 // There at 100, 1000 and, 200 bytes, 300: the first call takes two, at 300; 10 later the second
 // waits until 1000. As recorded the first lasts until 1000, and the second ends at 1010.
-TEST_CASE("MPI_Waitsome takes as many as recorded, those that come first") {
+TEST_CASE("MPI_Waitsome takes as many as recorded, the first to arrive") {
   const std::string text = R"(
     nodes 0 0 1 0
     0: 0..0 irecv 1 0B req 1
@@ -139,8 +137,8 @@ TEST_CASE("MPI_Waitany over receives from any source") {
   check_ends(replay(text, true), {1500, 0, 0});
 }
 
-// Nobody sends the second message: by arrival that is no recording any more, so matching is as
-// recorded, where the wait keeps its 10.
+// The second message is never sent: matching by arrival would change the recording, so matching is
+// as recorded, and the wait keeps its 10.
 TEST_CASE("a message that never comes") {
   const std::string text = R"(
     0: 0..0 irecv 1 0B req 1

@@ -53,7 +53,7 @@ const std::vector<Segment> kTruth = {
 
 }  // namespace
 
-TEST_CASE("exact samples give their segments back") {
+TEST_CASE("exact samples reproduce their segments") {
   const SegmentedFit fit = fit_segments(samples_of(kTruth));
   REQUIRE(fit.segments.size() == 3);
   for (size_t k = 0; k < 3; ++k) {
@@ -96,7 +96,7 @@ TEST_CASE("noise moves a breakpoint by one sample at most and hardly ever adds a
   CHECK(superfluous <= 1);
 }
 
-TEST_CASE("pure noise around one line stays one line") {
+TEST_CASE("pure noise around one line gives one line") {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
     const SegmentedFit fit = fit_segments(samples_of({{0, 1e-6, 1e-9, 0}}, 0.03, seed));
@@ -196,7 +196,7 @@ TEST_CASE("the numbers of a segment lie in their intervals", "[many_seeds]") {
   CHECK(breakpoints_within >= 0.95 * breakpoints);
 }
 
-TEST_CASE("intervals of a single line hold as often as they say", "[many_seeds]") {
+TEST_CASE("intervals of a single line have their stated coverage", "[many_seeds]") {
   // 2 parameters x 200 seeds; sqrt(.95 * .05 / 400) = 1.1 %.
   int within = 0, all = 0;
   for (unsigned seed = 1; seed <= 200; ++seed) {
@@ -210,8 +210,8 @@ TEST_CASE("intervals of a single line hold as often as they say", "[many_seeds]"
   CHECK(within / double(all) == Approx(0.95).margin(0.04));
 }
 
-TEST_CASE("the interval of one sample has no slope to tell") {
-  // An empty message stands alone; 45 samples without noise but for it.
+TEST_CASE("the interval of one sample has no slope") {
+  // The empty message is an outlier; the other 45 samples are without noise.
   std::vector<FitSample> samples = samples_of({{0, 300e-9, 0.2e-9, 0}});
   samples[0].seconds = 230e-9;
   const SegmentedFit fit = fit_segments(samples);
@@ -233,7 +233,9 @@ TEST_CASE("a fit keeps the samples that it was made of") {
   CHECK(fit.samples[2].weight == 2);
 }
 
-TEST_CASE("a curve of more pieces than allowed gets the best of so many, and says its error") {
+TEST_CASE(
+    "a curve with more pieces than allowed gets the best fit with that many, and states its "
+    "error") {
   // Four steps of a factor of two, from 1 to 16 us: with all five pieces no error. In four, two
   // neighbours share a constant: t and 2 t by a = (1/t + 1/2t) / (1/t^2 + 1/4t^2) = 1.2 t, 20 % and
   // 40 % off, or a line with a step inside that is not better than that.

@@ -42,7 +42,9 @@ class Launched {
 
 }  // namespace
 
-TEST_CASE("a launcher is known by its variables, Slurm's PMI by who mostly speaks it") {
+TEST_CASE(
+    "a launcher is recognised by its variables, Slurm's PMI by the library that mostly uses "
+    "it") {
   const auto likely = [](const std::vector<std::string>& names) {
     const Launched launched(names);
     return likely_launcher_flavour();
@@ -53,7 +55,7 @@ TEST_CASE("a launcher is known by its variables, Slurm's PMI by who mostly speak
   CHECK(likely({"SLURM_PROCID"}) == Flavour::kUnknown);
   CHECK(likely({"SLURM_PROCID", "PMIX_RANK"}) == Flavour::kOpenMpi);
   CHECK(likely({"SLURM_PROCID", "PMI_RANK", "PMI_FD"}) == Flavour::kMpich);
-  // An Open MPI program may run under both: its launcher does not tell.
+  // An Open MPI program may run under both, so the launcher does not determine it.
   const Launched launched({"SLURM_PROCID", "PMI_RANK", "PMI_FD"});
   CHECK(launcher_flavour() == Flavour::kUnknown);
 }

@@ -22,7 +22,7 @@ Scenario following(double ns) {
   return scenario;
 }
 
-/// As many buses as like: nobody is in anybody's way, but what happens is in the order of time.
+/// Unlimited buses: no contention, but a replay in time order.
 Scenario in_order(Scenario scenario) {
   scenario.platform.contention.model = network_model("buses");
   scenario.platform.contention.levels.fill(true);
@@ -68,7 +68,7 @@ TEST_CASE("a message of a stream takes its ends less than one alone") {
     check(ends_of(lanes.scenarios[i]), expected[i]);
 }
 
-TEST_CASE("nonblocking sends are not held") {
+TEST_CASE("nonblocking sends are not delayed") {
   const std::string text = R"(
     0: 0..1 isend 1 8B req 1
     0: 1..2 isend 1 8B req 2
@@ -113,13 +113,13 @@ TEST_CASE("a lone receive takes as long as one that was measured alone") {
     1: 5010 end
   )";
   check_both(at_once, following(5), {20, 5030});
-  // Of messages that came before their receive o_u = 40 counts, and f likewise.
+  // For messages that arrived before their receive, o_u = 40 applies, and f likewise.
   Scenario unexpected = following(5);
   unexpected.platform.level(Level::kNode)->unexpected_overhead = TransferCurve({{0, 40e-9, 0, 0}});
   check_both(one_by_one, unexpected, {20, 7084});
 }
 
-TEST_CASE("a message behind one the other way is alone") {
+TEST_CASE("a message after one in the opposite direction is not a following message") {
   // One way 10 + 108 + 20 = 138, however often.
   const std::string text = R"(
     0: 0..1 send 1 8B
@@ -153,7 +153,7 @@ TEST_CASE("messages that wait for their receives have no stream") {
   check_both(text, following(5), {4110, 4130});
 }
 
-TEST_CASE("messages of collectives are right behind one another") {
+TEST_CASE("messages of collectives follow each other directly") {
   // A message costs its sender f + g, its receiver f, and what is busy longest is max(g, f).
   const Interconnect alone(toy().platform), behind(following(5).platform);
   const PairClass pair(Level::kNode);

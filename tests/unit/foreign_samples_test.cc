@@ -101,7 +101,7 @@ TEST_CASE("osu_latency in the headers of several versions") {
         {{8, 1.008}});
 }
 
-TEST_CASE("osu_bw gives the gap of a burst, with osu_latency beside it") {
+TEST_CASE("osu_bw together with osu_latency gives the gap of a burst") {
   // A window of 64 messages: 64 g + T(n) - g, and the answer's T(0) = 1 us back, with g = n / 2
   // GB/s. 1 KiB: g = 0.512 us; 63 * 0.512 + 2.024 + 1 = 35.28 us for 65536 B: 1857.6 MB/s. 64 KiB:
   // g = 32.768 us; 63 * 32.768 + 66.536 + 1 = 2131.92 us for 4194304 B: 1967.384 MB/s. 1 MiB: g =
@@ -126,7 +126,7 @@ TEST_CASE("osu_bw gives the gap of a burst, with osu_latency beside it") {
   REQUIRE(fit.gap);
   CHECK((*fit.transfer)(4096) == Approx(5.096e-6).epsilon(0.01));
   CHECK((*fit.gap)(65536) == Approx(32.768e-6).epsilon(0.01));
-  // Without the latencies nobody can say.
+  // Unknown without the latencies.
   CHECK(as_calibrated(bandwidth.rows).empty());
 }
 
@@ -168,7 +168,7 @@ TEST_CASE("IMB: message tables and collectives, several in one output") {
   // Exchange is four messages at once, where ours is two.
   check(series(as_calibrated(imb.rows), "exchange"), {});
   check(series(as_calibrated(imb.rows), "imb_exchange"), {{8, 2.5}});
-  // A Sendrecv is no ping-pong where there is one.
+  // A Sendrecv does not count as ping-pong if there is one.
   check(series(as_calibrated(imb.rows), "sendrecv"), {});
   check(series(as_calibrated(read("# Benchmarking Sendrecv\n# #processes = 2\n"
                                   "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]\n"
@@ -211,7 +211,7 @@ TEST_CASE("IMB's collectives on several numbers of processes become a formula") 
   CHECK(fit.whole(16, 1000) == Approx(17e-6).epsilon(1e-3));
 }
 
-TEST_CASE("OSU collectives keep their operation, what nobody uses is passed over") {
+TEST_CASE("OSU collectives keep their operation, unused tables are skipped") {
   const char* rows = "# Size       Avg Latency(us)\n8                       3.00\n";
   for (const auto& [title, pattern] :
        std::map<std::string, std::string>{{"Allreduce", "allreduce"},
@@ -223,7 +223,7 @@ TEST_CASE("OSU collectives keep their operation, what nobody uses is passed over
   }
   CHECK(complaint("# OSU MPI Bi-Directional Bandwidth Test v5.9\n# Size      Bandwidth (MB/s)\n"
                   "8                       3.00\n") ==
-        ": no table of messages or collectives is in this output of OSU");
+        ": contains no table of messages or collectives in the output of OSU");
 }
 
 TEST_CASE("NetPIPE's screen and its np.out") {
@@ -241,17 +241,17 @@ TEST_CASE("NetPIPE's screen and its np.out") {
 
 TEST_CASE("output that cannot be read is refused with the line") {
   CHECK(complaint("hello\n") ==
-        ": is no output of the OSU micro-benchmarks, the Intel MPI Benchmarks or NetPIPE");
+        ": is not output of the OSU micro-benchmarks, the Intel MPI Benchmarks or NetPIPE");
   CHECK(complaint("") != "");
   CHECK(complaint("# OSU MPI Latency Test v5.9\n# Size          Latency (ms)\n8   1.0\n") ==
         ":2: 'Latency (ms)' is not in microseconds");
   CHECK(complaint("# OSU MPI Latency Test v5.9\n# Size          Latency (us)\n8   nan\n") ==
-        ":3: 'nan' is not a number from 0 on");
+        ":3: 'nan' is not a non-negative number");
   CHECK(complaint("# OSU MPI Latency Test v5.9\n# Size          Latency (us)\n8\n") ==
-        ":3: this row is cut off");
+        ":3: the row is truncated");
   CHECK(complaint("# OSU MPI Latency Test v5.9\n# Size          Latency (us)\n8  0.00\n") ==
-        ":3: a time of 0 tells nothing; measure with more repetitions");
+        ":3: a time of 0; measure again with more repetitions");
   CHECK(complaint("1024 5 7\n") ==
-        ":1: this is no output of the OSU micro-benchmarks, the Intel MPI Benchmarks or NetPIPE");
+        ":1: this is not output of the OSU micro-benchmarks, the Intel MPI Benchmarks or NetPIPE");
   CHECK_THROWS_WITH(read_foreign_samples("nowhere.txt", 64), "nowhere.txt: cannot be read");
 }

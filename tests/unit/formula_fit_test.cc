@@ -196,7 +196,7 @@ TEST_CASE("times that fall with the size do not give negative bandwidths") {
   CHECK(fit.terms[0].coefficient == Approx(2e-6));  // the mean
 }
 
-TEST_CASE("terms that the samples cannot tell apart") {
+TEST_CASE("terms that the samples cannot distinguish") {
   // One number of processes: 1, log p and p differ by a factor only. The simplest is taken.
   std::vector<FormulaSample> samples;
   for (double d = 1; d <= 4096; d *= 2) samples.push_back({2, d, 1e-6 + 1e-9 * d, 1e-9});

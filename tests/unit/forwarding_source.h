@@ -1,4 +1,4 @@
-// A text trace, read as it stands: what tests derive sources from that differ in one thing.
+// A text trace, read without changes: the base of sources in tests that differ in one respect.
 #pragma once
 
 #include <memory>

@@ -72,7 +72,7 @@ TEST_CASE("depths beyond their limits do not close anything") {
   CHECK(log.open.empty());
 }
 
-TEST_CASE("a function's word keeps address and depth") {
+TEST_CASE("the record of a function contains address and depth") {
   const uint64_t word = function_word(0x7fffdeadbeef, -3);
   CHECK(function_address(word) == 0x7fffdeadbeef);
   CHECK(function_depth(word) == -3);
@@ -90,7 +90,7 @@ TEST_CASE("the last rule that matches a function's name decides") {
   CHECK(FunctionFilter::bad_line("#\n\ninclude a b\n") == 0);
 }
 
-TEST_CASE("patterns describe the whole name") {
+TEST_CASE("patterns match the whole name") {
   CHECK(FunctionFilter::matches("*", ""));
   CHECK(FunctionFilter::matches("a*b*c", "axxbxbxc"));
   CHECK_FALSE(FunctionFilter::matches("a*b*c", "axxbxbx"));

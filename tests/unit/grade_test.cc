@@ -16,7 +16,7 @@ TEST_CASE("a quiet calibration has no faults") {
   CHECK(grade.error == 0);
 }
 
-TEST_CASE("each fault is said, and widens what is predicted") {
+TEST_CASE("each deficiency is reported and widens predicted intervals") {
   // 20 % lost: what took 0.8 s may take 1 s, a quarter longer. Interrupted: 0.1.
   const Grade grade = grade_calibration({{"noise", "40.0% of the time lost"},
                                          {"messages_lost", "20.0% of the time"},

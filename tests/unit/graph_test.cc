@@ -1,5 +1,5 @@
-// Networks by hand, worked out by hand. One tick is one nanosecond; between nodes T(n) = 100 + n,
-// and cables take one byte a tick in either direction, unless told.
+// Hand-made networks, worked out by hand. One tick is one nanosecond; between nodes T(n) = 100 + n,
+// and cables transfer one byte per tick in either direction, unless stated otherwise.
 
 #include <catch2/catch.hpp>
 
@@ -17,7 +17,7 @@ const std::string kTwoSwitches =
     "model = \"graph\"\nnodes = [\"n[0-3]\"]\n"
     "cables = [\"n[0-1] s0\", \"n[2-3] s1\", \"s0 s1\"]";
 
-/// Two nodes at s0 and two at s3, with s1 or s2 between; `more` stands beside the cables.
+/// Two nodes at s0 and two at s3, with s1 or s2 between; `more` are further keys.
 std::string diamond(const std::string& more = "") {
   return "model = \"graph\"\nnodes = [\"a b\", \"c\", \"d\"]\ncables = [\"a s0\", \"b s0\", \"c "
          "s3\", "
@@ -28,7 +28,7 @@ std::string diamond(const std::string& more = "") {
 }  // namespace
 
 // 0 to 2 and 1 to 3 share the cable between the switches: 100 + 2 * 1000. 0 to 1 and 2 to 3 do not.
-// With 2 GB/s between the switches nobody is slowed down.
+// With 2 GB/s between the switches no flow is slowed down.
 TEST_CASE("graph: a cable between two switches") {
   check(received(4, {{0, 2, 1000}, {1, 3, 1000}}, on_network(kTwoSwitches)), {0, 0, 2100, 2100});
   check(received(4, {{0, 1, 1000}, {2, 3, 1000}}, on_network(kTwoSwitches)), {0, 1100, 0, 1100});
@@ -45,8 +45,8 @@ TEST_CASE("graph: a cable between two switches") {
   check(received(4, {{0, 2, 1000}, {3, 1, 1000}}, on_network(half)), {0, 2100, 2100, 0});
 }
 
-// a to c and b to d both go over s1, which was named first: 100 + 2 * 1000. Spread, half of either
-// goes over s2: nobody is slowed down. By hand one goes over s2: likewise.
+// a to c and b to d both go over s1, which was named first: 100 + 2 * 1000. Spread, half of each
+// goes over s2: no flow is slowed down. With explicit routes one goes over s2: likewise.
 TEST_CASE("graph: shortest routes, all of them, and routes by hand") {
   const std::vector<Send> two = {{0, 2, 1000}, {1, 3, 1000}};
   check(received(4, two, on_network(diamond())), {0, 0, 2100, 2100});
@@ -67,8 +67,8 @@ TEST_CASE("graph: latencies by cable") {
 }
 
 // Cables of i^3 + i ns from node i to one switch: 30 * 29 / 2 sums of two, nearly all different,
-// are more than there may be distances (252). So at most two neighbours of those share one, their
-// mean: nobody is further off than half the way to its neighbour.
+// are more than there may be distances (252). So at most two neighbouring sums share one distance,
+// their mean: no error exceeds half the difference to the neighbour.
 TEST_CASE("graph: more latencies than there may be distances") {
   std::string cables;
   std::vector<double> own;

@@ -1,5 +1,5 @@
-// Recordings in which something is missing or odd: what cannot be matched keeps its time and is
-// counted, and the rest is replayed all the same.
+// Incomplete or inconsistent recordings: unmatched calls keep their time and are counted, and the
+// rest is replayed.
 
 #include <catch2/catch.hpp>
 #include <map>
@@ -99,8 +99,8 @@ TEST_CASE("a hole in a channel is passed by the lengths") {
   CHECK(results.scenarios[0].ranks[1].end == Approx(30e-9));
 }
 
-TEST_CASE("a receive whose send is missing holds nobody up, also where its sender goes on") {
-  // Rank 1's receive at 10..50 has no send; rank 0 waits for rank 1 in the barrier all the same.
+TEST_CASE("a receive whose send is missing delays no rank, even if its sender continues") {
+  // Rank 1's receive at 10..50 has no send; rank 0 still waits for rank 1 in the barrier.
   const char* text = R"(
     0: 0 local MPI_Comm_rank
     0: 100..110 send 1 8B tag 1
@@ -124,7 +124,7 @@ TEST_CASE("a receive whose send is missing holds nobody up, also where its sende
   CHECK(end_of(results, 1, 1) == Approx(110));
 }
 
-TEST_CASE("a collective that one member lacks keeps its time, and the members go on") {
+TEST_CASE("a collective without the call of one member keeps its time, and the members continue") {
   const char* text = R"(
     comm 1 0 1
     0: 0 local MPI_Comm_rank
@@ -159,7 +159,7 @@ TEST_CASE("a member that has ended frees a collective although another one is st
   CHECK(end_of(replay(text, {"perfect"}), 0, 1) == Approx(20 + 1 + 1 + 6));
 }
 
-TEST_CASE("a rendezvous of the scenario's own making is a deadlock, not a hole") {
+TEST_CASE("a rendezvous that only the scenario requires is a deadlock, not a hole") {
   // In the recording rank 0's send was eager. Here it waits for a receive that rank 1 posts only
   // after it has got a message that rank 0 sends later.
   const char* text = R"(
@@ -178,7 +178,7 @@ TEST_CASE("a rendezvous of the scenario's own making is a deadlock, not a hole")
         "'MPI_COMM_WORLD'; rank 1, event 1 (MPI_Recv) waits for 8 bytes from rank 0 with tag 2 on "
         "communicator 'MPI_COMM_WORLD'");
   CHECK(results.scenarios[1].deadlock.empty());
-  // What stands in the archive is told by a pass that reached its end.
+  // The summary of the archive comes from the pass that reached its end.
   CHECK(results.trace.messages == 2);
   CHECK(results.calls == std::vector<std::string>{"MPI_Recv", "MPI_Send"});
   CHECK(results.scenarios[1].ranks[1].calls.size() == 2);
@@ -200,7 +200,7 @@ Scenario by_protocol(const std::string& kind) {
 
 }  // namespace
 
-TEST_CASE("a send that nobody receives is eager, however a machine sends its size") {
+TEST_CASE("a send without a receive is eager, whatever protocol its size has") {
   // The receive of the first message has no record. Waiting for it would be a deadlock: rank 1
   // waits for the second one.
   const char* text = R"(
@@ -219,7 +219,7 @@ TEST_CASE("a send that nobody receives is eager, however a machine sends its siz
     // until 2000; the second arrives at 2000 + 1008. Rank 1 computes 5 behind it.
     CHECK(end_of(results, 0, 0) == Approx(8));
     CHECK(end_of(results, 0, 1) == Approx(3013));
-    // What other scenarios found out before makes no difference, nor what they find out behind.
+    // Results do not depend on scenarios replayed before or after.
     const Results beside = run_replay(
         *source, {parse_scenario("perfect"), by_protocol(kind), by_protocol("async")}, {});
     for (const int scenario : {1, 2}) {
@@ -229,8 +229,8 @@ TEST_CASE("a send that nobody receives is eager, however a machine sends its siz
   }
 }
 
-TEST_CASE("a send that nobody receives is eager, whether it would hold somebody up or not") {
-  // Here its receiver ends, and nobody waits for the sender.
+TEST_CASE("a send without a receive is eager, whether or not it would delay a rank") {
+  // Here its receiver ends, and no rank waits for the sender.
   const Results results = [] {
     const auto source = parse_text_trace("0: 0..70 send 1 2000B\n0: 75 end\n1: 0 end\n");
     return run_replay(*source, {platform(kRendezvous)}, {});
@@ -258,7 +258,7 @@ TEST_CASE("a send that is passed over by its length is eager, too") {
   CHECK(end_of(results, 0, 1) == Approx(6008));
 }
 
-TEST_CASE("a deadlock beside sends that nobody receives is still one") {
+TEST_CASE("a deadlock besides sends without receives is still reported") {
   const char* text = R"(
     0: 0..1 send 1 2000B tag 9
     0: 1..2 send 1 2000B tag 1
@@ -279,7 +279,7 @@ TEST_CASE("a deadlock beside sends that nobody receives is still one") {
   }
 }
 
-TEST_CASE("a Bcast waits for its root alone, and says so in a deadlock") {
+TEST_CASE("a Bcast waits only for its root, also in the report of a deadlock") {
   const char* text = R"(
     0: 0..9 bcast root 2 0B 8B
     0: 9..10 send 2 2000B
@@ -400,8 +400,8 @@ TEST_CASE("a switched-off stretch is neither compute nor scaled") {
   )";
   ReplayOptions options;
   options.overhead = RecordingOverhead{10e-9, 0, 0, 0};
-  // 100 + 100 of compute around 200 of which nothing is known. The stretch before MPI_Finalize
-  // holds the overhead of a call, 10; the one before the switch holds none.
+  // 100 + 100 of compute around 200 that were not recorded. The interval before MPI_Finalize
+  // contains the overhead of a call, 10; the one before the switch contains none.
   const Results results = replay(
       text, {"measured", "undisturbed", "perfect", "measured:cpu*2", "bandela:cpu*2"}, options);
   const std::vector<double> ends = {400, 390, 390, 300, 295};
@@ -432,7 +432,7 @@ TEST_CASE(
   const Results results = run_replay(*source, {platform(kRendezvous)}, {});
   // T = 1000 + 2000, L = 1000, g = 2000. Starts 0, 2000, 4000. First: max(0 + 1000, 0) + 2000 =
   // 3000. Second: posted 3000, max(3000, 3000) + 2000 = 5000. Third: compute to 5000 + 5000 =
-  // 10000, arrives 12000; the sender hears of it then.
+  // 10000, arrives 12000; the sender is notified then.
   CHECK(end_of(results, 0, 1) == Approx(12000));
   CHECK(end_of(results, 0, 0) == Approx(12000));
 }
@@ -454,7 +454,7 @@ TEST_CASE("a collective of a rank that is no member, or with an impossible root,
   CHECK_THROWS_WITH(parse_text_trace("0: 0..1 bcast root 3 8B 8B\n"), Catch::Contains("no rank 3"));
 }
 
-TEST_CASE("the table of requests gives back what was put in") {
+TEST_CASE("the table of requests returns inserted values") {
   // Against a map, with few enough numbers that they collide.
   RequestTable<int> table;
   std::map<uint64_t, int> expected;
@@ -489,8 +489,9 @@ TEST_CASE("the table of channels forgets the ones that fell empty") {
     channel(tag) = {7, 7};
     channel(tag) = {};
   }
-  // From 1024 slots on the table gives up what is empty and was not asked for lately; it may double
-  // once more for those that were. So does the pool: its channels are those of the table.
+  // From 1024 slots on the table drops empty channels that were not used recently; it may double
+  // once more for recently used ones. The pool, which holds the channels of the table, behaves
+  // likewise.
   CHECK(table.capacity() <= 2048);
   size_t channels = 0;
   pool.for_each([&](const Channel&, const Route&) { ++channels; });
@@ -499,8 +500,8 @@ TEST_CASE("the table of channels forgets the ones that fell empty") {
 }
 
 TEST_CASE("channels in use keep their numbers, empty or not") {
-  // Twenty channels in turn, each empty again before the next is asked for: the table grows until
-  // it holds them, and then nobody has to ask again.
+  // Twenty channels in turn, each empty again before the next is used: the table grows until it
+  // holds all, and then there are no further lookups.
   ChannelPool pool;
   ChannelTable table;
   std::vector<ChannelId> ids(20);

@@ -114,7 +114,7 @@ TEST_CASE("members of a team open an archive as one process does, and have its l
   }
 }
 
-TEST_CASE("one process of a host reads, and lists of members that are one stay one") {
+TEST_CASE("one process per host reads definitions, and shared lists of members stay shared") {
   std::atomic<int> reads = 0;
   const auto read = [&] {
     ++reads;

@@ -26,7 +26,7 @@ void check_whole(CollectiveOp op, int root, int me, CollectiveBytes recorded, bo
 
 }  // namespace
 
-TEST_CASE("in place: what the archive says is made whole") {
+TEST_CASE("in place: incomplete sizes of the archive are completed") {
   for (const CollectiveOp op : {CollectiveOp::kAllreduce, CollectiveOp::kAllgather,
                                 CollectiveOp::kAlltoall, CollectiveOp::kReduceScatterBlock})
     check_whole(op, -1, 1, {72, 72}, true, {96, 96});
@@ -39,21 +39,21 @@ TEST_CASE("in place: what the archive says is made whole") {
   check_whole(CollectiveOp::kAlltoallv, -1, 1, {72, 72}, true, {72, 72});
 }
 
-TEST_CASE("in place: the bytes tell it where they can") {
+TEST_CASE("in place: recognised by the bytes where possible") {
   check_whole(CollectiveOp::kReduce, 2, 2, {0, 72}, false, {24, 96});
   check_whole(CollectiveOp::kGather, 2, 2, {0, 72}, false, {24, 96});
   check_whole(CollectiveOp::kScatter, 2, 2, {72, 0}, false, {96, 24});
   // Others than the root say nothing of it.
   check_whole(CollectiveOp::kReduce, 2, 1, {24, 0}, false, {24, 0});
-  // The last member of a scan sends to nobody but itself.
+  // The last member of a scan sends only to itself.
   check_whole(CollectiveOp::kScan, -1, 3, {0, 72}, false, {24, 96});
   check_whole(CollectiveOp::kScan, -1, 1, {72, 48}, false, {72, 48});
-  // 30 is three times 10, and no multiple of 4; 72 is one of both.
+  // 30 is three times 10, but not a multiple of 4; 72 is a multiple of 3 and 4.
   check_whole(CollectiveOp::kAllreduce, -1, 0, {30, 30}, false, {40, 40});
   check_whole(CollectiveOp::kAllreduce, -1, 0, {72, 72}, false, {72, 72});
 }
 
-TEST_CASE("in place: a collective costs what it costs from a buffer of its own") {
+TEST_CASE("in place: a collective costs the same as with a separate buffer") {
   // Two ranks exchange 1 MB at 1 B/ns, in one round: 1 ms.
   const auto time = [](const std::string& call) {
     const std::string text = "nodes 0 1\n0: 0..10 " + call + "\n1: 0..10 " + call + "\n";

@@ -17,7 +17,7 @@ Lanes<1> at(double time) {
   return Lanes<1>::Constant(time);
 }
 
-/// Of a message whose last byte is there at `arrival`.
+/// For a message whose last byte arrives at `arrival`.
 double taken(InPort<1>& port, double arrival, double gap) {
   return port.take(at(arrival), at(gap))[0];
 }
@@ -52,7 +52,7 @@ TEST_CASE("in-port: messages queue for as long as the port moves bytes") {
   CHECK(port.busy_since(0) == 300);
 }
 
-TEST_CASE("in-port: the order in which messages are taken changes nothing in the end") {
+TEST_CASE("in-port: the order in which messages are processed does not change the result") {
   // B before A: B from 60 to 160, and A has the port from 0 to 60 and from 160 to 200.
   InPort<1> port;
   CHECK(taken(port, 160, 100) == 160);
@@ -65,7 +65,7 @@ TEST_CASE("in-port: the order in which messages are taken changes nothing in the
   CHECK(port.done()[0] == 240);
 }
 
-TEST_CASE("in-port: a long message that a short one interrupts does not start anew") {
+TEST_CASE("in-port: a long message interrupted by a short one does not restart") {
   // The short one has the port from 230 to 231, the long one from 80 to 230 and from 231 to 587.
   InPort<1> short_first;
   CHECK(taken(short_first, 231, 1) == 231);
@@ -75,7 +75,7 @@ TEST_CASE("in-port: a long message that a short one interrupts does not start an
   CHECK(taken(long_first, 231, 1) == 587);
 }
 
-TEST_CASE("in-port: what takes nothing of it does not wait for it") {
+TEST_CASE("in-port: messages that need no port time do not wait for it") {
   InPort<2> port;
   const Lanes<2> gap(100, 0);
   CHECK((port.take_some({100, 100}, gap) == Lanes<2>(100, 100)).all());

@@ -32,8 +32,8 @@ std::vector<double> ends(const std::string& text, const std::string& scenario = 
 }
 
 /// o_s = 10, T = 100 + n, o_r = 20, g = n (all ns); in broadcasts of 600 bytes and more root and
-/// children hold each other. A broadcast of 1000 bytes among four is two rounds of 10 + 1100 + 20,
-/// of which the root sends twice.
+/// children synchronise. A broadcast of 1000 bytes among four takes two rounds of 10 + 1100 + 20;
+/// the root sends in both.
 Scenario held() {
   Scenario scenario;
   scenario.name = "held";
@@ -71,9 +71,9 @@ TEST_CASE("all-to-all between groups: each waits for the other group") {
   CHECK(ends(text, "bandela:latency=1us") == Ends{2050, 2400, 2400});
 }
 
-// Rank 1 of the first group is root (its own group: -2), and comes at 300. Rank 0 waits for nobody,
-// rank 2 for the root, rank 3 comes later. Then rank 2 gathers from the first group: it waits for
-// rank 1, who enters at 301, not for rank 3, who comes at 501.
+// Rank 1 of the first group is root (its own group: -2), and comes at 300. Rank 0 does not wait,
+// rank 2 waits for the root, rank 3 comes later. Then rank 2 gathers from the first group: it waits
+// for rank 1, which enters at 301, not for rank 3, which comes at 501.
 TEST_CASE("rooted between groups: the root and the other group have to do with each other") {
   CHECK(ends(R"(
     comm 1 0 1 | 2 3
@@ -122,9 +122,9 @@ TEST_CASE("nonblocking between groups") {
   )") == Ends{50, 410, 400});
 }
 
-// The root sends 1000 bytes to each of two members across, so it holds: it waits for rank 3, who
-// comes at 500, and 2260 more. Rank 2 waits for the root only, rank 3 comes later than it. Rank 1,
-// beside the root, has no part.
+// The root sends 1000 bytes to each of two members of the other group, so it synchronises: it waits
+// for rank 3, which comes at 500, and 2260 more. Rank 2 waits only for the root, rank 3 comes
+// later. Rank 1, in the root's group, does not take part.
 TEST_CASE("above the sync limit the payload is that of the other group") {
   CHECK(ends(R"(
     comm 1 0 1 | 2 3
@@ -140,9 +140,9 @@ TEST_CASE("above the sync limit the payload is that of the other group") {
              held()) == Ends{2760, 0, 2260, 2760});
 }
 
-// All that have a part come at 0. First rank 1 comes at 700; then it comes when rank 2 has told it
+// All participants come at 0. First rank 1 comes at 700; then it comes after a message of rank 2
 // that it has received: 2260 + 10 + 108 + 20.
-TEST_CASE("nobody waits for those beside the root") {
+TEST_CASE("no rank waits for the other members of the root's group") {
   const auto text = [](const std::string& rank1, const std::string& rank2) {
     return "comm 1 0 1 | 2 3\n0: 0..10 bcast root 0 2000B comm 1\n0: 10 end\n" + rank1 +
            "2: 0..10 bcast root 0 0B 1000B comm 1\n" + rank2 +
@@ -156,7 +156,7 @@ TEST_CASE("nobody waits for those beside the root") {
              held()) == Ends{2260, 2398, 2270, 2260});
 }
 
-TEST_CASE("beside the root of a reduction nothing is sent") {
+TEST_CASE("other members of the root's group send nothing in a reduction") {
   CHECK(ends(R"(
     comm 1 0 1 | 2 3
     0: 0..10 reduce root 0 0B 16B comm 1

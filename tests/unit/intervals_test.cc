@@ -68,9 +68,9 @@ TEST_CASE("half-widths of network, recording and model are combined in quadratur
   CHECK(predicted.intervals[0]->low * 1e9 == Approx(2000 - half));
 }
 
-// Both compute 1000, and 8 bytes take 1000 each way at once. Which algorithm that is, nobody says:
-// 1.96 x 50 % of 1000. Beside it 196, 19.6 and 1.96 x 17 % of 1000, 333.2, as above. Where the
-// platform names the algorithm, that is all.
+// Both compute 1000, and 8 bytes take 1000 each way at once. The algorithm is unknown: 1.96 x 50 %
+// of 1000. Beside it 196, 19.6 and 1.96 x 17 % of 1000, 333.2, as above. Where the platform names
+// the algorithm, that is all.
 TEST_CASE("an algorithm that is guessed may be another one") {
   const auto half = [](const Scenario& scenario) {
     const auto source = parse_text_trace(R"(
@@ -142,7 +142,7 @@ TEST_CASE("what was lost to others may have cost more than that") {
   CHECK(half_width(intervals[2]) == Approx(std::hypot(11.76, 15.68)));
 }
 
-TEST_CASE("there is no interval where nobody can say") {
+TEST_CASE("there is no interval where the error is unknown") {
   const Predicted predicted = predict({parse_scenario("measured"), network(0),
                                        parse_scenario("bandela:latency=2us,bandwidth=10GB/s"),
                                        parse_scenario("measured:cpu*2,name=faster")});
@@ -182,7 +182,7 @@ TEST_CASE("a platform that is off has all its curves off, processor time no more
   CHECK_FALSE(states_uncertainty(platform));
 }
 
-TEST_CASE("scenarios whose intervals overlap are said to be one") {
+TEST_CASE("scenarios with overlapping intervals are reported as indistinguishable") {
   std::vector<ScenarioResult> scenarios(4);
   const char* const names[] = {"measured", "a", "b", "c"};
   for (size_t i = 0; i < 4; ++i) scenarios[i].name = names[i];
@@ -194,16 +194,16 @@ TEST_CASE("scenarios whose intervals overlap are said to be one") {
   // c with measured and b, a with b; a and c are of one file.
   const std::vector<std::string> lines = not_told_apart(scenarios, intervals);
   REQUIRE(lines.size() == 3);
-  CHECK(lines[0] == "measured and c cannot be told apart: their intervals overlap.");
-  CHECK(lines[1] == "a and b cannot be told apart: their intervals overlap.");
-  CHECK(lines[2] == "b and c cannot be told apart: their intervals overlap.");
+  CHECK(lines[0] == "measured and c cannot be distinguished: their intervals overlap.");
+  CHECK(lines[1] == "a and b cannot be distinguished: their intervals overlap.");
+  CHECK(lines[2] == "b and c cannot be distinguished: their intervals overlap.");
   CHECK(show_interval(intervals, 1, TimeUnit{1, "s", 4}) == " (2.41–2.47)");
   CHECK(show_interval(intervals, 0, TimeUnit{1, "s", 4}).empty());
   CHECK(not_told_apart(scenarios, {}).empty());
-  // d overlaps b and c: two pairs more, of which one is only counted.
+  // d overlaps b and c: two more pairs, the second of which is only counted.
   scenarios.emplace_back().name = "d";
   Intervals more = intervals;
   more.emplace_back(ElapsedInterval{2.48, 2.485, "d.toml"});
   REQUIRE(not_told_apart(scenarios, more).size() == 5);
-  CHECK(not_told_apart(scenarios, more)[4] == "Nor can 1 more pair be told apart.");
+  CHECK(not_told_apart(scenarios, more)[4] == "The same holds for 1 more pair.");
 }

@@ -29,7 +29,7 @@ class Sized : public ForwardingSource {
 
 }  // namespace
 
-TEST_CASE("threads are started where there is enough to do for each") {
+TEST_CASE("threads are started if there is enough work for each") {
   const auto threads = [&](size_t ranks, uint64_t records, int asked, int processors = 64) {
     return threads_that_pay(Sized(std::vector<uint64_t>(ranks, records / ranks)), asked,
                             processors);
@@ -42,7 +42,7 @@ TEST_CASE("threads are started where there is enough to do for each") {
   CHECK(threads(1024, 4000000000, 0) == 8);
   CHECK(threads(1024, 4000000000, 0, 3) == 3);
   CHECK(threads(1024, 4000000000, 0, 1) == 1);
-  // Whoever asks gets as many as there are ranks.
+  // A requested number of threads is limited only by the number of ranks.
   CHECK(threads(64, 64, 5) == 5);
   CHECK(threads(3, 64, 5) == 3);
   CHECK(threads(64, 64, 5, 1) == 5);

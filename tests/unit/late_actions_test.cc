@@ -32,7 +32,7 @@ TraceDefinitions definitions() {
 /// Gives a rank's records to a builder and its calls to a store.
 class Rank {
  public:
-  explicit Rank(size_t room = 0) : store_(1, false, room) {}
+  explicit Rank(size_t memory = 0) : store_(1, false, memory) {}
   CallBuilder& builder() { return builder_; }
 
   /// A call with a record inside; times go on by a tick each.
@@ -165,12 +165,12 @@ class Program {
 
 }  // namespace
 
-TEST_CASE("a receive that stays open holds back little, however much comes behind it") {
-  // A send is a call of 48 bytes and an action of 32: 100000 of them are 8 MB. Looked at after
-  // every 300 of them, as the builder is after 4096 records, no more is held than it may, a
-  // kilobyte for the open receive, and the last 300.
+TEST_CASE("an open receive delays little, whatever follows it") {
+  // A send is a call of 48 bytes and an action of 32: 100000 of them are 8 MB. Checked after every
+  // 300 of them, like the builder after 4096 records: the memory is at most the limit, a kilobyte
+  // for the open receive, and the last 300.
   Rank rank;
-  rank.builder().let_actions_go();
+  rank.builder().release_open_actions();
   rank.call(kIrecv, &CallBuilder::irecv_request, 7, uint8_t{0});
   size_t most = 0;
   for (int i = 0; i < 100000; ++i) {
@@ -187,7 +187,7 @@ TEST_CASE("a receive that stays open holds back little, however much comes behin
   CHECK(rank.settled() == 1);
   // The begin, the receive, what came behind it, its end, and the end of all.
   REQUIRE(calls.size() == 100004);
-  // Its action stands behind the eight words of a call.
+  // Its action follows the eight words of a call.
   std::array<uint64_t, 4> words;
   std::copy_n(calls[1].begin() + 8, 4, words.begin());
   const auto post = std::bit_cast<Action>(words);
@@ -197,9 +197,9 @@ TEST_CASE("a receive that stays open holds back little, however much comes behin
   CHECK(post.message.bytes == 64);
 }
 
-TEST_CASE("a receive that completes soon is never let go") {
+TEST_CASE("a receive that completes soon is never released") {
   Rank rank;
-  rank.builder().let_actions_go();
+  rank.builder().release_open_actions();
   for (uint64_t i = 0; i < 30000; ++i) {
     rank.call(kIrecv, &CallBuilder::irecv_request, 7, uint8_t{0});
     rank.call(kSend, &CallBuilder::send, 0, 1, 5, 8);
@@ -213,7 +213,7 @@ TEST_CASE("a receive that completes soon is never let go") {
 // As soon as there is more than a kilobyte for each open action, or than 20000 bytes besides; the
 // store's pieces in memory, or written out one by one. Sends are held back as in ranks that cancel
 // some.
-TEST_CASE("actions that were let go are in the end what they would have been") {
+TEST_CASE("released actions equal those of a complete receive in the end") {
   const unsigned seed = GENERATE(1u, 2u, 3u, 4u, 5u, 6u);
   const bool hold_sends = seed % 2;
   CAPTURE(seed);
@@ -223,10 +223,10 @@ TEST_CASE("actions that were let go are in the end what they would have been") {
   const auto expected = waits.end();
   CHECK(waits.open() == 0);
   for (const size_t most : {size_t{0}, size_t{20000}}) {
-    for (const size_t room : {size_t{0}, size_t{1} << 26}) {
-      Rank lets_go(room);
+    for (const size_t memory : {size_t{0}, size_t{1} << 26}) {
+      Rank lets_go(memory);
       if (hold_sends) lets_go.builder().hold_sends();
-      lets_go.builder().let_actions_go(most);
+      lets_go.builder().release_open_actions(most);
       Program(seed, lets_go).run(20000);
       const auto calls = lets_go.end();
       CHECK(lets_go.open() > 50);
@@ -245,8 +245,8 @@ TEST_CASE("actions that were let go are in the end what they would have been") {
 }
 
 TEST_CASE("bytes of a file of calls are written over wherever they are") {
-  // Pieces of 1000 bytes: the first in memory, where there is room for one; then more than the
-  // 1 MiB that is written at once, and the last few, which wait for that.
+  // Pieces of 1000 bytes: the first stays in memory, which has space for one; then more than the 1
+  // MiB that is written at a time, and the last few, which wait to be written.
   CallFile file(1500);
   std::vector<uint64_t> places;
   for (int i = 0; i < 1200; ++i)
@@ -282,7 +282,7 @@ TEST_CASE("bytes of a file of calls are written over wherever they are") {
 //            50 + 10 n to 540 + 10 n, and finds the other message at 550 + 10 n; it ends 10 later
 //
 // after their begin at 1000, where the clock offsets of the archive put time 0.
-TEST_CASE("receives that are open for a whole archive meet their messages") {
+TEST_CASE("receives that are open for a whole archive match their messages") {
   constexpr uint64_t n = 8000;
   Otf2Archive what = Otf2Archive::of_ranks(2);
   what.events = [](OTF2_EvtWriter* writer, const MadeLocation& location) {
@@ -338,7 +338,7 @@ TEST_CASE("receives that are open for a whole archive meet their messages") {
   check_ends(results.scenarios[1], {1560 + 10 * n, 1540 + 10 * n});
 }
 
-TEST_CASE("a file that is cleared holds what comes behind, from its beginning on") {
+TEST_CASE("a cleared file is reused from its beginning") {
   CallFile file(100);
   const auto piece = [](int size, int value) {
     return std::vector<std::byte>(size, static_cast<std::byte>(value));

@@ -22,7 +22,7 @@ TEST_CASE("why a launch failed is found in what it printed") {
   CHECK(complaint_in("rubato: there is no option '--x'\n") == "there is no option '--x'");
 }
 
-TEST_CASE("a child is run to its end, or told to end") {
+TEST_CASE("a child is run to its end, or stopped") {
   const std::string log =
       (fs::temp_directory_path() / ("rubato-child-" + std::to_string(getpid()))).string();
   const auto run = [&](const std::string& script, const std::function<bool(double)>& watch,
@@ -84,7 +84,7 @@ TEST_CASE("the table of launches has medians, means and each launch") {
   CHECK(sample_table(rows, OfLoops::kMedian, 100) == table);
 }
 
-TEST_CASE("the table of one launch has a row for each operation, and sizes that people know") {
+TEST_CASE("the table of one launch has a row for each operation, and round sizes") {
   std::vector<SampleRow> rows;
   for (const double bytes : {8., 9., 32768.}) rows.push_back({"node", "pingpong", bytes, 1e-6});
   rows.back().seconds = 12e-6;

@@ -1,4 +1,4 @@
-// Records that runs have left: found, told from those of processes that live, and removed.
+// Records left by runs: found, distinguished from records of live processes, and removed.
 
 #include "tracer/recover/leftovers.h"
 

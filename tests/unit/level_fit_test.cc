@@ -132,16 +132,16 @@ TEST_CASE("samples of a machine that does other things still give a platform fil
     const LevelFit fit = fit_level(samples);
     REQUIRE_NOTHROW(add_level(platform, Level::kNode, fit, samples.probe));
     REQUIRE(platform.level(Level::kNode).has_value());
-    // What is written can be read again.
+    // Written files can be read again.
     rubato::PlatformComments comments;
     comments.levels[static_cast<size_t>(Level::kNode)] = rubato::curve_ranges(fit);
     REQUIRE_NOTHROW(parse_platform(format_platform(platform, comments), "busy.toml"));
   }
 }
 
-TEST_CASE("a platform file says in which ranges its numbers lie") {
+TEST_CASE("a platform file states the ranges of its numbers") {
   // A bandwidth is between 1 / 0.2 ns = 5 GB/s and 1 / 0.1 ns = 10 GB/s; a flat segment has none,
-  // nor has one whose slope nothing tells.
+  // nor has one with an undetermined slope.
   rubato::SegmentedFit one_way, gap;
   one_way.segments = {{0, 1e-6, 0}, {1024, 2e-6, 0.15e-9}, {4096, 3e-6, 0.1e-9}};
   one_way.intervals = {{{0, 0}, {0.98765e-6, 1.02e-6}, {0, 0}},
@@ -172,7 +172,7 @@ TEST_CASE("protocols as the probes found them") {
   };
   CHECK(protocol_of({1 << 20, {}}, 1e9) == Protocol::kEager);  // none waited
   CHECK(protocol_of({{}, 0.}, 0) == Protocol::kAsync);         // all did
-  CHECK(protocol_of({}, 1e9) == Protocol::kEager);             // nobody looked
+  CHECK(protocol_of({}, 1e9) == Protocol::kEager);             // not measured
 }
 
 TEST_CASE("how far halves of a calibration differ") {
@@ -185,7 +185,7 @@ TEST_CASE("how far halves of a calibration differ") {
   CHECK(repeatability({}) == 0);
 }
 
-TEST_CASE("uncertainty holds what launches and halves differ by") {
+TEST_CASE("uncertainty covers differences between launches and halves") {
   // One launch: |1.1 - 1| / 2, |1.02 - 1| / 2, |1.3 - 1| / 2: median 5 %, of a normal distribution
   // with the standard deviation 1.4826 * 5 % = 7.413 %. Beyond 3 bytes there is nothing.
   const std::vector<TimedLength> one = {
@@ -193,7 +193,7 @@ TEST_CASE("uncertainty holds what launches and halves differ by") {
   // Another launch would be off by 4 % / sqrt(2) more: sqrt(7.413^2 + 8) % = 7.934 %.
   CHECK(reproducibility(one, 0, 3) == Approx(0.07934).epsilon(1e-3));
   CHECK(reproducibility(one, 3, 9) == 0);
-  // Of several their standard error, whatever the halves say.
+  // For several launches their standard error, whatever the halves are.
   const std::vector<TimedLength> several = {{1, 1, 1, {1.1, 1}, 4, 0.03},
                                             {2, 1, 1, {1.3, 1}, 4, 0.04}};
   CHECK(reproducibility(several, 0, 2) == Approx(0.03));
@@ -204,7 +204,7 @@ TEST_CASE("uncertainty holds what launches and halves differ by") {
   CHECK(fit.segments[1].uncertainty == Approx(0.05));
 }
 
-TEST_CASE("the error that halves tell is the standard error of their mean") {
+TEST_CASE("the error from halves is the standard error of their mean") {
   // Halves of 1 s +- 2 %: their mean has 2 % / sqrt(2) = 1.414 %. The median of 20001 magnitudes is
   // certain to sqrt(pi / 2) * 0.7 / sqrt(20001), less than 1 %.
   std::mt19937 random(1);
@@ -229,8 +229,8 @@ TEST_CASE("the uncertainty of one way by protocol") {
   REQUIRE(fit.transfer->segments[1].from == 8192);
   Platform platform;
   add_level(platform, Level::kNode, fit, samples.probe);
-  // Each has its own halves: 4 % / 2 and 2 % / 2, times 1.4826; and what one launch cannot tell,
-  // 4 % / sqrt(2): sqrt(2.965^2 + 8) = 4.098, sqrt(1.483^2 + 8) = 3.193.
+  // Each has its own halves: 4 % / 2 and 2 % / 2, times 1.4826; and the unknown variation between
+  // launches, 4 % / sqrt(2): sqrt(2.965^2 + 8) = 4.098, sqrt(1.483^2 + 8) = 3.193.
   CHECK(platform.measured["node_one_way_uncertainty"] == "4.1%, 3.2% from 8KiB on");
   // A change of the protocol inside a segment: the larger one counts on both sides of the step.
   samples.probe = {2047, 2048};
@@ -298,7 +298,7 @@ TEST_CASE("what crossing messages take longer is recovered, and bounds the gap")
   for (const double n : {8., 256., 2048., 8192., 65536., 1e6}) {
     CHECK((*same.crossing_delay)(n) == Approx(delay(n)).epsilon(0.02));
     CHECK((*same.gap)(n) == Approx(transfer(n) + delay(n)).epsilon(0.05));
-    // What overflows a cache counts as it was measured.
+    // Lengths beyond the cache count as measured.
     REQUIRE(same.burst_gap);
     CHECK((*same.burst_gap)(n) == Approx(9 * transfer(n)).epsilon(0.05));
   }
@@ -311,7 +311,7 @@ TEST_CASE("what crossing messages take longer is recovered, and bounds the gap")
     CHECK((*fit.gap)(n) == Approx(transfer(n)).epsilon(0.05));
   add_level(platform, Level::kNode, fit, samples.probe);
   CHECK(platform.level(Level::kNode)->crossing_delay.empty());
-  // A delay that is too short to be told from noise is none, either.
+  // A delay that cannot be distinguished from noise is none, either.
   for (TimedLength& timing : samples.exchange) timing.seconds += 0.005 * transfer(timing.bytes);
   CHECK_FALSE(fit_level(samples).crossing_delay);
 }
@@ -345,7 +345,7 @@ TEST_CASE("what eager synchronous sends take more is recovered, at any speed of 
   CHECK_FALSE(fit_level(samples).synchronous);
 }
 
-TEST_CASE("what bursts take longer than gaps say is recovered, and the gap is not longer") {
+TEST_CASE("extra time of bursts beyond the gap is recovered, and the gap is not overestimated") {
   // From 64 KiB on each further message of a burst takes 2 T = 6 us + n / (1 GB/s).
   const auto burst_gap = [](double n) { return n < 65536 ? gap(n) : 2 * transfer(n); };
   const unsigned fits = seeds(20);
@@ -423,7 +423,9 @@ TEST_CASE("a length from many launches counts as often") {
   CHECK((*fit.transfer)(2) == Approx(7.5e-6 / 6.375));
 }
 
-TEST_CASE("no curve of a level has more segments than asked for, and every number is printed so") {
+TEST_CASE(
+    "no curve of a level has more segments than requested, and every number has the "
+    "requested digits") {
   // Six steps of the one-way time; o_s and o_r change elsewhere, and at the eager limit of 700.
   LevelSamples samples;
   samples.probe = {700., 701.};
@@ -444,11 +446,11 @@ TEST_CASE("no curve of a level has more segments than asked for, and every numbe
     Platform platform;
     add_level(platform, Level::kNode, fit, samples.probe);
     const LevelModel& level = *platform.level(Level::kNode);
-    // The limit is a border of its own where there is room for one curve only.
-    const size_t room = static_cast<size_t>(std::max(2, most));
+    // The limit is a border of its own even if only one curve is allowed.
+    const size_t limit = static_cast<size_t>(std::max(2, most));
     for (const TransferCurve* curve : {&level.transfer, &level.send_overhead,
                                        &level.receive_overhead, &*level.unexpected_overhead}) {
-      CHECK(curve->segments().size() <= room);
+      CHECK(curve->segments().size() <= limit);
     }
     // The parts still add up to the measured whole within the error that is stated for it.
     for (const TimedLength& timing : samples.transfer) {
@@ -511,7 +513,7 @@ TEST_CASE("overheads are those of a message alone, and bursts show the following
   CHECK_FALSE(fit_level(samples).following);
 }
 
-TEST_CASE("the second message of a burst is told from further ones where that matters") {
+TEST_CASE("the second message of a burst has its own gap if that matters") {
   // One way 10 us + n / (1 GB/s). Behind the first message the second takes 2 us + n / (10 GB/s),
   // from 64 KiB on each further one five times as long: a burst of eight, 2 + 6 * 5 = 32 times
   // that, 32 / 7 for each. Below, further ones take as long as the second.
@@ -604,10 +606,10 @@ TEST_CASE("a stream of blocking calls bounds the gap, and bursts keep theirs") {
     REQUIRE(fit.following);
     CHECK((*fit.following)(n) == Approx(100e-9));
   }
-  CHECK((*fit.gap)(65536) == Approx(150e-9));  // of which no stream was measured
-  // A stream that takes longer than the burst bounds nothing. One message of it takes as long as
-  // the receiver, 200 ns: no more is to be said. One of 300 ns says that something holds the
-  // sender.
+  // without a measured stream A stream that takes longer than the burst gives no bound. If one of
+  // its messages takes as long as the receiver, 200 ns, nothing else follows. 300 ns mean that the
+  // sender is delayed.
+  CHECK((*fit.gap)(65536) == Approx(150e-9));
   for (TimedLength& stream : samples.stream) stream.seconds = 22e-6;
   fit = fit_level(samples);
   CHECK((*fit.gap)(64) == Approx(150e-9));

@@ -32,7 +32,7 @@ TEST_CASE("levels and partners of rank 0, by node") {
   CHECK(widest_level(Placement({0, 0, 2})) == Level::kNetwork);
 }
 
-TEST_CASE("sockets are a level where rank 0 has others on its own and on another one") {
+TEST_CASE("sockets are a level if rank 0 has peers on its own socket and on another one") {
   // Ranks 0, 2, 4, 5 on socket 0 of the first node, 1 and 3 on socket 1; 6 and 7 on another node.
   const Placement both({0, 0, 0, 0, 0, 0, 6, 6}, {0, 1, 0, 1, 0, 0, 0, 1});
   const auto tasks = level_tasks(both);
@@ -68,7 +68,7 @@ TEST_CASE("sockets are a level where rank 0 has others on its own and on another
           .starts_with("--levels socket: rank 0 does not have one rank on its socket and one on "));
 }
 
-TEST_CASE("pairs of level node do not meet inside a socket, unless it is all of the node") {
+TEST_CASE("pairs of level node are not inside a socket, unless the node has one socket") {
   const auto pairs_of_node = [](const std::vector<int>& sockets) {
     const auto tasks = level_tasks(Placement(std::vector<int>(sockets.size(), 0), sockets));
     REQUIRE(tasks[0].level == Level::kNode);
@@ -84,7 +84,7 @@ TEST_CASE("pairs of level node do not meet inside a socket, unless it is all of 
   CHECK(pairs_of_node({0, 0, 0, kNoSocket}) == Pairs{{0, 3}});
 }
 
-TEST_CASE("a level that is asked for is measured, others are not, self always") {
+TEST_CASE("requested levels are measured, others are not, self always is") {
   const Placement nodes({0, 0, 2, 2});
   CHECK(partners(tasks_asked_for(nodes, {})) == partners(level_tasks(nodes)));
   CHECK(partners(tasks_asked_for(nodes, {Level::kNetwork})) ==
@@ -93,7 +93,7 @@ TEST_CASE("a level that is asked for is measured, others are not, self always") 
   CHECK(partners(tasks_asked_for(nodes, {Level::kSelf})) == Partners{{Level::kSelf, 0}});
 }
 
-TEST_CASE("a level that was asked for and is not there is named, with hosts and advice") {
+TEST_CASE("a requested level that is missing is reported, with hosts and advice") {
   CHECK(!unmet_level(Placement({0, 0}), {}));
   CHECK(!unmet_level(Placement({0, 0, 2}), {Level::kNode, Level::kNetwork, Level::kSelf}));
   CHECK(unmet_level(Placement({0, 0}), {Level::kNode, Level::kNetwork}) == Level::kNetwork);

@@ -17,7 +17,7 @@ TEST_CASE("a clock is a line through its points") {
   const LinearClock noisy = fit_clock({{10, 5.000001}, {11, 5.000998}, {12, 5.002001}});
   CHECK(noisy.drift == Approx(1e-3));
   CHECK(noisy.reference(11) == Approx(16.001).epsilon(1e-12));
-  // One point tells no drift.
+  // One point gives no drift.
   CHECK(fit_clock({{10, 5}}).reference(20) == 25);
 }
 

@@ -1,4 +1,4 @@
-// What flows did to links, node limits, and shares by latency, worked out by hand. One tick is one
+// Loads of links, node limits, and shares by latency, worked out by hand. One tick is one
 // nanosecond, links take one byte a tick.
 
 #include <catch2/catch.hpp>
@@ -25,8 +25,8 @@ const std::string kCrossbar = "model = \"crossbar\"";
 }  // namespace
 
 // Three flows of 1000 bytes into node 0, a third each, until 3000; alone they would take 1000. Each
-// passes two links of eight. Bins are 16 ticks wide, the least power of two of which 200 hold 3000:
-// 187 with 16 bytes twice, and half of one.
+// passes two links of eight. Bins are 16 ticks wide, the least power of two with which 200 bins
+// cover 3000: 187 bins with 16 bytes twice, and half of one.
 TEST_CASE("loads of an incast") {
   const auto crossbar = network(kCrossbar, 4);
   const auto arrivals =
@@ -89,7 +89,7 @@ TEST_CASE("loads add up to what was sent") {
 }
 
 // Out of node 0 half a byte a tick for two: 100 + 1000 / 0.25. Into node 2 likewise.
-TEST_CASE("what a node injects and takes out has limits of its own") {
+TEST_CASE("injection and ejection at a node have separate limits") {
   const std::string in = kCrossbar + "\ninjection_bandwidth = \"0.5GB/s\"";
   check(received(4, {{0, 1, 1000}, {0, 2, 1000}, {3, 1, 500}}, on_network(in)), {0, 4100, 4100, 0});
   const std::string out = kCrossbar + "\nejection_bandwidth = \"0.5GB/s\"";

@@ -8,7 +8,7 @@ using namespace rubato;
 
 namespace {
 
-/// 2 s; two links of 100 bytes per second, of which one carries 180 bytes and the other 40.
+/// 2 s; two links of 100 bytes per second: one carries 180 bytes, the other 40.
 ScenarioResult two_links() {
   ScenarioResult scenario;
   scenario.name = "tree";
@@ -29,12 +29,12 @@ ScenarioResult two_links() {
 TEST_CASE("links are as busy as the bytes that they carry") {
   ScenarioResult scenario = two_links();
   CHECK(links_line(scenario) ==
-        "Hottest links on tree: up 90 % busy, down 20 %; no flow was slowed down.");
+        "Busiest links on tree: up 90 % busy, down 20 %; no flow was slowed down.");
   scenario.links->slowed = 2;
   scenario.links->delay = 0.5;
   CHECK(
       links_line(scenario) ==
-      "Hottest links on tree: up 90 % busy, down 20 %; 2 of 9 flows were slowed down, by 250.0 ms "
+      "Busiest links on tree: up 90 % busy, down 20 %; 2 of 9 flows were slowed down, by 250.0 ms "
       "on average.");
   const auto json = links_to_json(scenario);
   CHECK(json["kinds"][0]["mean"] == 0.55);
@@ -57,7 +57,7 @@ TEST_CASE("no links, no line") {
   CHECK(links_to_json(scenario).is_null());
 }
 
-// 2 s, of which 0.5 s are lost: a quarter.
+// 0.5 s of 2 s are lost: a quarter.
 TEST_CASE("what other jobs cost") {
   ScenarioResult scenario = two_links();
   CHECK(job_lines(scenario).empty());
@@ -88,14 +88,14 @@ TEST_CASE("constant loads count as busy") {
   scenario.links->kinds[0].bytes = 80;
   scenario.links->kinds[0].by_bin = {30, 0};
   CHECK(links_line(scenario) ==
-        "Hottest links on tree: up 70 % busy (constant load: level 1 30 %); no flow was slowed "
+        "Busiest links on tree: up 70 % busy (constant load: level 1 30 %); no flow was slowed "
         "down.");
   const auto json = links_to_json(scenario);
   CHECK(json["kinds"][0]["mean"] == 0.5);  // 80 of 200 * 2, and 0.3
   CHECK(json["kinds"][0]["peak"] == 0.5);  // 30 of 200 * 0.75, and 0.3
   CHECK(json["kinds"][0]["load"] == 0.3);
   CHECK(json["hottest"][0]["mean"] == 0.7);
-  // Of the time of all jobs, 4 s: 80 of 400, and 0.3.
+  // Relative to the time of all jobs, 4 s: 80 of 400, and 0.3.
   scenario.links->span = 4;
   CHECK(links_to_json(scenario)["hottest"][0]["mean"] == 0.5);
 }

@@ -53,7 +53,9 @@ TEST_CASE("two messages that do not disturb each other") {
   CHECK(fit->values == 1);  // too few for an error
 }
 
-TEST_CASE("no degradation can be told without others, or without the same length alone") {
+TEST_CASE(
+    "no degradation is known without concurrent pairs, or without the same length of a "
+    "single pair") {
   CHECK(!fit_degradation({}));
   CHECK(!fit_degradation({{1, 0, 1e-6}, {1, 1e6, 1e-4}}));
   CHECK(!fit_degradation({{1, 0, 1e-6}, {2, 1e6, 1e-4}}));
@@ -95,7 +97,7 @@ TEST_CASE("what was measured of contention can be switched on in the platform fi
   expected.levels = {false, false, true, false};
   CHECK(switched_on(format_platform(platform, {{}, alone})) == expected);
 
-  // Where sockets are told from the node, it holds for all messages of a node all the same.
+  // Even with a level for sockets, it applies to all messages of a node.
   const auto told_apart = switched_on(
       format_platform(platform, {{}, note_load(platform.measured, {{Level::kNode, node}}, true)}));
   CHECK(told_apart.levels == std::array<bool, kLevels>{false, true, true, false});

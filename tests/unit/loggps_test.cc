@@ -43,7 +43,7 @@ TEST_CASE("LogGPS: what a message costs") {
   CHECK(strict.message(Level::kNode, 1).transfer == Approx(3000e-9));
 }
 
-TEST_CASE("LogGPS: two messages behind each other, and a synchronous one") {
+TEST_CASE("LogGPS: two messages in a row, and a synchronous one") {
   // The first leaves at o = 100 and is there at 100 + 1000 + 200; + 100. The sender is done with
   // both at 200; the second leaves when the port is free, at 100 + 200 + 200, and is there at 1700;
   // + 100.
@@ -68,7 +68,7 @@ TEST_CASE("LogGPS: two messages behind each other, and a synchronous one") {
         {5500, 5600});
 }
 
-TEST_CASE("LogGPS: what else a scenario says goes with it, and what is wrong is refused") {
+TEST_CASE("LogGPS: other changes can be combined with it, and errors are refused") {
   const Scenario half = parse_scenario("loggps:o=100ns,cpu*2,L=1us,latency*0.5,name=half");
   CHECK(half.name == "half");
   CHECK(half.cpu == 2);

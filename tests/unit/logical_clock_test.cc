@@ -82,7 +82,7 @@ Repaired repaired(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("logical clock: nothing violated, nothing moved") {
+TEST_CASE("logical clock: no violations, no shifts") {
   const Repaired result = repaired(R"(
     0: 100..110 send 1 8B
     0: 300..400 barrier
@@ -117,7 +117,7 @@ TEST_CASE("logical clock: a message from a clock that is ahead") {
 
 // Rank 2's receive is in order as recorded (sent at 800, there at 900), but its sender moves: rank
 // 1 from 700 to 1000, so its send from 800 to 1100.
-TEST_CASE("logical clock: a shift goes on from rank to rank") {
+TEST_CASE("logical clock: a shift propagates from rank to rank") {
   const Repaired result = repaired(R"(
     0: 1000..1010 send 1 8B
     1: 500..700 recv 0 8B
@@ -130,9 +130,9 @@ TEST_CASE("logical clock: a shift goes on from rank to rank") {
   CHECK(result.after.calls[2] == Times{{600, 600}, {600, 1100}, {1150, 1150}});
 }
 
-// Rank 1 is 300 late after its first receive. Its second one took 100, of which 20 (the first one
-// of rank 2) are the least a receive takes: 80 are taken up and 220 left. The barrier took 1000, of
-// which 40 (rank 0's) are the least: it takes up the rest.
+// Rank 1 is 300 late after its first receive. Its second one took 100; the minimum of a receive is
+// 20 (the first one of rank 2), so it absorbs 80, and 220 are left. The barrier took 1000; the
+// minimum is 40 (rank 0's), so it absorbs the rest.
 TEST_CASE("logical clock: waiting takes a shift up") {
   const Repaired result = repaired(R"(
     0: 1000..1010 send 1 8B
@@ -173,7 +173,7 @@ TEST_CASE("logical clock: collectives") {
   CHECK(result.before.violations.messages == 0);
   CHECK(result.before.violations.collectives == 4);
   // Rank 0 is 100 late after the barrier, 190 after the broadcast, 590 after the reduction; the
-  // first rank of a scan waits for nobody.
+  // first rank of a scan does not wait.
   CHECK(result.after.calls[0] ==
         Times{{100, 100}, {100, 300}, {1100, 1200}, {2190, 2600}, {3590, 3600}, {3600, 3600}});
   CHECK(result.after.calls[1] == result.before.calls[1]);
@@ -195,7 +195,7 @@ TEST_CASE("logical clock: sends") {
 
 // Both clocks were right, one second apart: what crosses them is moved by a second, in one
 // direction.
-TEST_CASE("logical clock: clocks that nobody compared are named") {
+TEST_CASE("logical clock: unsynchronised clocks are reported") {
   const auto source = parse_text_trace(R"(
     0: 1000000000..1000000010 send 1 8B
     0: 1000000100..1000000300 recv 1 8B

@@ -32,7 +32,7 @@ enum Kind : uint64_t {
   kIrecvDone,
   kCollective,
   kMetric,
-  kSwitch,  ///< no plain record: measurement goes off, or on
+  kSwitch,  ///< not a plain record: measurement switched off or on
 };
 
 struct Recorded {
@@ -48,8 +48,8 @@ TraceDefinitions definitions() {
                           "MPI_Allreduce", "MPI_Test", "MPI_Testany"});
 }
 
-/// Records of a program that goes round in a loop, of `kinds` different turns; where `odd`, now and
-/// then with something that programs and archives seldom do.
+/// Records of a program with a loop of `kinds` different iterations; with `odd`, sometimes with
+/// rare operations.
 class Program {
  public:
   Program(unsigned seed, uint32_t kinds, bool odd) : random_(seed), kinds_(kinds), odd_(odd) {}
@@ -59,8 +59,8 @@ class Program {
     return std::move(records_);
   }
 
-  /// Under one receive that is open all along: so many sends, each with 100 tests in vain and one
-  /// that completes it; where `odd`, up to 300.
+  /// With one receive open all the time: so many sends, each with 100 unsuccessful tests and one
+  /// that completes it; with `odd`, up to 300.
   std::vector<Recorded> polls(int sends) {
     post_receive();
     const uint64_t receive = last_request_;
@@ -133,7 +133,7 @@ class Program {
     }
     enter(kWaitall);
     if (odd_ && below(3) == 0) std::shuffle(receives.begin(), receives.end(), random_);
-    if (rarely()) receives.push_back(request());  // its post is not on record
+    if (rarely()) receives.push_back(request());  // its post is not recorded
     if (rarely()) sends.pop_back();               // its completion is not
     for (const uint64_t each : receives)
       add({kIrecvDone, 1, bytes}, PlainRecord::Request::kCompletes, each);
@@ -312,7 +312,7 @@ TEST_CASE("what is odd in a loop becomes the same calls, too") {
   require_same(directly(records), outcome);
 }
 
-TEST_CASE("a clock that runs backwards in a loop is told of") {
+TEST_CASE("a clock that runs backwards in a loop is reported") {
   // A turn with one message each way: Irecv, Isend, Waitall, Send, Recv and Allreduce, so 12 enters
   // and leaves, and 7 other records. In one turn each of them in turn is 5 ticks before the one
   // before it.

@@ -104,7 +104,7 @@ TEST_CASE("transplant: collectives absorb a delay up to the slack") {
 // take 5. Rank 0 (marked) starts at 7777 + d and waits 50 later; rank 1 starts at 8777 and waits at
 // once; rank 2 starts at 3000 and computes until 20000, by when all is long done, unless d is
 // 15000.
-TEST_CASE("transplant: a nonblocking collective holds its waits up only once it is late") {
+TEST_CASE("transplant: a nonblocking collective delays its waits only if it is late") {
   const char* text = R"(
     0: 0..0 init
     0: {e0}..{s0} iallreduce 24B 24B req 1
@@ -216,12 +216,12 @@ TEST_CASE("the identity check notices one tick") {
   }
 }
 
-TEST_CASE("who came late to every broadcast comes earlier with less compute") {
-  // Nobody waits: 206 and 297 from the root's enter to the end say how late rank 1 was, not what a
-  // broadcast needs; 6 does. At twice the speed: 100 + 6, 45 + 6, and 50 at the end. With a third
-  // one for which rank 1 was there first, until 60 after the root's enter, a broadcast needs that
-  // at most: 100 + 6 is later than 0 + 60, 45 + 6 later than 5 + 60, and the third ends at 1000
-  // + 60.
+TEST_CASE("a rank that was late at every broadcast arrives earlier with less compute") {
+  // No rank waits: 206 and 297 from the root's enter to the end are the delay of rank 1, not the
+  // cost of a broadcast, which is 6. At twice the speed: 100 + 6, 45 + 6, and 50 at the end. With a
+  // third one for which rank 1 was there first, until 60 after the root's enter, a broadcast needs
+  // that at most: 100 + 6 is later than 0 + 60, 45 + 6 later than 5 + 60, and the third ends at
+  // 1000 + 60.
   for (const bool waits : {false, true}) {
     const std::string text =
         std::string(R"(
@@ -262,10 +262,10 @@ TEST_CASE("undisturbed takes overhead out where it was, and waiting hides it") {
   CHECK(results.scenarios[0].ranks[0].end == Approx(1025e-9));
 }
 
-TEST_CASE("undisturbed takes out what each kind of record cost") {
-  // Nobody waits here, so each call of rank 0 loses what its own record cost: the send 40 - 4, the
-  // isend 50 - 6, its wait 40 - 7 and the barrier, which rank 1 reached long before, 30 - 9. With
-  // the 100 + 60 + 50 + 60 + 20 of compute around them: 290 + 36 + 44 + 33 + 21 = 424.
+TEST_CASE("undisturbed subtracts the overhead of each kind of record") {
+  // No rank waits here, so each call of rank 0 gets shorter by the cost of its own record: the send
+  // 40 - 4, the isend 50 - 6, its wait 40 - 7 and the barrier, which rank 1 reached long before, 30
+  // - 9. With the 100 + 60 + 50 + 60 + 20 of compute around them: 290 + 36 + 44 + 33 + 21 = 424.
   const auto source = parse_text_trace(R"(
     0: 0 local MPI_Comm_rank
     0: 100..140 send 1 8B tag 1

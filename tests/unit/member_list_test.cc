@@ -8,7 +8,7 @@
 
 using namespace rubato;
 
-TEST_CASE("members know their local ranks, in whichever order they are") {
+TEST_CASE("local ranks of members are found in any order") {
   const MemberList sorted({2, 5, 9}), mixed({9, 2, 5}), none;
   CHECK(sorted.local_rank(5) == 1);
   CHECK(mixed.local_rank(9) == 0);

@@ -44,14 +44,14 @@ TEST_CASE("what a system without control groups has left") {
   CHECK(system.left() == 2000000ull * 1024);
 }
 
-TEST_CASE("what a control group and those that hold it have left") {
+TEST_CASE("the memory left in a control group and its parents") {
   const MadeSystem system;
   system.write("/proc/meminfo", "MemAvailable: 2097152 kB\n");  // 2048 MiB
   system.write("/proc/self/cgroup", "0::/job/step\n");
   const std::string mount = "/sys/fs/cgroup";
   system.write(mount + "/job/step/memory.max", "max\n");
   CHECK(system.left() == 2048 * kMiB);
-  // Of the job's 1024 MiB 600 are used, of which 100 + 50 are page cache: 1024 - 450.
+  // Of the job's 1024 MiB, 600 are used, including 100 + 50 of page cache: 1024 - 450.
   system.write(mount + "/job/memory.max", 1024 * kMiB);
   system.write(mount + "/job/memory.current", 600 * kMiB);
   system.write(mount + "/job/memory.stat",

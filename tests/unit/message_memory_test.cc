@@ -14,7 +14,7 @@ constexpr size_t kMiB = 1 << 20;
 
 }  // namespace
 
-TEST_CASE("messages that go at once share the room of the longest, or 16 MiB") {
+TEST_CASE("concurrent messages share the memory of the longest, or 16 MiB") {
   CHECK(message_buffer(1024 * kMiB, 16) == 1024 * kMiB);
   CHECK(message_buffer(4 * kMiB, 4) == 16 * kMiB);
   CHECK(message_buffer(4 * kMiB, 16) == kForSeveral);
@@ -27,7 +27,7 @@ TEST_CASE("messages that go at once share the room of the longest, or 16 MiB") {
   CHECK(longest_at_once(16 * kMiB, 4 * kMiB, 4) == 4 * kMiB);
   CHECK(longest_at_once(16 * kMiB, 12 * kMiB, 2) == 8 * kMiB);
   CHECK(longest_at_once(4096, 1000, 4) == 1000);
-  // Whatever the length: as many as that, each at the begin of a line, are not more than the room.
+  // Whatever the length: that many messages, each aligned to a cache line, fit into the memory.
   for (const size_t most : {size_t{1}, size_t{65}, 3 * kMiB + 1, 17 * kMiB + 3, 100 * kMiB}) {
     for (const int at_once : {1, 2, 4, 16}) {
       const size_t buffer = message_buffer(most, at_once);
@@ -59,7 +59,7 @@ TEST_CASE("what does not fit is one line with the node and the numbers") {
         "choose a smaller max_size (--plan), or fewer ranks");
 }
 
-TEST_CASE("a cold walk goes on from loop to loop and comes to all of the memory") {
+TEST_CASE("a cold walk continues from loop to loop and reaches all of the memory") {
   // 64 KiB, in loops of 5 steps of some length: none of them alone gets through. A step of 8 bytes
   // takes a line of 64; one of three messages of 192 bytes takes 576; those of 10000 do not divide
   // the whole, so up to one of them is left over at the end.
@@ -91,7 +91,7 @@ TEST_CASE("a cold walk goes on from loop to loop and comes to all of the memory"
   }
 }
 
-TEST_CASE("a cold walk of changing lengths never leaves its memory, nor comes back too early") {
+TEST_CASE("a cold walk of changing lengths never leaves its memory, nor returns too early") {
   // Lengths in random order, as a sweep has them. Between two uses of a line lies all of the memory
   // but what is left over at the end and a part of the two steps, each less than the longest one.
   constexpr size_t kWhole = kMiB, kLongest = 65536;
@@ -115,7 +115,7 @@ TEST_CASE("a cold walk of changing lengths never leaves its memory, nor comes ba
   CHECK(std::count(last.begin(), last.end(), size_t{0}) * 64 < static_cast<long>(kLongest));
 }
 
-TEST_CASE("cold buffers are as large as the cache, where there is memory for both") {
+TEST_CASE("cold buffers are as large as the cache, if there is memory for both") {
   CHECK(cold_buffer(320 * kMiB, 24576ull * kMiB) == 320 * kMiB);
   CHECK(cold_buffer(320 * kMiB, 1280ull * kMiB) == 320 * kMiB);
   CHECK(cold_buffer(320 * kMiB, 1000ull * kMiB) == 250 * kMiB);  // both take half

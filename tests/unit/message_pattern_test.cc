@@ -20,7 +20,7 @@ TEST_CASE("patterns are chosen by their names") {
   CHECK(parse_patterns("overlap").front().name() == "headtohead_nonblocking");
 }
 
-TEST_CASE("all patterns: shapes by modes by caches, without those that cannot be") {
+TEST_CASE("all patterns: shapes by modes by caches, without impossible ones") {
   // 6 shapes; of the overlap 1; of the other five 4 modes warm and 3 cold (not persistent) = 7
   // each; less the ping-pong that the curve is made of; and the ping-pong of ready sends:
   // 1 + 5 * 7 - 1 + 1 = 36.

@@ -1,4 +1,4 @@
-// What the names of MPI calls tell. Expectations are those of the MPI standard.
+// Classification of MPI calls by their names, as in the MPI standard.
 
 #include <catch2/catch.hpp>
 
@@ -12,7 +12,7 @@ bool communicates(const std::string& name) {
   return mpi_call_info(name).without_records == CallClass::kCommunicates;
 }
 
-/// What is known of a call, in the words of tracer/hooks/mpi_calls.txt.
+/// The properties of a call, in the terms of tracer/hooks/mpi_calls.txt.
 std::string words_of(const std::string& name) {
   const MpiCallInfo info = mpi_call_info(name);
   std::string words = info.without_records == CallClass::kLocal          ? "local"
@@ -107,7 +107,7 @@ TEST_CASE("a call with large counts is to the replay what it is with small ones"
   }
 }
 
-TEST_CASE("messages, and what may wait for others, are told apart") {
+TEST_CASE("calls with messages and calls that may wait are distinguished") {
   for (const char* name : {"MPI_Send", "MPI_Isendrecv", "MPI_Startall", "MPI_Recv_c"})
     CHECK(mpi_call_info(name).without_records == CallClass::kMessage);
   for (const char* name : {"MPI_Comm_agree", "MPI_Comm_shrink", "MPI_Session_finalize"})
@@ -117,7 +117,7 @@ TEST_CASE("messages, and what may wait for others, are told apart") {
   CHECK_FALSE(mpi_call_info("MPI_Parrived").makes_ready);
 }
 
-TEST_CASE("what only prepares or looks talks to nobody") {
+TEST_CASE("calls that only prepare or query do not communicate") {
   for (const char* name :
        {"MPI_Allreduce_init", "MPI_Allreduce_init_c", "MPI_Neighbor_alltoall_init",
         "MPI_Neighbor_alltoall_init_c", "MPI_Get_count", "MPI_Get_count_c", "MPI_Get_elements_c",
@@ -209,7 +209,7 @@ TEST_CASE("a call without a line follows the first pattern that fits") {
       {"MPI_Reduce_foo_init", "local"},
       {"MPI_Reduce_foo", "communicates"},
       {"MPI_Waitfoo", "communicates waits"},
-      // A pattern stands for whole names.
+      // A pattern matches whole names.
       {"MPI_Foo", "local"},
       {"XMPI_Win_foo", "local"},
       {"MPI_Win", "local"},

@@ -74,9 +74,9 @@ TEST_CASE("nonblocking: the wait ends when the neighbours have started") {
   CHECK(ends(text) == Ends{300, 700, 700});
 }
 
-// Rank 1 gets 8 bytes from rank 0 and 24 from rank 2, which the archive tells as 32 in all; the
-// senders know better: the larger message is there at 500 + 1024.
-TEST_CASE("messages between neighbours have the length that the sender knows") {
+// Rank 1 gets 8 bytes from rank 0 and 24 from rank 2, recorded as 32 in total; the senders have the
+// exact sizes: the larger message arrives at 500 + 1024.
+TEST_CASE("messages between neighbours have the sender's length") {
   CHECK(ends(kLine + R"(
     0: 0..60 neighbor_alltoallv 8B 8B
     0: 60 end
@@ -90,7 +90,7 @@ TEST_CASE("messages between neighbours have the length that the sender knows") {
 
 // The program's own message of 8 bytes from rank 0 to rank 1 is on its way while both are in the
 // collective; rank 1 takes it afterwards.
-TEST_CASE("messages between neighbours meet none of the program's") {
+TEST_CASE("messages between neighbours do not match those of the program") {
   CHECK(ends(kLine + R"(
     0: 0..5 send 1 8B
     0: 5..60 neighbor_alltoall 8B 8B
@@ -103,7 +103,7 @@ TEST_CASE("messages between neighbours meet none of the program's") {
   )") == Ends{50, 500, 500});
 }
 
-TEST_CASE("a rank without neighbours waits for nobody") {
+TEST_CASE("a rank without neighbours does not wait") {
   CHECK(ends(R"(
     neighbours 0 0 from to
     neighbours 0 1 from 2 to 2
@@ -119,7 +119,7 @@ TEST_CASE("a rank without neighbours waits for nobody") {
   )") == Ends{18, 500, 500});
 }
 
-TEST_CASE("where nothing says who the neighbours are, the call keeps its time and is named") {
+TEST_CASE("without recorded neighbours, the call keeps its time and is reported") {
   const auto source = parse_text_trace(R"(
     0: 0..60 neighbor_alltoall 8B 8B
     0: 60 end
@@ -132,8 +132,8 @@ TEST_CASE("where nothing says who the neighbours are, the call keeps its time an
   CHECK(results.trace.kept[0].count == 2);
 }
 
-// Rank 0 waits for A (request 1), which rank 1 starts at 1000, after B. Taken in the order of their
-// starts, rank 0 would have had B's message at 0, and told rank 2 then.
+// Rank 0 waits for A (request 1), which rank 1 starts at 1000, after B. In the order of their
+// starts, rank 0 would have had B's message at 0, and sent to rank 2 then.
 TEST_CASE("persistent collectives among neighbours may be started in different orders") {
   const char* text = R"(
     neighbours 0 0 from 1 to 1

@@ -92,7 +92,7 @@ TEST_CASE("tapered switches show where shifts leave them") {
   CHECK(table.find("down = [8, 128]\nup = [1, 4]") != std::string::npos);
 }
 
-TEST_CASE("the latency of links comes out of that between distant nodes") {
+TEST_CASE("the latency of links is subtracted from that between distant nodes") {
   // Neighbours, two links apart, take 10 us, distant nodes 20: 5 us a link, and nothing beside the
   // four. Behind a handshake of three trips 60 us are links as well.
   SharedLinks links;
@@ -124,7 +124,7 @@ TEST_CASE("ranks of a node share its adapter") {
   CHECK(network_table(*links).find("link_bandwidth = \"2GB/s\"") != std::string::npos);
 }
 
-TEST_CASE("what neither explains is said to be so") {
+TEST_CASE("unexplained times are reported") {
   // A torus: shifts by 1 and 4 are those of neighbours, one by 2 passes each link twice.
   const auto links = fit_shared_links(
       times_of(16, 1, [](const Shift& shift) { return shift.shift == 2 ? 0.5e9 : 1e9; }), 1e9,
@@ -134,7 +134,7 @@ TEST_CASE("what neither explains is said to be so") {
   CHECK(network_table(*links).find("name the") != std::string::npos);
 }
 
-TEST_CASE("two nodes that send to each other tell nothing of what others share") {
+TEST_CASE("two nodes that send to each other do not determine shared links") {
   // An MPI library that moves one direction after the other: half of 1 GB/s each.
   const auto rate = [](const Shift&) { return 0.5e9; };
   const auto two = fit_shared_links(times_of(2, 1, rate), 1e9, false);
@@ -153,7 +153,7 @@ TEST_CASE("two nodes that send to each other tell nothing of what others share")
         std::string::npos);
 }
 
-TEST_CASE("nothing is known without two lengths") {
+TEST_CASE("nothing can be fitted without two lengths") {
   ShiftTimes times;
   times[{2, 1, 1}][65536] = 1e-4;
   CHECK_FALSE(fit_shared_links(times, 1e9, true));

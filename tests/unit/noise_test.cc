@@ -14,7 +14,7 @@ TEST_CASE("noise of a fixed amount of work") {
   CHECK(summarise_noise({}).lost == 0);
 }
 
-TEST_CASE("the rank that lost most speaks for the noise, with the longest quantum of all") {
+TEST_CASE("the rank that lost most represents the noise, with the longest quantum of all") {
   // Of 2, 2 and 8 ms half is lost: 1 - 2 / 4. Of 1 and 9 ms four fifths: 1 - 1 / 5.
   const NoiseSummary quiet =
       summarise_noise({1e-3, 1e-3, 20e-3, 1e-3, 1e-3, 1e-3, 1e-3, 1e-3, 1e-3, 1e-3, 1e-3, 1e-3,

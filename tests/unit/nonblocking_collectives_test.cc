@@ -1,5 +1,4 @@
-// Collectives that are started in one call and completed in another, worked out by hand. One tick
-// is one nanosecond.
+// Nonblocking collectives, worked out by hand. One tick is one nanosecond.
 
 #include <catch2/catch.hpp>
 
@@ -48,10 +47,10 @@ TEST_CASE("all-to-all: the wait lasts until the last member has started") {
   CHECK(results.trace.collectives == 2);
 }
 
-// Root 1 starts at 50 and waits for nobody: its wait, 10 later, leaves at 60. Rank 0 started at 0
-// and waits from 8 on, until 50. Rank 2 starts at 400, long after: it waits from 405 on, for
-// nothing.
-TEST_CASE("one-to-all: everybody waits for the start of the root, and the root for nobody") {
+// Root 1 starts at 50 and does not wait for others: its wait, 10 later, leaves at 60. Rank 0
+// started at 0 and waits from 8 on, until 50. Rank 2 starts at 400, long after: it waits from 405
+// on, for nothing.
+TEST_CASE("one-to-all: all wait for the start of the root, and the root does not wait") {
   check_ends(replay(R"(
     0: 0..2 ibcast root 1 0B 8B req 1
     0: 10..90 wait 1
@@ -68,7 +67,7 @@ TEST_CASE("one-to-all: everybody waits for the start of the root, and the root f
 
 // Root 0 waits for the last start, of rank 2 at 400. The others leave at their own enter: rank 1 at
 // 50 + 10, rank 2 at 400 + 5.
-TEST_CASE("all-to-one: the root waits for the last start, the others for nobody") {
+TEST_CASE("all-to-one: the root waits for the last start, the others do not wait") {
   check_ends(replay(R"(
     0: 0..2 ireduce root 0 8B 24B req 1
     0: 10..450 wait 1
@@ -124,8 +123,8 @@ TEST_CASE("a model's time runs from the starts, under what the ranks compute") {
 
 // MPI wants blocking and nonblocking collectives of a communicator in one order. Rank 0 starts its
 // first at 0, is in the barrier from 10 on; rank 1 starts at 100 and enters the barrier at 300. So
-// the barrier ends at 300, and the waits, 5 later, need nobody: the first instance was complete at
-// 100. The two requests of rank 0 complete in one call, in another order than they were started.
+// the barrier ends at 300, and the waits, 5 later, return at once: the first instance was complete
+// at 100. The two requests of rank 0 complete in one call, in another order than they were started.
 TEST_CASE("started and blocking collectives count in one sequence") {
   check_ends(replay(R"(
     0: 0..0 ibarrier req 1
@@ -176,7 +175,7 @@ TEST_CASE("MPI_Comm_idup waits in its completion") {
              {300, 300});
 }
 
-TEST_CASE("collectives on a communicator of one rank wait for nobody") {
+TEST_CASE("collectives on a communicator of one rank do not wait") {
   check_ends(replay(R"(
     comm 1 0
     0: 0..5 ibarrier req 1 comm 1
@@ -255,10 +254,10 @@ TEST_CASE("members that start different collectives are refused with the place")
   CHECK_THROWS_AS(run_replay(*source, {parse_scenario("perfect")}, {}), InputError);
 }
 
-// Root 0 gathers from rank 1, who comes at 50, and not from rank 2, who comes at 400 with nothing.
-// Then rank 1 gets nothing in the scatter and does not wait for the root, who comes at 50 +
-// 100; rank 2 would, but comes later still, at 400 + 5. The same where they are started.
-TEST_CASE("Gatherv and Scatterv: a member without a part waits for nobody, and nobody for it") {
+// Root 0 gathers from rank 1, which comes at 50, and not from rank 2, which comes at 400 with no
+// data. Then rank 1 gets nothing in the scatter and does not wait for the root, which comes at 50 +
+// 100; rank 2 would, but comes even later, at 400 + 5. The same for nonblocking calls.
+TEST_CASE("Gatherv and Scatterv: a member without a part neither waits nor is waited for") {
   check_ends(replay(R"(
     0: 0..60 gatherv root 0 8B 16B
     0: 160..161 scatterv root 0 16B 8B
@@ -343,7 +342,7 @@ TEST_CASE("persistent collectives do not count among the blocking ones") {
              {85, 85});
 }
 
-TEST_CASE("where nothing says which persistent collective a start is of, their order decides") {
+TEST_CASE("a start without a known persistent collective is assigned by order") {
   const auto source = parse_text_trace(R"(
     0: 0..0 ibarrier req 1
     0: 0..0 iallreduce 16B 16B req 2

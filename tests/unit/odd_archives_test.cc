@@ -1,5 +1,5 @@
-// OTF2 archives that are odd or wrong in one place: either replayed all the same, or refused with
-// one line that names the place. tests/damage looks at damage of every kind and everywhere.
+// OTF2 archives that are unusual or wrong in one place: either replayed, or refused with one line
+// that names the place. tests/damage tests all kinds of damage everywhere.
 
 #include <otf2/otf2.h>
 #include <sys/resource.h>
@@ -39,8 +39,7 @@ Results replay(const Directory& directory, int threads = 0) {
                     options);
 }
 
-/// What the archive is refused with; the name of the archive, which has to stand first, is left
-/// out.
+/// The error for an archive, without its name, which must come first.
 std::string refusal(const Directory& directory, int threads = 0) {
   try {
     replay(directory, threads);
@@ -110,7 +109,7 @@ TEST_CASE("a record on no communicator is refused with rank, event and record") 
         })).find("rank 1, event 2 (MPI_COLLECTIVE_END)" + undefined) == 0);
 }
 
-TEST_CASE("an anchor that claims more properties than it holds is refused at once") {
+TEST_CASE("an anchor with fewer properties than claimed is refused at once") {
   const Directory directory;
   write_archive(with_one_message(), directory.archive());
   // Behind machine, creator and description: their number, which libotf2 would believe.
@@ -149,7 +148,7 @@ TEST_CASE("a collective whose root the communicator does not have is refused by 
         "'MPI_COMM_WORLD' of 2 members; the archive cannot be replayed");
 }
 
-TEST_CASE("what a refusal quotes from the archive stays in its line") {
+TEST_CASE("text of the archive quoted in an error stays on its line") {
   Otf2Archive what = with_record(
       [](OTF2_EvtWriter* writer) { OTF2_EvtWriter_MpiSend(writer, nullptr, 20, 2, 0, 0, 8); });
   what.world_name = "two\nlines\t";
@@ -209,8 +208,7 @@ TEST_CASE("the socket of a rank is an ancestor of its process, however far above
   CHECK(plain->definitions().socket_of_rank.copy() == std::vector<int>{kNoSocket, kNoSocket});
 }
 
-TEST_CASE(
-    "a location without records, or without an event file for them, is a rank that did nothing") {
+TEST_CASE("a location without records or without an event file is an idle rank") {
   Otf2Archive what = Otf2Archive::of_ranks(3);
   what.events = [](OTF2_EvtWriter* writer, const MadeLocation& location) {
     if (location.id < 2) one_message(writer, location);
@@ -248,7 +246,7 @@ TEST_CASE("event files that are missing or cannot be read are named") {
     }
   }
   SECTION("one has no record where its first should stand") {
-    // Behind the header of 18 bytes stands a time of 9, behind that the record.
+    // The header of 18 bytes is followed by a time of 9, then by the record.
     const size_t byte = GENERATE(18, 27);
     std::fstream(directory.file("traces/1.evt"), std::ios::binary | std::ios::in | std::ios::out)
         .seekp(static_cast<std::streamoff>(byte))
@@ -256,7 +254,7 @@ TEST_CASE("event files that are missing or cannot be read are named") {
     CHECK(refusal(directory).find(
               "the events of location 1 (rank 1) cannot be read beyond event 0") == 0);
   }
-  SECTION("one is a pipe that nobody writes to") {
+  SECTION("one is a pipe without a writer") {
     fs::remove(directory.file("traces/1.evt"));
     REQUIRE(mkfifo(directory.file("traces/1.evt").c_str(), 0600) == 0);
     CHECK(refusal(directory) == missing + ": is no regular file");
@@ -278,7 +276,7 @@ TEST_CASE("event files that are missing or cannot be read are named") {
   }
 }
 
-TEST_CASE("a location of which nothing is claimed is not lost where its file cannot be read") {
+TEST_CASE("a location without a defined number of records is not lost if its file cannot be read") {
   Otf2Archive what = with_one_message();
   what.locations[1].claimed_events = 0;
   const Directory directory;
@@ -328,14 +326,14 @@ TEST_CASE("properties and clocks that are no numbers in their range are refused"
   }
 }
 
-TEST_CASE("properties of the archive stay in their line") {
+TEST_CASE("properties of the archive stay on their line") {
   Otf2Archive what = with_one_message();
   what.properties["RUBATO::COMPLETE"] = "false: \033[2J\nkilled";
   const Directory directory;
   write_archive(what, directory.archive());
   const Results results = replay(directory);
   const std::vector<std::string>& notes = results.trace.notes;
-  // What stands behind the "false: " of our tracers.
+  // The text after the "false: " of our tracers.
   CHECK(std::find(notes.begin(), notes.end(), "the recording is incomplete (?[2J?killed)") !=
         notes.end());
   CHECK(open_archive(directory.archive())->definitions().properties.at("RUBATO::COMPLETE") ==
@@ -353,7 +351,7 @@ TEST_CASE("a part of an archive in its place: the anchor is named") {
 }
 
 // libotf2 keeps a chunk of memory for each location whose files it does not find: 300 times 16 MiB.
-TEST_CASE("locations without files take no memory, whatever the anchor says of chunks") {
+TEST_CASE("locations without files take no memory, whatever chunk size the anchor has") {
   constexpr int kRanks = 300;
   constexpr uint64_t kChunk = 16 << 20;
   const Directory directory;
@@ -397,7 +395,7 @@ TEST_CASE("local definitions that are missing are named where other locations ha
   write_archive(with_one_message(), directory.archive());
   fs::remove(directory.file("traces/1.def"));
   CHECK(refusal(directory) ==
-        "the local definitions of location 1 (rank 1) are missing, though others have theirs");
+        "the local definitions of location 1 (rank 1) are missing, but other locations have some");
   fs::remove(directory.file("traces/0.def"));
   CHECK(replay(directory).scenarios[0].elapsed == Approx(20e-9));
 }
@@ -455,8 +453,8 @@ TEST_CASE("global definitions that end early are refused, wherever they do") {
   }
 }
 
-// The file of a location is whole, whatever its definition claims: `otf2-print -Werror` accepts all
-// of these. The message goes from 10 to 30.
+// The file of a location is complete, whatever its definition claims: `otf2-print -Werror` accepts
+// all of these. The message goes from 10 to 30.
 TEST_CASE("a location with another number of records than it claims is read, and counted") {
   struct Claim {
     uint64_t of_0, of_1, of_thread;
@@ -491,15 +489,14 @@ TEST_CASE("a location with another number of records than it claims is read, and
       CHECK(results.scenarios[0].elapsed == Approx(20e-9));
       const std::vector<std::string> warnings = warnings_about(results.trace);
       const bool says = std::any_of(warnings.begin(), warnings.end(), [](const std::string& text) {
-        return text.find("more or fewer records than the definition claims") != std::string::npos;
+        return text.find("a different number of records than defined") != std::string::npos;
       });
       CHECK(says == (claim.wrong > 0));
     }
   }
 }
 
-TEST_CASE(
-    "a file without its end is damaged, and no wrong claim, where it holds less than claimed") {
+TEST_CASE("a truncated file with fewer records than defined is damaged, not miscounted") {
   Otf2Archive what = with_one_message();
   what.locations[1].claimed_events = 5;
   const Directory directory;
@@ -521,8 +518,8 @@ TEST_CASE("more threads than ranks decode as well as one") {
     CHECK(many.scenarios[i].elapsed == one.scenarios[i].elapsed);
 }
 
-// As many locations as a large machine's, in small: each has an event file and a file of
-// definitions, of which only a few may be open at a time, and a number beyond 32 bits.
+// A small model of a large machine: each location has an event file and a file of definitions, few
+// of which may be open at a time, and a number beyond 32 bits.
 TEST_CASE("an archive of more locations than files can be open") {
   constexpr uint32_t kRanks = 150;
   constexpr uint64_t kFirst = (uint64_t{1} << 62) + 7;
@@ -597,8 +594,8 @@ TEST_CASE("a send that is cancelled long after it was decoded is no message") {
         Approx(59996e-9));
 }
 
-// MPI forbids it; a library that does it all the same does not make the rank disappear. On perfect
-// rank 0's calls take nothing: it sends at 1000 - 10 - 10, 970 behind its first call at 10.
+// MPI forbids it; if a library does it nevertheless, the rank does not disappear. On perfect rank
+// 0's calls take nothing: it sends at 1000 - 10 - 10, 970 behind its first call at 10.
 TEST_CASE("a send in partitions that is cancelled is no message") {
   Otf2Archive what = Otf2Archive::of_ranks(2);
   what.events = [](OTF2_EvtWriter* writer, const MadeLocation& location) {
@@ -632,8 +629,8 @@ TEST_CASE("a send in partitions that is cancelled is no message") {
     CHECK(rank.end - rank.start == Approx(970e-9));
 }
 
-// Rank 1's first post is not on record. Rank 0's start and complete give up on it, rank 1's wait
-// meets the complete; both have left that epoch when rank 1 posts again, for the next one.
+// Rank 1's first post is not recorded. Rank 0's start and complete do not wait for it, rank 1's
+// wait matches the complete; both have left that epoch when rank 1 posts again, for the next one.
 TEST_CASE("a post that is missing leaves later epochs alone") {
   Otf2Archive what = Otf2Archive::of_ranks(2);
   what.events = [](OTF2_EvtWriter* writer, const MadeLocation& location) {
@@ -668,7 +665,7 @@ TEST_CASE("a post that is missing leaves later epochs alone") {
   // As recorded: from 10 to 330.
   CHECK(results.scenarios[0].elapsed == Approx(320e-9));
   // Perfect, rank 0 from its start at 10: 10 of compute, the complete keeps its 70, 10 of compute:
-  // sends at 100. 80 of compute, the start waits for nobody, 20 of compute: complete at 200. Rank 1
+  // sends at 100. 80 of compute, the start does not wait, 20 of compute: complete at 200. Rank 1
   // receives at 100, 90 of compute, posts at 190, 5 of compute, waits from 195 to 200.
   CHECK(results.scenarios[1].elapsed == Approx(190e-9));
   // The start, the complete and the wait of the first epoch, as recorded.
@@ -678,7 +675,7 @@ TEST_CASE("a post that is missing leaves later epochs alone") {
   }));
 }
 
-// The recording of small_program() is one of a machine in step: its records end where it says so.
+// The recording of small_program() has consistent times: records end at their defined times.
 TEST_CASE("the small program of the damage tests is replayed in full") {
   const Directory directory;
   write_archive(small_program({}), directory.archive());

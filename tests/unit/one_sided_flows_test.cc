@@ -40,8 +40,8 @@ const std::string kFences = [] {
 }  // namespace
 
 // A barrier of four takes two rounds of 100: all leave the first fence at 200, when both puts
-// begin. Alone they land at 1300, of which their origins hear at 1400. With one link out of node 0
-// that of rank 1 waits until the data of the other is through, at 1200: there at 2300. By
+// begin. Alone they land at 1300, and their origins are notified at 1400. With one link out of node
+// 0 that of rank 1 waits until the data of the other is through, at 1200: there at 2300. By
 // degradation both are live all the time: 100 + 1000 * 2, there at 2300.
 TEST_CASE("two puts that share a bus, or a degraded link, end a fence later") {
   check(ends(kFences, contended("")), {1400, 1400, 1300, 1300});
@@ -65,7 +65,7 @@ TEST_CASE("flush and unlock come after a put that is late") {
 
 // A put has left when the port is free; without a gap, at once: at 200. That of rank 1 has to wait
 // for its bus then, and so its buffer is free when it is there: at 1200 + 1100.
-TEST_CASE("a put that is held up when it should have left has left when it is there") {
+TEST_CASE("a delayed put has left its origin when it arrives") {
   const std::string wait = under_locks("rput 1000B req 1", "wait");
   check(ends(wait, contended("")), {200, 200, 1, 1});
   check(ends(wait, buses("network = 1")), {200, 2300, 1, 1});
@@ -124,7 +124,7 @@ TEST_CASE("the request of a get waits for no bus") {
 // One bus. Rank 0's 1000 bytes have it from 200 to 1200, rank 1's until 2200. Rank 0's 500, which
 // come back, are ready at 1300: from 2200 to 2700, there at 2800. Rank 1's are ready at 2300: from
 // 2700 on, 3300. Alone: 200 + 1100 + 600.
-TEST_CASE("an operation that fetches flows there and back") {
+TEST_CASE("a fetching operation has flows in both directions") {
   const std::string text = under_locks("fetch_and_op 1000B 500B", "win_flush");
   check(ends(text, contended("")), {1900, 1900, 1, 1});
   check(ends(text, buses("network = 1")), {2800, 3300, 1, 1});
@@ -133,7 +133,7 @@ TEST_CASE("an operation that fetches flows there and back") {
 // A put behind a get: the flush waits for both. The request of the get is there
 // at 300, its 8 bytes need a link out of node 1: back at 408. The put needs the link out of node 0,
 // which a message of rank 1 has until 1000: there at 2100, heard of at 2200.
-TEST_CASE("a flush waits for a late put behind a result that is there") {
+TEST_CASE("a flush waits for a late put after a result that has arrived") {
   const std::string text = kNodes +
                            "0: 0..0 win_lock 2\n0: 0..0 get 2 8B\n0: 0..0 put 2 1000B\n"
                            "0: 0..0 win_flush 2\n1: 0..0 send 3 1000B\n"
@@ -142,9 +142,9 @@ TEST_CASE("a flush waits for a late put behind a result that is there") {
 }
 
 // Rank 1's message has the link from 0 to 1000, so the put lands at 2100; the unlock, entered at
-// 205, hears of it at 2200. The lock is free at 2100: rank 3, on the node of rank 2, has it 10
+// 205, is notified at 2200. The lock is free at 2100: rank 3, on the node of rank 2, has it 10
 // later.
-TEST_CASE("a lock is given back when what was put under it has landed") {
+TEST_CASE("a lock is released when puts under it have landed") {
   const std::string text = kNodes +
                            "0: 0..0 win_lock 2 exclusive\n0: 0..0 put 2 1000B\n"
                            "0: 5..6 win_unlock 2\n0: 6 end\n1: 0..0 send 3 1000B\n"
@@ -155,10 +155,10 @@ TEST_CASE("a lock is given back when what was put under it has landed") {
   check(shared, {2200, 0, 1, 2110});
 }
 
-// Rank 2 posts at 500; rank 0 knows at 600, when its put begins. Rank 1's first message, of 400
-// bytes, flows from 100 to 500 as if there were no put; its second one, of 1000, from 550 to 1550.
-// So the put is there at 1550 + 1100. It should have left at 600, but was held up: the complete
-// ends then, too. Alone 600, and 600 + 1100.
+// Rank 2 posts at 500; rank 0 is notified at 600, when its put begins. Rank 1's first message, of
+// 400 bytes, flows from 100 to 500 as if there were no put; its second one, of 1000, from 550 to
+// 1550. So the put is there at 1550 + 1100. It should have left at 600, but was delayed: the
+// complete ends then, too. Alone 600, and 600 + 1100.
 TEST_CASE("what is put in an epoch flows when its target is ready") {
   const std::string text = kNodes +
                            "0: 0..0 win_start 2\n0: 0..0 put 2 1000B\n0: 0..0 win_complete\n"
@@ -170,9 +170,9 @@ TEST_CASE("what is put in an epoch flows when its target is ready") {
   check(ends(text, buses("out = 1")), {2650, 550, 2650, 1650});
 }
 
-// Rank 2's records end before its post: rank 0 is let go, with the recorded 10 of its complete, and
-// what it put goes out then. It has the link until 1000, so the message of 10 is there at 2100.
-TEST_CASE("an epoch without a post ends, and what was put in it goes out") {
+// Rank 2's records end before its post: rank 0 is released, with the recorded 10 of its complete,
+// and its put is sent then. It has the link until 1000, so the message of 10 arrives at 2100.
+TEST_CASE("an epoch without a post ends, and its puts are sent") {
   const std::string text = kNodes +
                            "0: 0..0 win_start 2\n0: 0..0 put 2 1000B\n0: 0..10 win_complete\n"
                            "0: 10..10 send 3 1000B\n1: 0..0 local MPI_Comm_rank\n"
@@ -200,7 +200,7 @@ Scenario ported(const std::string& contention) {
   return scenario;
 }
 
-/// Nobody is in anybody's way: the ends are the same with and without the order of time.
+/// No contention: the ends are the same with and without time order.
 void check_both(const std::string& text, const Ends& expected) {
   INFO(text);
   check(ends(text, ported("")), expected);
@@ -209,9 +209,9 @@ void check_both(const std::string& text, const Ends& expected) {
 
 }  // namespace
 
-// Rank 2 posts at 5000; rank 0 knows at 5100, and what it began goes out one behind the other. The
-// first put takes the port for 40 + 2000, the second one for 44: it has left at 7184, and is there
-// at 5100 + 2040 + 108, before the first one, at 5100 + 4100.
+// Rank 2 posts at 5000; rank 0 is notified at 5100, and its operations are sent one after the
+// other. The first put takes the port for 40 + 2000, the second one for 44: it has left at 7184,
+// and is there at 5100 + 2040 + 108, before the first one, at 5100 + 4100.
 TEST_CASE("a put has left when the port has served all before it, of whatever number") {
   const std::string epoch =
       "0: 0..0 win_complete\n1: 0..0 local MPI_Comm_rank\n2: 0..0 local MPI_Comm_rank\n"
@@ -228,29 +228,29 @@ TEST_CASE("a put has left when the port has served all before it, of whatever nu
              {5396, 0, 5328, 0});
 }
 
-// Rank 0's complete is not on record, as recording was off until 1. The lock takes a round trip, to
-// 201; the put is there at 201 + 1100 = 1301, heard of at 1401. It waits for no post.
+// Rank 0's complete is not recorded, because recording was off until 1. The lock takes a round
+// trip, to 201; the put arrives at 201 + 1100 = 1301, acknowledged at 1401. It waits for no post.
 TEST_CASE("operations under a lock wait for no post of an epoch before") {
   const std::string others =
       "1: 0..0 local MPI_Comm_rank\n2: 0..0 local MPI_Comm_rank\n3: 0..0 local MPI_Comm_rank\n";
   check_both(kNodes + "0: 0..0 win_start 2\n0: 0..1 off\n0: 1..1 win_lock 2\n" +
                  "0: 1..1 put 2 1000B\n0: 1..1 win_unlock 2\n" + others,
              {1401, 0, 0, 0});
-  // What was put in that epoch is out of the way by then.
+  // The put of that epoch has left the link by then.
   check_both(kNodes + "0: 0..0 win_start 2\n0: 0..0 put 2 8B\n0: 0..1 off\n" +
                  "0: 1..1 win_lock_all\n0: 1..1 put 2 1000B\n0: 1..1 win_unlock_all\n" + others,
              {1401, 0, 0, 0});
-  // Not even the lock is on record: the put, at 1, is there at 1101. Without flows nobody waits
-  // for a post but the complete; with them the put begins with the unlock at the latest.
+  // Not even the lock is recorded: the put, at 1, arrives at 1101. Without flows only the complete
+  // waits for a post; with flows the put begins with the unlock at the latest.
   check_both(kNodes + "0: 0..0 win_start 2\n0: 0..1 off\n0: 1..1 put 2 1000B\n" +
                  "0: 1..1 win_unlock 2\n" + others,
              {1201, 0, 0, 0});
 }
 
-// Rank 2 posts at 5000, rank 0 knows at 5100. A put of 8 bytes has left 44 later, and the message
-// of rank 0 is there 10 + 8 after that. The put is there at 5208, the word of the complete at 5244.
-// What is got is there a round trip after 5100: 5100 + 100 + 108; the word of the complete 100
-// later. Two puts: see above.
+// Rank 2 posts at 5000, rank 0 is notified at 5100. A put of 8 bytes has left 44 later, and the
+// message of rank 0 is there 10 + 8 after that. The put is there at 5208, the word of the complete
+// at 5244. What is got is there a round trip after 5100: 5100 + 100 + 108; the word of the complete
+// 100 later. Two puts: see above.
 TEST_CASE("a request in an epoch is over when its target has posted") {
   const std::string post =
       "2: 0..0 local MPI_Comm_rank\n2: 5000..5000 win_post 0\n2: 5000..6000 win_wait\n"
@@ -268,7 +268,7 @@ TEST_CASE("a request in an epoch is over when its target has posted") {
 
 // The complete waits for the post alone, until 5100. The request is at the target at 5200, and what
 // is got there at 5308, which the wait behind it waits for.
-TEST_CASE("what is got in an epoch is waited for behind it") {
+TEST_CASE("results of gets in an epoch are waited for at its end") {
   check_both(kNodes + "0: 0..0 win_start 2\n0: 0..0 rget 2 8B req 1\n0: 0..0 win_complete\n" +
                  "0: 0..0 wait 1\n1: 0..0 local MPI_Comm_rank\n2: 0..0 local MPI_Comm_rank\n" +
                  "2: 5000..5000 win_post 0\n2: 5000..6000 win_wait\n" +
@@ -282,10 +282,10 @@ TEST_CASE("a request whose target will not post keeps its time") {
                  "0: 7..17 win_complete\n1: 0..0 local MPI_Comm_rank\n" +
                  "2: 0..0 local MPI_Comm_rank\n3: 0..0 local MPI_Comm_rank\n",
              {17, 0, 0, 0});
-  // When recorded, the wait did not wait for the post, which stands behind a message that was sent
-  // later: it keeps its 5. The message comes to the port behind the put, at 540, and is there at
-  // 648, when rank 2 posts. Rank 0 knows at 748: what it puts has left at 1288, and is there at
-  // 1848.
+  // In the recording, the wait did not wait for the post, which comes after the receive of a
+  // message sent later: it keeps its 5. The message gets the port after the put, at 540, and
+  // arrives at 648, when rank 2 posts. Rank 0 is notified at 748: its put has left at 1288, and
+  // arrives at 1848.
   check_both(kNodes + "0: 0..0 win_start 2\n0: 0..0 rput 2 1000B req 1\n0: 0..5 wait 1\n" +
                  "0: 5..5 send 2 8B\n0: 5..200 win_complete\n1: 0..0 local MPI_Comm_rank\n" +
                  "2: 0..20 recv 0 8B\n2: 20..20 win_post 0\n2: 20..300 win_wait\n" +
@@ -293,8 +293,8 @@ TEST_CASE("a request whose target will not post keeps its time") {
              {1288, 0, 1848, 0});
 }
 
-// Rank 2 waits for a message that was never sent, and goes on after its 4000: it posts at 5000,
-// which rank 0 knows at 5100. What it puts has left at 5640, and is there at 6200.
+// Rank 2 waits for a message that was never sent, and continues after its 4000: it posts at 5000,
+// and rank 0 is notified at 5100. Its put has left at 5640, and arrives at 6200.
 TEST_CASE("a hole elsewhere while a request waits for a post") {
   check_both(kNodes + "0: 0..0 win_start 2\n0: 0..0 rput 2 1000B req 1\n0: 0..5100 wait 1\n" +
                  "0: 5100..5200 win_complete\n1: 0..0 local MPI_Comm_rank\n" +
@@ -310,7 +310,7 @@ TEST_CASE("a deadlock with a request that waits for a post") {
     return replay(kNodes + text, {scenario}, options).scenarios[0].deadlock;
   };
   for (const Scenario& handshakes : {contended(""), buses("network = 100")}) {
-    // Ranks 1 and 2 send each other more than goes without a receive.
+    // Ranks 1 and 2 send each other messages above the eager limit.
     const std::string elsewhere = deadlock(
         "0: 0..0 win_start 2\n0: 0..0 rput 2 1000B req 1\n0: 0..5100 wait 1\n"
         "0: 5100..5200 win_complete\n1: 0..10 send 2 9000B\n1: 10..20 recv 2 9000B\n"
@@ -456,8 +456,7 @@ class Programs {
 
 // Eager ones, as the port serves the data of a rendezvous otherwise in the order of time. Where
 // ports and overheads are in the way they are so with and without flows.
-TEST_CASE(
-    "random one-sided programs with nothing in their way take as long as without contention") {
+TEST_CASE("random one-sided programs on free links take as long as without contention") {
   Scenario machine;
   machine.name = "alone";
   machine.platform = parse_platform(R"(

@@ -43,16 +43,16 @@ TEST_CASE("random one-sided programs: identity, lanes and monotonicity") {
 
     // A lane does not depend on its neighbours, to the bit.
     for (size_t i = 0; i + 1 < scenarios.size(); ++i) {
-      // (With the clocks repaired in either case, which decides who held a lock before whom.)
+      // (With repaired clocks in both cases, because they determine the order of lock holders.)
       const Results alone = run_replay(*source, {scenarios[i], scenarios.back()}, options);
       CHECK(ends_of(alone.scenarios[0]) == ends_of(all.scenarios[i]));
       for (size_t rank = 0; rank < all.scenarios[i].ranks.size(); ++rank)
         CHECK(alone.scenarios[0].ranks[rank].waits == all.scenarios[i].ranks[rank].waits);
     }
 
-    // Ranks wait inside MPI, and on `perfect` they do nothing else there, but for flushes that have
-    // nothing to do, which keep their time. (So do calls that are let go because no order of locks
-    // fits what is recorded: in one program of 300.)
+    // On `perfect`, time inside MPI consists of waits and of flushes without pending operations,
+    // which keep their time. (So do calls released because no order of locks fits the recording: in
+    // one program of 300.)
     bool keeps_time = false;
     for (const ScenarioResult& result : all.scenarios) {
       for (const RankResult& rank : result.ranks) {
@@ -69,7 +69,7 @@ TEST_CASE("random one-sided programs: identity, lanes and monotonicity") {
     }
     keeping_time += keeps_time;
 
-    // Nobody gains from more latency or less bandwidth.
+    // No rank gets faster with more latency or less bandwidth.
     for (size_t i = 0; i + 2 < scenarios.size(); ++i) {
       const std::vector<double> faster = ends_of(all.scenarios[i]);
       const std::vector<double> slower = ends_of(all.scenarios[i + 1]);

@@ -75,7 +75,7 @@ TEST_CASE("a fence ends what its rank began, and waits for what others aim at it
   check(text, kPerfect, {200, 200});
 }
 
-TEST_CASE("gets come back one behind the other, whatever else the in-port carries later") {
+TEST_CASE("results of gets arrive one after the other, whatever the in-port carries later") {
   const char* text = R"(
     window 1
     0: 0..1 win_lock_all
@@ -95,7 +95,8 @@ TEST_CASE("gets come back one behind the other, whatever else the in-port carrie
 }
 
 TEST_CASE(
-    "flush_local waits until data have left, flush for the acknowledgment, Wait for its own") {
+    "flush_local waits until data have left, flush for the acknowledgment, Wait for its "
+    "operation") {
   const auto text = [](const std::string& completes) {
     return R"(
       window 1
@@ -119,7 +120,7 @@ TEST_CASE(
   check(text("win_unlock 1"), toy(), {1210, 1});
 }
 
-TEST_CASE("an exclusive lock waits until those that held it before, as recorded, gave it back") {
+TEST_CASE("an exclusive lock waits until earlier holders, in recorded order, release it") {
   const char* text = R"(
     window 1
     0: 0..0 init
@@ -147,7 +148,7 @@ TEST_CASE("an exclusive lock waits until those that held it before, as recorded,
   check(text, parse_scenario("measured:cpu*0.5"), {1020, 1070, 2040});
 }
 
-TEST_CASE("an unlock gives back the lock before it, where the one of an earlier lock is missing") {
+TEST_CASE("an unlock releases the last lock if the unlock of an earlier one is missing") {
   const char* text = R"(
     window 1
     0: 0..1 win_lock 2 exclusive
@@ -198,7 +199,7 @@ TEST_CASE("shared locks do not keep each other out, and a lock that was put off 
   check(lazy, toy(), {700, 900, 1});
 }
 
-TEST_CASE("an operation that fetches asks with what it sends and brings back what it receives") {
+TEST_CASE("a fetching operation sends its request and receives its result") {
   const char* text = R"(
     window 1
     0: 0..1 win_lock 0
@@ -217,7 +218,7 @@ TEST_CASE("an operation that fetches asks with what it sends and brings back wha
   check(text, toy(), {634, 1});
 }
 
-TEST_CASE("an epoch: what goes out before the target is ready goes when it is") {
+TEST_CASE("an epoch: operations wait until the target is ready") {
   const char* late_post = R"(
     window 1
     0: 0..1 win_start 1
@@ -229,8 +230,8 @@ TEST_CASE("an epoch: what goes out before the target is ready goes when it is") 
     1: 1001..1250 win_wait
     1: 1250 end
   )";
-  // Post: enter 1000 + o_s; rank 0 knows at 1110 and starts, again at 1610; its port is free at
-  // 2110: complete. The data are there at 1610 + 600 = 2210; wait: + o_r = 2230.
+  // Post: enter 1000 + o_s; rank 0 is notified at 1110 and starts, again at 1610; its port is free
+  // at 2110: complete. The data are there at 1610 + 600 = 2210; wait: + o_r = 2230.
   check(late_post, toy(), {2110, 2230});
   check(late_post, kPerfect, {1000, 1000});
 
@@ -339,7 +340,7 @@ TEST_CASE(
   CHECK(results.trace.clock_repair->largest_shift == Approx(50e-9));
 }
 
-TEST_CASE("who waits for an epoch that cannot come is named") {
+TEST_CASE("a rank that waits for an impossible epoch is reported") {
   // Each waits for the other's complete before its own.
   const char* text = R"(
     window 1
@@ -399,7 +400,7 @@ TEST_CASE("mistakes in one-sided lines are named") {
       "trace:4: the rank is not in window 1");
 }
 
-TEST_CASE("what landed under a lock that was given back does not hold up the next epoch") {
+TEST_CASE("operations under a released lock do not delay the next epoch") {
   const char* text = R"(
     window 1
     0: 0..1 win_lock 1
@@ -416,9 +417,9 @@ TEST_CASE("what landed under a lock that was given back does not hold up the nex
     1: 200010 end
   )";
   // Latency 100, a byte a nanosecond, no overheads. Rank 0 has the lock after two trips, at 200;
-  // its put lands 100 + 100000 later, at 100300, of which it hears at 100400. The barrier of two
-  // takes one trip: both leave at 100500. The post is known at rank 0 at 100600; only then may the
-  // 8 bytes set out, which are there 108 later.
+  // its put lands 100 + 100000 later, at 100300, and rank 0 is notified at 100400. The barrier of
+  // two takes one trip: both leave at 100500. The post is known at rank 0 at 100600; only then can
+  // the 8 bytes leave; they arrive 108 later.
   check(text, parse_scenario("bandela:latency=100ns,bandwidth=1GB/s"), {100600, 100708});
 }
 

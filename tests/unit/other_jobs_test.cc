@@ -103,7 +103,7 @@ TEST_CASE("two jobs share a link") {
   CHECK(ns(result.links->span) == Approx(2100));
 }
 
-TEST_CASE("jobs on links of their own are as if alone") {
+TEST_CASE("jobs on separate links do not affect each other") {
   const ScenarioResult result = beside(kSend1000, tree({0, 1}), {job(kSend1000)});
   check_ends(result, {0, 1100});
   CHECK(result.elapsed == result.elapsed_without_jobs);
@@ -170,7 +170,7 @@ TEST_CASE("jobs of different clocks") {
   CHECK(ns(coarse.jobs[0].elapsed) == Approx(3100));
 }
 
-TEST_CASE("where nothing is shared other jobs change nothing") {
+TEST_CASE("without shared links other jobs have no effect") {
   Scenario free = contended("");
   const ReplayOptions plain;
   ReplayOptions options;
@@ -185,7 +185,7 @@ TEST_CASE("where nothing is shared other jobs change nothing") {
   }
 }
 
-// Three jobs of which each sends 1000 bytes over the one backbone: a third each, 100 + 3000.
+// Three jobs, each of which sends 1000 bytes over the single backbone: a third each, 100 + 3000.
 TEST_CASE("two copies of a job, in any order") {
   Scenario scenario = on_network("model = \"crossbar\"\nbackbone_bandwidth = \"1GB/s\"");
   const ScenarioResult result = beside(kSend1000, scenario, {job(kSend1000), job(kSend1000)});
@@ -218,7 +218,7 @@ TEST_CASE("nodes of jobs") {
                     "a: needs 4 nodes, of the network's 4 only 3 are free");
 }
 
-TEST_CASE("jobs that do not go together are refused") {
+TEST_CASE("jobs that cannot be combined are refused") {
   CHECK_THROWS_WITH(beside(kSend1000, tree({0, 2}), {job(kSend1000, {2, 3})}),
                     Catch::Contains("scenario 'tree': other.txt: node 2 is that of trace"));
   OtherJob foreign = job(kSend1000, {1, 3});
@@ -305,7 +305,7 @@ std::vector<std::string> random_jobs(unsigned seed, const Scenario& scenario,
 }  // namespace
 
 // On a crossbar each node has links of its own, so jobs never meet.
-TEST_CASE("random jobs on links of their own are as if alone") {
+TEST_CASE("random jobs on separate links do not affect each other") {
   const Scenario scenario = on_network("model = \"crossbar\"");
   const ReplayOptions options;
   for (unsigned seed = 1; seed <= seeds(20); ++seed) {

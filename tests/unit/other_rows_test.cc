@@ -1,6 +1,6 @@
-// What a rank's time consists of besides compute and MPI: flushes of the tracer, what was switched
-// off, cores that others had, and the run before and after its own window. All rows add up to
-// Elapsed, in every scenario.
+// Categories of a rank's time besides compute and MPI: flushes of the tracer, time that was not
+// recorded, lost cores, and the run before and after its own window. All rows add up to Elapsed, in
+// every scenario.
 
 #include <otf2/otf2.h>
 
@@ -53,8 +53,8 @@ void check_rows_add_up(const Results& results) {
   }
 }
 
-// Rank 0: from 10 to 300, of which 50 are switched off, 20 + 20 flushed, 30 + 5 had no core. The
-// call is 100 long, of which 20 + 30 are not its own: 50 of MPI. Gaps: 40, 20, 10 - 5 and 50: 115.
+// Rank 0: from 10 to 300, including 50 switched off, 20 + 20 of flushes, 30 + 5 without a core. The
+// call takes 100, including 20 + 30 of other time: 50 of MPI. Gaps: 40, 20, 10 - 5 and 50: 115.
 // Rank 1: from 30 to 280, so 20 before and after; 10 of MPI, 240 of compute.
 const char* const kEverything = R"(
   0: 0..10 init
@@ -141,7 +141,7 @@ TEST_CASE("what a call lost while it waited is no part of what its cause delays"
   CHECK(results.scenarios[0].ranks[0].mpi == Approx(94e-9));
 }
 
-TEST_CASE("who waits for a message makes up for what its sender lost in the call that sends it") {
+TEST_CASE("a wait for a message shrinks by the time that its sender lost in the send") {
   // The first receive does not wait: 24 from the send to its end, which is the least. The second
   // one ends 50 after its send, in which the sender had no core for 20: 30 are left, or 24 of 50
   // - 40.
@@ -162,10 +162,10 @@ TEST_CASE("who waits for a message makes up for what its sender lost in the call
   }
 }
 
-// The message was sent at 200 and is there at 250, as its sender cannot go on with it: 20 of the
-// time from its Isend on it has no core, in the next call or in the gap before. Or 40 in a gap of
-// 80, of which 49 are before 250: 40 * 49 / 80 = 24.5.
-TEST_CASE("who waits for a message makes up for what its sender lost behind the send") {
+// The message was sent at 200 and arrives at 250, because its sender cannot progress it: for 20 of
+// the time since its Isend it has no core, in the next call or in the gap before. Or for 40 in a
+// gap of 80, 49 of which are before 250: 40 * 49 / 80 = 24.5.
+TEST_CASE("a wait for a message shrinks by the time that its sender lost after the send") {
   for (const auto& [next, lost, end] :
        {std::tuple{"205..240 local MPI_Comm_rank lost 20", 20., 230.},
         std::tuple{"241..242 local MPI_Comm_rank stolen 20", 20., 230.},
@@ -185,7 +185,7 @@ TEST_CASE("who waits for a message makes up for what its sender lost behind the 
   }
 }
 
-TEST_CASE("who waits for a receiver makes up for what that lost in the call that receives") {
+TEST_CASE("a wait for a receiver shrinks by the time that it lost in the receive") {
   // The first send ends 12 after its receive was posted, the least. The second one ends 60 after
   // it, and the receiver had no core for the last 35 of its call, from 266 on: 34 of them before
   // 300, so that 26 are left. That one did not wait: 61 - 35 after its enter.
@@ -216,13 +216,12 @@ TEST_CASE("a call never loses more than it took, nor a gap") {
   check_ends(results.scenarios[1], {10});
 }
 
-// Rank 1 enters a barrier at 100 and leaves at 1120 (or 620), 500 of which it had no core, and rank
-// 0, which enters at 600 (or 100), has to wait for its messages: it leaves 515 later. The loss was
-// behind rank 0's enter, where there is time for it, and not half of it, as if spread over 1020.
-// Without it rank 0 leaves 515 - 500 = 15 later, and rank 1 520 - 500 = 20 behind the last enter.
-// They compute for 385 and 380, meet 400 behind it, and leave 10 later, as recorded; 90 later it is
-// over.
-TEST_CASE("who waits for a member of a collective makes up for what that lost in it") {
+// Rank 1 enters a barrier at 100 and leaves at 1120 (or 620); for 500 of that it had no core, and
+// rank 0, which enters at 600 (or 100), has to wait for its messages: it leaves 515 later. The loss
+// was after rank 0's enter, where it fits, and not half of it, as if spread over 1020. Without it
+// rank 0 leaves 515 - 500 = 15 later, and rank 1 520 - 500 = 20 behind the last enter. They compute
+// for 385 and 380, meet 400 behind it, and leave 10 later, as recorded; 90 later it is over.
+TEST_CASE("a wait for a member of a collective shrinks by the time that it lost there") {
   for (const int last : {100, 600}) {
     INFO(last);
     const auto at = [&](int behind) { return std::to_string(last + behind); };
@@ -243,7 +242,7 @@ TEST_CASE("who waits for a member of a collective makes up for what that lost in
 
 // 50 of the 100 in the second call are without a core: it leaves at 170, and not 50 earlier for
 // being the other side as well.
-TEST_CASE("a message to oneself takes out what its rank lost once") {
+TEST_CASE("a message of a rank to itself subtracts lost time once") {
   for (const char* text : {"0: 0..5 sendrecv 0 8B 0 8B\n0: 120..220 sendrecv 0 8B 0 8B lost 50\n",
                            "0: 0..10 isend 0 8B req 1\n0: 20..25 recv 0 8B\n0: 30..31 wait 1\n"
                            "0: 100..110 isend 0 8B req 1\n0: 120..220 recv 0 8B lost 50\n"
@@ -257,7 +256,7 @@ TEST_CASE("a message to oneself takes out what its rank lost once") {
 // The second Waitall ends 40 after the send of rank 2. Rank 1 sent long before: what it loses then
 // is no part of that. Where both were there before, it is: 80 of 128 from 202 to 330, so 80 * 90 /
 // 128 = 56.25 of the 90 from 240 to 330, and 100 - 56.25 are left.
-TEST_CASE("a call with several causes makes up for those that it waited for") {
+TEST_CASE("a call with several causes shrinks by the losses of all of them") {
   for (const auto& [second_send, end] :
        {std::pair{"300..302", 400.}, std::pair{"210..212", 343.75}}) {
     const std::string text =
@@ -273,7 +272,7 @@ TEST_CASE("a call with several causes makes up for those that it waited for") {
 
 // Rank 1 has no core for the last 600 of its join, from 400 to 1000, and rank 0, which waits for
 // its message from 200 on, leaves 10 later: 1010 - 600.
-TEST_CASE("who waits for a message makes up for what its sender lost in a join") {
+TEST_CASE("a wait for a message shrinks by the time that its sender lost in a join") {
   const char* text = R"(
     one_clock
     0: 0..4 recv 1 8B
@@ -305,7 +304,7 @@ TEST_CASE("cores are lost on both sides of a flush between two calls") {
   check_ends(results.scenarios[1], {170 - 75 - 10});
 }
 
-TEST_CASE("a loop of polls goes on behind a lost core") {
+TEST_CASE("a loop of polls continues after a lost core") {
   // The message is there before the first test, which is entered 1 behind the call before: so on
   // `perfect` the wait is over there and then, and the end 2 later.
   const char* text = R"(
@@ -339,7 +338,7 @@ OTF2_AttributeList* stolen(uint64_t nanoseconds) {
 
 }  // namespace
 
-TEST_CASE("archives say what cores were lost and flushes inside calls") {
+TEST_CASE("archives record lost cores and flushes inside calls") {
   Otf2Archive what = Otf2Archive::of_ranks(1);
   what.events = [](OTF2_EvtWriter* events, const MadeLocation&) {
     OTF2_EvtWriter_Enter(events, nullptr, 0, kMpiInit);
@@ -369,8 +368,8 @@ TEST_CASE("archives say what cores were lost and flushes inside calls") {
   CHECK(results.identity->differing == 0);
   check_rows_add_up(results);
   const RankResult& row = results.scenarios[0].ranks[0];
-  // From 10 to 30010. Twenty calls of 200, of which 30 + 50 + i are no MPI time; before each a
-  // flush of 20 with 300 in front of it and 100 + i behind it. The sum of i is 190.
+  // From 10 to 30010. Twenty calls of 200, including 30 + 50 + i that are no MPI time; before each
+  // a flush of 20 with 300 in front of it and 100 + i behind it. The sum of i is 190.
   CHECK(results.scenarios[0].elapsed == Approx(30000e-9));
   CHECK(row.flushing == Approx(20 * (30 + 20) * 1e-9));
   CHECK(row.lost_core == Approx((20 * (300 + 150) + 2 * 190) * 1e-9));
@@ -417,8 +416,8 @@ bool contains(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("what was not recorded is neither compute nor MPI") {
-  // 1.03 s off, 11 ms of messages, of which 0.1 ms are left: 10.9 / 11 = 99 %. Of all 1.041 s the
-  // messages are 1.1 %, and what was off 98.9 %.
+  // 1.03 s off, 11 ms of messages reduced to 0.1 ms: 10.9 / 11 = 99 %. Of all 1.041 s the messages
+  // are 1.1 %, and what was off 98.9 %.
   Results results = two_scenarios(1.041, 1.0301);
   for (ScenarioResult& scenario : results.scenarios) {
     RankResult& rank = scenario.ranks[0];
@@ -441,7 +440,7 @@ TEST_CASE("what was not recorded is neither compute nor MPI") {
   CHECK(contains(report_html(results, {}), "Not recorded"));
 }
 
-TEST_CASE("a network that nothing crosses is said to price nothing") {
+TEST_CASE("an unused network is reported") {
   Results results = two_scenarios(2, 1);
   results.trace.ranks = 2;
   for (const char* name : {"infiniband-hdr", "ethernet-1g"}) {
@@ -482,7 +481,7 @@ TEST_CASE("a network is used where messages or collectives cross it") {
   CHECK_FALSE(unused("0: 0..1 local MPI_Comm_rank\n"));  // there is nothing to price
 }
 
-TEST_CASE("the model of the archive's own machine has the first word") {
+TEST_CASE("the model of the archive's own machine comes first") {
   Results results = two_scenarios(4, 3);
   results.scenarios.push_back(results.scenarios[0]);
   ScenarioResult& own = results.scenarios.back();
@@ -490,39 +489,40 @@ TEST_CASE("the model of the archive's own machine has the first word") {
   own.own_machine = true;
   own.elapsed = 3.94;  // 1.5 % less
   CHECK(headline(results) ==
-        "On its own machine the model (here.toml) gives 3.940 s of the recorded 4.000 s (-1.5 %). "
-        "On a perfect interconnect this run would take 3.000 s instead of 4.000 s (25 % less).");
+        "For the machine of the recording, the model (here.toml) predicts 3.940 s; recorded were "
+        "4.000 s (-1.5 %). On a perfect interconnect this run would take 3.000 s instead of 4.000 "
+        "s (25 % less).");
   // Half of the run is not explained; of what the mean rank took, 4 + 1.6 s, 1.6 s are cores that
   // others had.
   own.elapsed = 2;
   results.scenarios[0].ranks[0].lost_core = 1.6;
   CHECK(headline(results) ==
-        "On its own machine the model (here.toml) gives 2.000 s of the recorded 4.000 s (-50.0 %). "
-        "2.000 s are not explained; there are lost cores 1.600 s (28.6 %): nothing is said of "
-        "better networks.");
+        "For the machine of the recording, the model (here.toml) predicts 2.000 s; recorded were "
+        "4.000 s (-50.0 %). 2.000 s are unexplained; possible causes: lost cores 1.600 s (28.6 "
+        "%): no conclusion about faster networks.");
 }
 
-TEST_CASE("ranks that shared cores say nothing about the network") {
+TEST_CASE("ranks that shared cores allow no conclusion about the network") {
   Results results = two_scenarios(4, 2);
   CHECK(contains(headline(results), "On a perfect interconnect"));
   results.trace.shared_cores = true;
   CHECK(headline(results) ==
-        "Ranks waited for cores, and others for them (ranks that shared cores): that is part of "
-        "the difference between measured and perfect, which says nothing of the network. Record it "
-        "with a core for each rank.");
+        "No conclusion about the network: ranks waited for cores (ranks that shared cores), and "
+        "this time is part of the difference between measured and perfect. Record again with a "
+        "core for each rank.");
   results.trace.shared_cores = false;
   results.scenarios[0].ranks[0].lost_core = 0.2;  // 5 % of 4.2
   CHECK_FALSE(contains(headline(results), "On a perfect interconnect"));
   results.scenarios[0].ranks[0].lost_core = 0.04;
   CHECK(headline(results) ==
         "On a perfect interconnect this run would take 2.000 s instead of 4.000 s (50 % less). "
-        "Lost cores took 40.00 ms of that.");
+        "Lost cores account for 40.00 ms of the difference.");
 }
 
 TEST_CASE("a function loses its share of what the thread waited for a core") {
-  // Rank 0 is in busy() for 60 of the 80 between its calls, of which 20 were stolen: 45 of the 60
-  // that are left are busy()'s, and half of them is 22.5. Elapsed 60 without the factor, 37.5 with
-  // it.
+  // Rank 0 is in busy() for 60 of the 80 between its calls, and for 20 of the 80 it had no core: 45
+  // of the other 60 belong to busy(), and half of them is 22.5. Elapsed 60 without the factor, 37.5
+  // with it.
   const char* text = R"(
     0: 0..0 init
     0: 10..70 function busy

@@ -1,4 +1,4 @@
-// Outcomes that a scenario's clocks contradict: times worked out by hand. One tick is one
+// Recorded outcomes that contradict a scenario: times worked out by hand. One tick is one
 // nanosecond. On `perfect` a message arrives when its send is entered.
 
 #include "replay/rules/outcomes.h"
@@ -51,7 +51,7 @@ TEST_CASE("Waitany that took the request which comes last is counted when the ot
   CHECK(result_of("1: 300..301 waitany 1\n1: 400..401 waitany 2\n").contradicted_outcomes == 0);
 }
 
-TEST_CASE("Waitsome that took two of which one comes first") {
+TEST_CASE("Waitsome that took two although one arrives first") {
   // From 40 to 100; if it was entered at 70, from then on.
   const ScenarioResult early = result_of("1: 10..200 waitsome 1 2\n");
   CHECK(early.contradicted_outcomes == 1);
@@ -60,9 +60,10 @@ TEST_CASE("Waitsome that took two of which one comes first") {
   CHECK(result_of("1: 170..200 waitsome 1 2\n").contradicted_outcomes == 0);
 }
 
-TEST_CASE("tests that found nothing although it was there are counted, with the time to the end") {
-  // Looks at 30, 60 and 110 with work between, for request 2, which comes at 40. The call that gets
-  // it is entered at 140: 80 after the first look in vain that was not.
+TEST_CASE("unsuccessful tests after the arrival are counted, with the time to the end") {
+  // Tests request 2, which arrives at 40, at 30, 60 and 110 with work between. The call that
+  // completes it is entered at 140: 80 after the first test that was recorded as unsuccessful but
+  // would now succeed.
   const std::string looks = "1: 30..31 test\n1: 60..61 test\n1: 110..111 test\n";
   const ScenarioResult result = result_of(looks + "1: 140..141 test 2\n1: 500..501 wait 1\n");
   CHECK(result.contradicted_outcomes == 2);
@@ -80,7 +81,7 @@ TEST_CASE("tests that found nothing although it was there are counted, with the 
             .contradicted_outcomes == 0);
 }
 
-TEST_CASE("probes that found nothing, or found it too early") {
+TEST_CASE("probes that were unsuccessful, or successful too early") {
   const auto probed = [](const std::string& calls, bool spinning_waits = true) {
     const auto source = parse_text_trace(
         "0: 0..0 init\n0: 100..101 send 1 8B\n0: 101 end\n"
@@ -90,8 +91,8 @@ TEST_CASE("probes that found nothing, or found it too early") {
     options.spinning_waits = spinning_waits;
     return run_replay(*source, {parse_scenario("perfect")}, options).scenarios[0];
   };
-  // The second probe and the receive are a wait from 180 on. The first one looked in vain at 150:
-  // 30 before.
+  // The second probe and the receive are a wait from 180 on. The first probe was unsuccessful at
+  // 150: 30 before.
   const std::string late =
       "1: 150..151 local MPI_Iprobe\n1: 180..181 local MPI_Iprobe\n"
       "1: 182..183 recv 0 8B\n";
@@ -110,7 +111,9 @@ TEST_CASE("probes that found nothing, or found it too early") {
   CHECK(probed("1: 130..131 local MPI_Iprobe\n1: 135..136 recv 0 8B\n").contradicted_outcomes == 0);
 }
 
-TEST_CASE("a polling loop that is replayed call by call looks in vain from the arrival on") {
+TEST_CASE(
+    "in a polling loop replayed call by call, tests after the arrival contradict the "
+    "recording") {
   // Every 10 from 10 on a test of 2, 100 of them, then one that succeeds; ten times as fast a
   // processor, so that it is 2 + 0.8. The message is sent at 1000 / 10: tests are entered at 0.9 +
   // 2.8 k, the first a tick after the arrival with k = 36, at 101.7; so 64 of them, and the loop
@@ -131,7 +134,7 @@ TEST_CASE("a polling loop that is replayed call by call looks in vain from the a
   CHECK(waits.contradicted_outcomes == 0);
 }
 
-TEST_CASE("tests whose requests are on record belong to the calls that complete these") {
+TEST_CASE("tests with recorded requests belong to the calls that complete these") {
   // Request 2 comes at 40, request 1 at 100. Looks for 2 at 30, 60 and 120, for 1 at 90 and 160;
   // other calls between them. The wait for 2 is entered at 200, 140 after the first one that was
   // wrong. It takes no time here, so the one for 1 is entered at 239, 79 after the look at 160.
@@ -185,8 +188,7 @@ TEST_CASE("a test of a send that succeeded too early") {
   // Then 5000 bytes go, until 14000.
   CHECK(result("isend", "5000B").contradicted_outcomes == 1);
   CHECK(result("isend", "5000B").contradicted_time == Approx(13981e-9));
-  // A synchronous one has seen an answer 10 + 100 + 20 later, at 9130; an eager one waits for
-  // nobody.
+  // A synchronous one has seen an answer 10 + 100 + 20 later, at 9130; an eager one does not wait.
   CHECK(result("issend", "8B").contradicted_outcomes == 1);
   CHECK(result("issend", "8B").contradicted_time == Approx(9111e-9));
   CHECK(result("isend", "8B").contradicted_outcomes == 0);
@@ -201,7 +203,7 @@ TEST_CASE("a test of a collective that succeeded too early") {
   CHECK(result.contradicted_time == Approx(221e-9));
 }
 
-TEST_CASE("tests that looked in vain for a send that was over") {
+TEST_CASE("unsuccessful tests of a send that was complete") {
   // The receive is posted at 40, the request comes at 110, the data at 5110. Looks at 109 and 6009;
   // the one that finds it is entered at 7009.
   const ScenarioResult result = modelled(

@@ -9,7 +9,7 @@
 namespace fs = std::filesystem;
 using namespace rubato;
 
-TEST_CASE("the number of an output goes before its extension, and behind a name without one") {
+TEST_CASE("the number of an output precedes its extension, or follows a name without one") {
   CHECK(numbered_output("/d/run.otf2dir", 1) == "/d/run.otf2dir");
   CHECK(numbered_output("/d/run.otf2dir", 2) == "/d/run-2.otf2dir");
   CHECK(numbered_output("/d/a.b.otf2dir", 10) == "/d/a.b-10.otf2dir");

@@ -67,7 +67,7 @@ LevelSamples samples_with(double noise, unsigned seed) {
 
 }  // namespace
 
-TEST_CASE("the overheads are taken out of the transfer time, once") {
+TEST_CASE("overheads are subtracted from the transfer time once") {
   // 1 us + n / 1 GB/s in all, 100 ns + n / 10 GB/s and 200 ns + n / 5 GB/s at the ends: T = 700 ns
   // + n (1 - 0.1 - 0.2) ns = 700 ns + 0.7 n ns. From 1000 bytes on 3 us + n / 2 GB/s, and the
   // receiver's 200 ns: T = 3 us - 300 ns + n (0.5 - 0.1) ns = 2.7 us + 0.4 n ns.
@@ -82,7 +82,7 @@ TEST_CASE("the overheads are taken out of the transfer time, once") {
   CHECK(parts.receive.size() == 2);
 }
 
-TEST_CASE("overheads that are more than the whole give way, that of the sender first") {
+TEST_CASE("overheads larger than the whole time are reduced, that of the sender first") {
   // 100 ns in all; 80 and 50 at the ends: o_s = 50, T = 0. From 100 bytes on 30 ns: o_s = 0 and o_r
   // = 30.
   const OneWayParts parts = take_apart(curve({{0, 100e-9, 0}, {100, 30e-9, 0}}),

@@ -160,15 +160,15 @@ void require_same(const Block& in, size_t call, Block& out, size_t other) {
 
 }  // namespace
 
-TEST_CASE("packed calls come back as they were") {
+TEST_CASE("packed calls are unpacked unchanged") {
   // 40 blocks of 300 calls for each of two timelines, in turn: some pieces each, of some 20 KiB.
   // All in memory, the first few of them, none. With odd ones more than the 1 MiB that is written
   // at once.
   const bool odd = GENERATE(false, true);
   const bool with_records = GENERATE(true, false);
-  const size_t room = GENERATE(0, 50000, 1 << 26);
-  CAPTURE(odd, with_records, room);
-  CallStore store(2, with_records, room);
+  const size_t memory = GENERATE(0, 50000, 1 << 26);
+  CAPTURE(odd, with_records, memory);
+  CallStore store(2, with_records, memory);
   std::vector<Block> blocks[2];
   Program programs[2] = {Program(1, odd, with_records), Program(2, odd, with_records)};
   for (int turn = 0; turn < 40; ++turn) {
@@ -234,7 +234,7 @@ TEST_CASE("a loop takes six bytes a call, eight where requests have other slots 
   CHECK(packer.take().bytes.size() < 600 * (slots == 1 ? 6 : 8) + 740);
 }
 
-TEST_CASE("what all ranks wait for alike is there once, what they send is their own") {
+TEST_CASE("data common to all ranks is stored once, data of their sends separately") {
   // Three ranks send to different ones, then wait for it and meet in a barrier; the last one has
   // its request in another slot. That the calls come back as they were is tested above.
   CallStore store(3, false);
@@ -274,7 +274,7 @@ TEST_CASE("what all ranks wait for alike is there once, what they send is their 
   CHECK(blocks[0].common != blocks[2].common);
 }
 
-TEST_CASE("a store tells what there is among its calls") {
+TEST_CASE("a store reports the kinds of its calls") {
   Block block;
   for (const uint16_t name : {3, 5, 3}) {
     Call call;
@@ -305,7 +305,7 @@ TEST_CASE("a store tells what there is among its calls") {
   CHECK(store.uses().synchronous_sends);
 }
 
-TEST_CASE("a directory that cannot hold the calls is named") {
+TEST_CASE("a directory without space for the calls is reported") {
   const char* before = std::getenv("TMPDIR");
   const std::string kept = before ? before : "";
   setenv("TMPDIR", "/nonexistent/directory", 1);

@@ -20,7 +20,7 @@ size_t resident() {
 
 }  // namespace
 
-TEST_CASE("elements of a partial array are made where they are asked for, and destroyed once") {
+TEST_CASE("elements of a partial array are created on access, and destroyed once") {
   const auto shared = std::make_shared<int>(7);
   {
     PartialArray<std::shared_ptr<int>> array(10);
@@ -45,7 +45,7 @@ TEST_CASE("elements of a partial array are made where they are asked for, and de
   CHECK(PartialArray<int>(0).size() == 0);
 }
 
-// 2^26 elements of 64 bytes are 4 GiB, of which 4096 elements are 256 KiB.
+// 2^26 elements of 64 bytes are 4 GiB; 4096 elements are 256 KiB.
 TEST_CASE("what was not made takes no memory") {
   struct Line {
     uint64_t words[8] = {1};

@@ -86,8 +86,8 @@ TEST_CASE("which of two messages has a partition ready is on record, or taken to
 }
 
 // On one channel the receive that was posted first, in partitions, would take the plain message,
-// and the plain one wait until 1000; rank 2 tells when rank 1 has gone on.
-TEST_CASE("messages in partitions meet no others") {
+// and the plain one wait until 1000; a message to rank 2 shows when rank 1 continued.
+TEST_CASE("partitioned messages match no others") {
   const char* text = R"(
     0: 0..0 isend 1 8B req 2
     0: 0..0 isend 1 8B req 1 partitioned
@@ -113,7 +113,7 @@ TEST_CASE("another thread may make a partition ready") {
     1: 0..710 wait 1
     1: 710 end
   )";
-  // The thread begins at 700, and its call takes nothing. Rank 0 waits for nobody at 800.
+  // The thread begins at 700, and its call takes nothing. Rank 0 does not wait at 800.
   CHECK(ends(text, kPerfect) == Ends{800, 700});
 }
 

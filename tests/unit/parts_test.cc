@@ -1,5 +1,4 @@
-// Vector collectives in which some get nothing from some, worked out by hand. One tick is one
-// nanosecond.
+// Vector collectives with empty parts, worked out by hand. One tick is one nanosecond.
 
 #include <catch2/catch.hpp>
 
@@ -27,7 +26,7 @@ Ends ends(const std::string& text, const std::string& scenario = "perfect") {
 
 /// Ranks 0 to 3 come at 10, 20, 30 and 400, each with these parts.
 std::string alltoallv(const std::array<std::string, 4>& parts, const std::string& call) {
-  // Recorded so that nobody left before whom it waits for.
+  // Recorded so that no rank left before the ranks for which it waits.
   std::string text;
   for (int rank = 0; rank < 4; ++rank) {
     const std::string enter = std::to_string(rank == 3 ? 400 : 10 * (rank + 1));
@@ -41,7 +40,7 @@ std::string alltoallv(const std::array<std::string, 4>& parts, const std::string
 
 }  // namespace
 
-TEST_CASE("in an Alltoallv a member waits for those that send it something") {
+TEST_CASE("in an Alltoallv a member waits for the members that send to it") {
   // A ring downwards: rank 0 gets from 1, 1 from 2, 2 from 3, 3 from 0. Rank 0 leaves at 20, rank 1
   // at 30, rank 2 at 400; rank 3 has all at its own enter, 400. Each computes 10 behind it.
   const std::array<std::string, 4> ring = {"0B 0B 0B 8B", "8B 0B 0B 0B", "0B 8B 0B 0B",
@@ -51,7 +50,7 @@ TEST_CASE("in an Alltoallv a member waits for those that send it something") {
 }
 
 TEST_CASE("members that send to everybody are waited for by all") {
-  // Only rank 3 leaves somebody out: rank 1. That waits for the others, until 30.
+  // Only rank 3 omits a rank: rank 1, which waits for the others until 30.
   check(ends(alltoallv({"", "8B 8B 8B 8B", "", "8B 0B 8B 8B"}, "alltoallv 32B 24B")),
         {410, 40, 410, 410});
   // And when it sends nothing at all.
@@ -60,7 +59,7 @@ TEST_CASE("members that send to everybody are waited for by all") {
   check(ends(alltoallv({"", "", "", ""}, "alltoallv 32B 24B")), {410, 410, 410, 410});
 }
 
-TEST_CASE("a member that gets nothing waits for nobody") {
+TEST_CASE("a member that receives nothing does not wait") {
   // Rank 0 gets nothing from anybody, and sends nothing either.
   check(ends(alltoallv({"0B 0B 0B 0B", "0B 8B 8B 8B", "0B 8B 8B 8B", "0B 8B 8B 8B"},
                        "alltoallv 24B 24B")),
@@ -75,9 +74,9 @@ TEST_CASE("measured: a call waits for those alone that send to it") {
         {15, 105});
 }
 
-TEST_CASE("measured: delaying one that sends nothing delays nobody") {
+TEST_CASE("measured: delaying a member that sends nothing delays no other") {
   // With rank 1 twice as slow (200 instead of 100 of compute) rank 0 would come as before. The
-  // factor is for all ranks, so rank 0 comes at 20; it took 5, and waits for nobody. Then 10 more.
+  // factor is for all ranks, so rank 0 comes at 20; it took 5, and does not wait. Then 10 more.
   const std::string text =
       "0: 0 local MPI_Comm_rank\n0: 10..15 alltoallv 8B 0B parts 0B 8B\n0: 20 end\n"
       "1: 0 local MPI_Comm_rank\n1: 100..105 alltoallv 0B 8B parts 0B 0B\n1: 110 end\n";
@@ -103,7 +102,7 @@ TEST_CASE("parts of a nonblocking Alltoallv stand where it is started") {
 }
 
 TEST_CASE("parts of a persistent Alltoallv stand where it is prepared") {
-  // As above, twice; then the request is made anew, with parts for all.
+  // As above, twice; then the request is created again, with parts for all.
   const char* text = R"(
     0: 0 local MPI_Comm_rank
     0: 0..0 alltoallv_init req 1 parts 8B 8B
@@ -153,7 +152,7 @@ TEST_CASE("between groups peers are those of the other group") {
   check(ends(text), {40, 410, 40, 410});
 }
 
-TEST_CASE("the latest arrival for each member is the latest of those that send to it") {
+TEST_CASE("the latest arrival for each member is that of the members that send to it") {
   // Against the plain sum over senders: every member to a range of others, sizes around powers of
   // two.
   for (const int members : {1, 2, 3, 5, 8, 13, 16, 31}) {

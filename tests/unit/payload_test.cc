@@ -24,7 +24,7 @@ TEST_CASE("every planted flip of a bit is found, where it is") {
   }
 }
 
-TEST_CASE("the first of two differences is told") {
+TEST_CASE("the first of two differences is reported") {
   const Payload payload = {0, 1, 100, 0};
   std::vector<unsigned char> data(100);
   fill_payload(data.data(), payload);

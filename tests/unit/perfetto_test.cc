@@ -61,8 +61,8 @@ constexpr const char* kOneMessage = R"(
 
 TEST_CASE("a viewer gets calls, waits in them, and compute around them") {
   const json file = json::parse(text_of(kOneMessage, {on("measured"), on("perfect")}));
-  // Of each scenario rank 0 and rank 1. The message costs nothing on perfect: sender and receiver
-  // go on at 40, their compute of 30 and 40 ends at 70 and 80.
+  // Ranks 0 and 1 of each scenario. The message is free on perfect: sender and receiver continue at
+  // 40, their compute of 30 and 40 ends at 70 and 80.
   CHECK(slices(file) ==
         std::vector<std::string>{"1 0+40 compute", "1 0+0 MPI_Init", "1 40+10 MPI_Send",
                                  "1 50+30 compute", "2 0+10 compute", "2 0+0 MPI_Init",
@@ -108,26 +108,26 @@ TEST_CASE("a message flows from the send to the call that receives it") {
   CHECK(ends == std::map<int, std::vector<int>>{{8, {11, 44}}, {16, {31, 59}}});
 }
 
-TEST_CASE("a window holds what overlaps it") {
+TEST_CASE("a window contains everything that overlaps it") {
   PerfettoWindow window = parse_perfetto_window("55ns..70ns");
-  // Of rank 0 the compute from 50 to 80; of rank 1 the receive until 60 and what follows. The wait
-  // is over by 40; the message was sent before.
+  // For rank 0 the compute from 50 to 80; for rank 1 the receive until 60 and the compute after it.
+  // The wait is over by 40; the message was sent before.
   const json file = json::parse(text_of(kOneMessage, {on("measured")}, window));
   CHECK(slices(file) ==
         std::vector<std::string>{"1 50+30 compute", "2 10+50 MPI_Recv", "2 60+40 compute"});
   for (const json& event : file["traceEvents"]) CHECK(event["ph"] != "s");
 }
 
-TEST_CASE("windows that are none are refused") {
+TEST_CASE("invalid windows are refused") {
   CHECK(parse_perfetto_window("..2s").to == 2);
   CHECK(parse_perfetto_window("2s..").from == 2);
   for (const char* text : {"", "..", "2s", "2s..1s", "1..2x", "a..b"}) {
     INFO(text);
-    CHECK_THROWS_WITH(parse_perfetto_window(text), Catch::Contains("is no FROM..TO"));
+    CHECK_THROWS_WITH(parse_perfetto_window(text), Catch::Contains("expected FROM..TO"));
   }
 }
 
-TEST_CASE("a run with more calls than a file may hold is refused") {
+TEST_CASE("a run with more calls than the limit of a file is refused") {
   const Results results = replay(kOneMessage, {on("measured"), on("perfect")});
   // Two calls of MPI_Init, a send, a receive: four, in two scenarios.
   CHECK_NOTHROW(refuse_large_perfetto("a.json", results, {}, 8));
@@ -137,7 +137,7 @@ TEST_CASE("a run with more calls than a file may hold is refused") {
   // The window holds all of them.
   CHECK_THROWS_WITH(
       text_of(kOneMessage, {on("measured"), on("perfect")}, parse_perfetto_window("..1s"), 7),
-      Catch::Contains("choose a shorter one"));
+      Catch::Contains("choose a shorter --perfetto-window"));
 }
 
 TEST_CASE("scenarios that deadlock are left out") {

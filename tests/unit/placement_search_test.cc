@@ -1,4 +1,4 @@
-// Where ranks should be, worked out by hand. One tick is one nanosecond.
+// Placement of ranks, worked out by hand. One tick is one nanosecond.
 
 #include "replay/study/placement_search.h"
 
@@ -108,7 +108,7 @@ TEST_CASE("a placement in a network is found, and replayed") {
   CHECK(asked.mean_links == Approx(2));
   CHECK(found.tried[0].elapsed == Approx(6e-6));
   CHECK(found.tried[0].mean_links == Approx(1));
-  // (In a row and at equal distances is as asked for.)
+  // (In a row and at equal distances equal the requested order.)
   CHECK(found.tried.size() <= 3);
   // The file of hosts puts them there again.
   const std::string hosts = placement_hosts(found);
@@ -120,8 +120,8 @@ TEST_CASE("a placement in a network is found, and replayed") {
   CHECK(tried(free, RankOrder::kAsked, NodeOrder::kRow).elapsed == Approx(9e-6));
 }
 
-// Two ranks a node, 1 us on a node and 5 us between nodes: as recorded (0 1) (2 3) each message
-// goes between nodes. Round robin on two nodes is (0 2) (1 3), as those are that talk together.
+// Two ranks per node, 1 us on a node and 5 us between nodes: as recorded, (0 1) (2 3), each message
+// crosses nodes. Round robin on two nodes is (0 2) (1 3), the same as grouping by traffic.
 TEST_CASE("ranks that talk share nodes, with or without a shape") {
   const PlacementSearch found = search("bandela:node.latency=1us,network.latency=5us,ppn=2");
   REQUIRE(found.tried.size() == 2);

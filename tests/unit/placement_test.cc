@@ -1,5 +1,5 @@
-// Where scenarios put ranks, and what they do to processors and functions. Times are worked out by
-// hand; one tick is one nanosecond.
+// Placements of scenarios, and changes of processors and functions. Times are worked out by hand;
+// one tick is one nanosecond.
 
 #include "models/placement/placement.h"
 
@@ -136,7 +136,7 @@ TEST_CASE("the nodes of a run may be any of the network") {
   refused(ring + ",nodes=0-3+2", "node 2 is named twice");
   refused(ring + ",nodes=3-1", "is no list of nodes");
   refused(ring + ",nodes=0+", "is no list of nodes");
-  refused(ring + ",nodes=hosts", "of which file?");
+  refused(ring + ",nodes=hosts", "needs a file of hosts before it");
   refused("bandela:nodes=0+1", "name it before with network=NAME");
   refused("bandela:contention=crossbar,nodes=random:1", "as many nodes as the run");
 }
@@ -185,7 +185,7 @@ TEST_CASE("an Open MPI rankfile may name ranks in any order") {
   CHECK(placement.nodes() == 2);
 }
 
-TEST_CASE("a rankfile tells sockets apart, where a slot names one") {
+TEST_CASE("a rankfile defines sockets if a slot names one") {
   const TextFile file(
       "rank 0=a slot=0:0\n"
       "rank 1=a slot=0:1-3\n"
@@ -203,7 +203,7 @@ TEST_CASE("a rankfile tells sockets apart, where a slot names one") {
   CHECK(placement.level(3, 5) == Level::kNode);  // not known of either
 }
 
-TEST_CASE("messages inside a socket have a level of their own where the platform has it") {
+TEST_CASE("messages inside a socket have their own level if the platform has it") {
   const std::string text = std::string("sockets 0 0 1 1 0 0 1 1\n") + kChain;
   const auto run = [&](const std::string& scenario) {
     const auto source = parse_text_trace(text);
@@ -218,14 +218,14 @@ TEST_CASE("messages inside a socket have a level of their own where the platform
   CHECK(ends_of(told)[7] == Approx(19000));
   CHECK(messages(told, Level::kSocket) == 4);
   CHECK(messages(told, Level::kNode) == 3);
-  // What node costs stands for socket: 7 * 5.
+  // The price of level node is used for socket: 7 * 5.
   const ScenarioResult same = run("bandela:node.latency=5us");
   CHECK(ends_of(same)[7] == Approx(35000));
   CHECK(messages(same, Level::kSocket) == 0);
   CHECK(messages(same, Level::kNode) == 7);
   CHECK(warnings_about(same).empty());
   CHECK(messages(run("measured"), Level::kNode) == 7);
-  // Another placement knows of no sockets, unless it says so. Eight ranks on one node and two
+  // Another placement has no sockets, unless it defines them. Eight ranks on one node and two
   // sockets: only 3-4 crosses. Two nodes of two sockets: 3-4 goes between nodes, 1-2 and 5-6
   // between sockets. Three sockets for eight ranks take 3, 3 and 2 of them: 2-3 and 5-6 cross.
   CHECK(ends_of(run(sockets + ",ppn=8"))[7] == Approx(35000));
@@ -248,7 +248,7 @@ TEST_CASE("scenarios of one run count the same messages by the same levels") {
   }
 }
 
-TEST_CASE("what was measured does not depend on what an archive knows of sockets") {
+TEST_CASE("measured does not depend on recorded sockets") {
   // The least time from a send to the end of its receive is 100, which rank 1 waited for. Rank 2
   // came late for a message of its own, 4020 after its send: on another socket it is the only one,
   // but in the node it is not. Processors twice as fast: rank 0 sends at 500 and at
@@ -269,7 +269,7 @@ TEST_CASE("what was measured does not depend on what an archive knows of sockets
   check(ends("sockets 0 0 1\n" + text, "measured:cpu*2"), {2515, 600, 4520});
 }
 
-TEST_CASE("who has a level for sockets and a placement without any is told what that means") {
+TEST_CASE("a level for sockets with a placement without sockets gives a warning") {
   const auto warnings = [](const std::string& scenario, const std::string& trace = kChain) {
     const auto source = parse_text_trace(trace);
     return warnings_about(run_replay(*source, {parse_scenario(scenario)}, {}).scenarios[0]);
@@ -280,18 +280,18 @@ TEST_CASE("who has a level for sockets and a placement without any is told what 
     REQUIRE(all.size() <= 1);
     if (all.empty()) return std::string();
     const std::string text =
-        " does not say which ranks share a socket, so [level.socket] is not "
-        "used; sockets=N puts the ranks of a node on N sockets";
+        " the sockets of ranks, so [level.socket] is not used; sockets=N distributes the ranks of "
+        "a node over N sockets";
     REQUIRE(all[0].ends_with(text));
     return all[0].substr(0, all[0].size() - text.size());
   };
-  CHECK(is_told("") == "the archive");
-  CHECK(is_told(",ppn=4") == "its placement");
+  CHECK(is_told("") == "the archive does not record");
+  CHECK(is_told(",ppn=4") == "its placement does not define");
   CHECK(is_told(",ppn=4,sockets=2").empty());
   const TextFile hosts("a\na\na\na\nb\nb\nb\nb\n");
-  CHECK(is_told(",placement=file:" + hosts.path()) == "its placement");
+  CHECK(is_told(",placement=file:" + hosts.path()) == "its placement does not define");
   CHECK(is_told(",sockets=2").empty());
-  // An archive that knows them, of a rank at least.
+  // An archive with recorded sockets, of at least one rank.
   CHECK(is_told("", std::string("sockets 0 0 1 1 0 0 1 1\n") + kChain).empty());
   CHECK(is_told("", std::string("sockets 0 0 1 1 -1 -1 -1 -1\n") + kChain).empty());
   // No message stays on its node: each rank has one for itself, or is dealt to the other.
@@ -301,18 +301,17 @@ TEST_CASE("who has a level for sockets and a placement without any is told what 
 
   // Collectives are messages, too, where all their members are on one node.
   const std::string barrier = "0: 0..0 barrier\n1: 0..0 barrier\n2: 0..0 barrier\n";
-  CHECK(is_told("", barrier) == "the archive");
+  CHECK(is_told("", barrier) == "the archive does not record");
   CHECK(is_told("", "nodes 0 0 1\n" + barrier).empty());
   const std::string pair =
       "nodes 0 0 1\ncomm 1 0 1\n0: 0..0 barrier comm 1\n1: 0..0 barrier comm 1\n2: 0 end\n";
-  CHECK(is_told("", pair) == "the archive");
+  CHECK(is_told("", pair) == "the archive does not record");
 
   // The other way round.
   CHECK(warnings("bandela:node.latency=5us,ppn=4").empty());
   const std::vector<std::string> useless = warnings("bandela:node.latency=5us,sockets=2");
   REQUIRE(useless.size() == 1);
-  CHECK(
-      useless[0].starts_with("its sockets change nothing, as the platform has no [level.socket]"));
+  CHECK(useless[0].starts_with("sockets= has no effect: the platform has no [level.socket]"));
 }
 
 TEST_CASE("the next wider level that a platform has prices what it lacks, never a narrower one") {
@@ -328,9 +327,9 @@ TEST_CASE("the next wider level that a platform has prices what it lacks, never 
   CHECK_FALSE(Interconnect(platform).has(Level::kNetwork));
 }
 
-TEST_CASE("each message of a collective costs what its two members are apart") {
-  // Binomial, two ranks a node: 0 -> 2, then 0 -> 1 and 2 -> 3. The root waits for nobody, so rank
-  // 1 has it after 1 us, rank 2 after 10, and rank 3 after 11.
+TEST_CASE("each message of a collective is priced by the distance of its members") {
+  // Binomial, two ranks a node: 0 -> 2, then 0 -> 1 and 2 -> 3. The root does not wait, so rank 1
+  // has it after 1 us, rank 2 after 10, and rank 3 after 11.
   const auto source = parse_text_trace(
       "nodes 0 0 1 1\n0: 0..0 bcast 8B root 0\n1: 0..0 bcast 8B root 0\n2: 0..0 bcast 8B root 0\n"
       "3: 0..0 bcast 8B root 0\n");
@@ -388,7 +387,7 @@ TEST_CASE("formulas of communicators on one node and on two do not mix") {
   CHECK(ends[4] == Approx(100e3));
 }
 
-TEST_CASE("a collective costs what its members are apart, sockets told apart") {
+TEST_CASE("a collective is priced by the distances of its members, sockets included") {
   // Binomial, two ranks: one message. Ranks 0 and 1 share a socket, 0 and 2 do not.
   const auto end = [](const char* members, int other) {
     const std::string rank = std::to_string(other);
@@ -403,7 +402,7 @@ TEST_CASE("a collective costs what its members are apart, sockets told apart") {
   CHECK(end("0 2", 2) == Approx(5000));
 }
 
-TEST_CASE("contention inside nodes holds inside sockets that are not told from nodes") {
+TEST_CASE("contention inside nodes applies to sockets without a level") {
   Platform platform = perfect_platform();
   platform.contention.levels[static_cast<int>(Level::kNode)] = true;
   const auto takes_part = [&](Level level) {
@@ -429,7 +428,7 @@ TEST_CASE("bad placements are refused in one line") {
   CHECK(complaint("rank 0=a slot=0\nb\n") ==
         ":2: a rankfile has 'rank N=HOST slot=...' in each line");
   CHECK(complaint("a\nrank 1=b\n") == ":2: write a host in each line, or 'rank N=' in all");
-  CHECK(complaint("rank 0=a\nrank 0=b\n") == ":2: rank 0 stands here a second time");
+  CHECK(complaint("rank 0=a\nrank 0=b\n") == ":2: rank 0 is listed twice");
   CHECK(complaint("rank 0=a\nrank 2=b\n") == ": rank 1 is missing");
   for (const char* line : {"rank 0=", "rank x=a", "rank =a", "rank 0", "rank -1=a", "rank 0=slot=1",
                            "rank 99999999999=a"}) {
@@ -533,7 +532,7 @@ TEST_CASE("time in functions counts outside of calls only, and nested functions 
   clock.go(34);
   clock.go(40);
   clock.leave_function({1}, 44);
-  clock.leave_function({1}, 50);  // its enter is not on record
+  clock.leave_function({1}, 50);  // its enter is not recorded
   clock.stop(9, 60);
   REQUIRE(times.size() == 3);
   CHECK((times[0].event == 7 && times[0].functions == 1 && times[0].ticks == 15));

@@ -176,7 +176,7 @@ TEST_CASE("a piece that begins below 0 at no bytes is written by its time where 
         "cluster.toml:3: level.node.transfer: a time must not be negative");
 }
 
-TEST_CASE("a platform file names who has to be inside MPI, and an unknown kind is refused") {
+TEST_CASE("a platform file states which side must be inside MPI; unknown values are refused") {
   const auto text = [](const std::string& kind) {
     return "format = 1\n[level.node]\ntransfer = \"1us\"\nprotocol = [\n"
            "  { from = \"0B\", kind = \"push\" },\n  { from = \"9B\", kind = \"" +
@@ -286,7 +286,7 @@ TEST_CASE("times that fall from segment to segment are read with a warning") {
   // 1.8 us are 11 % less.
   CHECK(warnings(falling + "{ from = \"8KiB\", latency = \"1.8us\", bandwidth = \"inf\" } ]\n")[0]
             .ends_with("from there on, and falls so at 1 other size"));
-  // What T falls by, o_r rises by: the sum is 5.096 us and 5.1096 us.
+  // T decreases by as much as o_r increases: the sums are 5.096 us and 5.1096 us.
   CHECK(warnings(falling + "]\nreceive_overhead = [\n"
                            "{ from = \"0B\", latency = \"0s\", bandwidth = \"inf\" },\n"
                            "{ from = \"4KiB\", latency = \"3.5us\", bandwidth = \"inf\" } ]\n")

@@ -5,12 +5,12 @@
 
 using namespace rubato;
 
-TEST_CASE("a curve that is uncertain by half of itself is told of") {
+TEST_CASE("a curve with an uncertainty of 50 % is reported") {
   SegmentedFit fit;
   CHECK(uncertain_curve(fit).empty());
   fit.segments = {{0, 1e-6, 1e-9, 0.03}, {4096, 2e-6, 1e-9, 0.49}};
   CHECK(uncertain_curve(fit).empty());
   const double none = std::numeric_limits<double>::quiet_NaN();
   fit.segments = {{0, 1e-6, 1e-9, none}, {4096, 2e-6, 1e-9, 8.3}, {8192, 2e-6, 1e-9, none}};
-  CHECK(uncertain_curve(fit).find("Its times from 4KiB on are uncertain by 830 %") == 0);
+  CHECK(uncertain_curve(fit).find("Its times from 4KiB on have an uncertainty of 830 %") == 0);
 }

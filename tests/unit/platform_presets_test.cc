@@ -49,7 +49,7 @@ constexpr Figures kFigures[] = {
 
 }  // namespace
 
-TEST_CASE("every preset parses, has all levels and says where its numbers come from") {
+TEST_CASE("every preset parses, has all levels and names its sources") {
   const std::vector<std::string> names = preset_names(kDirectory);
   CHECK(names.size() == std::size(kFigures) + 2);  // and perfect and bandela
   for (const std::string& name : names) {
@@ -79,7 +79,7 @@ TEST_CASE("every preset parses, has all levels and says where its numbers come f
   }
 }
 
-TEST_CASE("presets have the latency and the bandwidth that their comments say") {
+TEST_CASE("presets have the latency and bandwidth stated in their comments") {
   for (const Figures& figures : kFigures) {
     INFO(figures.name);
     const LevelModel network = *preset(figures.name).level(Level::kNetwork);
@@ -101,7 +101,7 @@ TEST_CASE("presets have the latency and the bandwidth that their comments say") 
   CHECK(memory.transfer(524288) == Approx(47.21e-6).epsilon(0.05));  // not used
 }
 
-TEST_CASE("perfect and bandela are what their files say") {
+TEST_CASE("perfect and bandela equal their files") {
   for (const auto& [name, built_in] :
        {std::pair{"perfect", perfect_platform()}, {"bandela", bandela_platform(0, HUGE_VAL)}}) {
     INFO(name);
@@ -128,7 +128,7 @@ TEST_CASE("a scenario finds presets by name, after files, and takes changes") {
   CHECK(half.name == "half");
   CHECK(Interconnect(half.platform).message(Level::kNetwork, 0).transfer == Approx(0.6e-6));
 
-  // A file of that name here goes first.
+  // A file of that name in the working directory takes precedence.
   const std::string here = "infiniband-hdr";
   REQUIRE_FALSE(std::filesystem::exists(here));
   std::ofstream(here) << "format = 1\n[level.network]\ntransfer = \"7us\"\n";
@@ -141,7 +141,7 @@ TEST_CASE("a scenario finds presets by name, after files, and takes changes") {
                     Catch::Contains("did you mean 'infiniband-hdr'?") &&
                         Catch::Contains("a preset of " + kDirectory));
   CHECK_THROWS_AS(parse_scenario("../platforms/infiniband-hdr", kDirectory), InputError);
-  CHECK_THROWS_AS(parse_scenario("infiniband-hdr"), InputError);  // no presets asked for
+  CHECK_THROWS_AS(parse_scenario("infiniband-hdr"), InputError);  // no presets requested
 }
 
 TEST_CASE("presets are listed by the value of their numbers") {
@@ -153,7 +153,7 @@ TEST_CASE("presets are listed by the value of their numbers") {
   CHECK(preset_names(kDirectory + "/nowhere").empty());
 }
 
-TEST_CASE("a burst on Gigabit Ethernet takes what the LogGP formula says") {
+TEST_CASE("a burst on Gigabit Ethernet takes the time of the LogGP formula") {
   // Three messages of 1000 B: the port of the sender is held for g = 1000 B / 117.7 MB/s = 8496.18
   // ns by each, so the last starts at 2 g and is there T = 24600 + 8496.18 ns later: 24600 + 3 *
   // 8496.18 = 50088.5 ns. One tick is one nanosecond.

@@ -27,8 +27,8 @@ double end_of(const Results& results, int rank) {
   return results.scenarios[0].ranks[rank].end * 1e9;
 }
 
-/// A receiver that polls every 10 ticks for 2 from 10 on, 100 times in vain and then with success,
-/// for a message that is sent at 1000.
+/// A receiver that polls for 2 every 10 ticks from 10 on, 100 times without success and then
+/// successfully, for a message sent at 1000.
 std::string polling_loop() {
   std::string text =
       "0: 0..0 init\n0: 1000..1001 send 1 8B\n0: 1001 end\n1: 0..1 irecv 0 8B req 1\n";
@@ -60,7 +60,7 @@ TEST_CASE("a polling loop is a wait on another machine, and what it was on the r
   CHECK(end_of(replay(polling_loop(), "measured"), 1) == Approx(1022));
 }
 
-TEST_CASE("work between polls stays work, and the looks before it stay as they are") {
+TEST_CASE("work between polls remains compute, and the polls before it are kept") {
   const char* text = R"(
     0: 0..1 send 1 8B
     0: 1 end
@@ -82,8 +82,8 @@ TEST_CASE("work between polls stays work, and the looks before it stay as they a
 
 TEST_CASE("an interrupt between two polls is no work") {
   // Polls of 2, every 10, from 10 on; one comes 58 after the one before, as long as 29 polls. From
-  // there on 145 * 10 were polled, a tenth of which is more than 58. Who sends is a hundred times
-  // as fast: at 20 instead of 2000. The loop is one wait that begins at 10 and ends then; 10
+  // there on 145 * 10 were polled, and a tenth of that is more than 58. The sender is a hundred
+  // times as fast: at 20 instead of 2000. The loop is one wait that begins at 10 and ends then; 10
   // follow.
   std::string text =
       "0: 0..0 init\n0: 2000..2001 send 1 8B\n0: 2001 end\n1: 0..0 irecv 0 8B req 1\n";
@@ -98,8 +98,8 @@ TEST_CASE("an interrupt between two polls is no work") {
 
 TEST_CASE("work after every second poll is no interrupt") {
   // Twenty times: two polls of 2, 8 between them, and 50 behind; then one that finds the message,
-  // which was there from the start. 20 * 10 were polled between works: a tenth of that, and of what
-  // is polled on the way back, is 40 at most. So nothing goes: 20 * 62, and 10 + 2.
+  // which was there from the start. 20 * 10 were polled between pieces of work: a tenth of that,
+  // and of the polls counted backwards, is 40 at most. So nothing is removed: 20 * 62, and 10 + 2.
   std::string text = "0: 0..1 send 1 8B\n0: 1 end\n1: 0..0 irecv 0 8B req 1\n";
   int time = 10;
   for (int i = 0; i < 20; ++i, time += 62) {
@@ -188,7 +188,7 @@ TEST_CASE("probes that lead to a receive were a wait for it") {
   CHECK(end_of(lone, 1) == Approx(8));
 }
 
-TEST_CASE("what talks to nobody does not end a loop of polls") {
+TEST_CASE("a local call does not end a loop of polls") {
   std::string probes = "0: 0..0 init\n0: 100..101 send 1 8B\n0: 101 end\n";
   for (int time = 0; time <= 100; time += 10)
     probes +=
@@ -216,9 +216,9 @@ TEST_CASE("what talks to nobody does not end a loop of polls") {
 }
 
 TEST_CASE("tests that end with another kind of test at its first try were no wait") {
-  // A program that looks for a message after each piece of work, 10 ticks apart, and fills its
-  // buffer again when it may: after 20 looks in vain. The buffer was free at once, and so was the
-  // message.
+  // A program that tests for a message after each piece of work, 10 ticks apart, and fills its
+  // buffer again when it may: after 20 unsuccessful tests. The buffer was free at once, and so was
+  // the message.
   const auto looks = [](int from, const std::string& found) {
     std::string text;
     for (int time = from; time < from + 200; time += 10)
@@ -317,7 +317,7 @@ TEST_CASE("a blocking probe before its receive is a wait") {
                                 "perfect:cpu*10");
   CHECK(end_of(starts, 1) == Approx(1002 + 0.1 + 500));
   CHECK(starts.trace.spinning_calls == 0);
-  // What is between them keeps its time: 500 of it, to be done when the message is there already.
+  // Work between them keeps its time: 500 of it remain when the message has arrived.
   const char* works = R"(
     0: 0..1 send 1 8B
     0: 1 end
@@ -326,7 +326,7 @@ TEST_CASE("a blocking probe before its receive is a wait") {
     1: 503 end
   )";
   CHECK(end_of(replay(works, "perfect"), 1) == Approx(500));
-  // Before something else it keeps its time: nobody knows what it waited for.
+  // Before other calls it keeps its time: its cause is unknown.
   const char* other = R"(
     0: 0..1 send 1 8B
     0: 1..501 recv 1 8B
@@ -362,7 +362,7 @@ TEST_CASE("a function of the program between two polls is work") {
   CHECK(run[3].spinning == kSpinningBefore);
 }
 
-TEST_CASE("polls are not handed out before it is known what they were") {
+TEST_CASE("polls are not replayed before their loop is classified") {
   TraceDefinitions trace;
   trace.location_of_rank = {0, 1};
   trace.calls = {mpi_call_info("MPI_Isend"), mpi_call_info("MPI_Test")};

@@ -75,7 +75,7 @@ TEST_CASE("it does not matter in which order the receives of messages are posted
 
 // 900 B are sent at 10, and there at 1010: the port moves them from 110 on. 8 B are sent at 510,
 // there at 618: the port moves them from 610 on.
-TEST_CASE("a long message that is half received when a short one comes does not start anew") {
+TEST_CASE("a long message that is half received when a short one arrives does not restart") {
   const std::string others = R"(
     1: 0..1 send 0 900B
     1: 1 end
@@ -124,7 +124,7 @@ TEST_CASE("each lane has an order of its own at the port") {
 
 // Four times 500 B to one rank, each sent at 10: with the link, or the port, for itself there at
 // 610, and on its way into it from 110 on.
-TEST_CASE("a link into a node and the port behind it do not add up") {
+TEST_CASE("a link into a node and the port after it overlap") {
   const std::string text = R"(
     nodes 0 1 2 3 4
     0: 0..0 irecv 1 500B req 1
@@ -143,7 +143,7 @@ TEST_CASE("a link into a node and the port behind it do not add up") {
 }
 
 // The same, received at 2200, when all have been there since 2110: 4 x 20 of the processor.
-TEST_CASE("a message that was held up on its way is not held up again when it is received") {
+TEST_CASE("a message delayed on its way is not delayed again when it is received") {
   const std::string text = R"(
     nodes 0 1 2 3 4
     0: 0..0 local MPI_Comm_rank

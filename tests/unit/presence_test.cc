@@ -1,5 +1,5 @@
-// Messages above the eager limit that need somebody inside MPI: times worked out by hand. One tick
-// is one nanosecond.
+// Messages above the eager limit that need a rank inside MPI to progress: times worked out by hand.
+// One tick is one nanosecond.
 
 #include "replay/rules/presence.h"
 #include "replay/run/driver.h"
@@ -70,7 +70,7 @@ Scenario with_fast_rank_1(const std::string& kind) {
 
 }  // namespace
 
-TEST_CASE("async: nobody has to be inside MPI") {
+TEST_CASE("async: no rank has to be inside MPI") {
   // start = 10; the request is there at 110, the data at 2110. The sender computes 9 more. The
   // receiver's wait finds it done: 4995 + 20.
   check(ends(late_wait("local MPI_Comm_rank"), "async"), {2119, 5015});
@@ -81,7 +81,7 @@ TEST_CASE("pull: the data waits for a receiver that computes") {
   check(ends(late_wait("local MPI_Comm_rank"), "pull"), {7004, 7015});
 }
 
-TEST_CASE("pull: a test that finds nothing fetches the data all the same") {
+TEST_CASE("pull: an unsuccessful test fetches the data, too") {
   // At 1995 the receiver looks: arrival 3995. Its wait at 4995 finds it done.
   check(ends(late_wait("test"), "pull"), {4004, 5015});
 }
@@ -156,7 +156,7 @@ TEST_CASE("a call that was left just when the message came was there for it") {
   check(ends(text("100..109"), "pull"), {6999, 7019});
 }
 
-TEST_CASE("a rank that is blocked by somebody else is inside MPI") {
+TEST_CASE("a rank that is blocked by another rank is inside MPI") {
   const char* text = R"(
     0: 1000..1001 send 1 2000B
     0: 1001..1002 send 2 8B
@@ -199,7 +199,7 @@ std::string held_up_by_each_other(int first, int second) {
 
 }  // namespace
 
-TEST_CASE("of two messages that hold each other up the first in time goes on") {
+TEST_CASE("of two messages that block each other the earlier one proceeds") {
   const auto text = held_up_by_each_other;
   // Rank 1 starts at 1010, its request is at rank 2 at 1110, which sits in its receive from rank 3:
   // arrival 3110. Then 8 bytes start at 3120 and are at rank 0 at 3228, which leaves at 3248 and
@@ -211,13 +211,13 @@ TEST_CASE("of two messages that hold each other up the first in time goes on") {
   check(ends(text(5000, 1000), "pull"), {25406, 15258, 15268, 3120});
 }
 
-TEST_CASE("lanes in which other messages are the first ones go apart") {
+TEST_CASE("lanes with different first messages are separated") {
   // As above; and with a rank 1 that computes ten times as long, until 10000. There rank 3, which
   // starts at 5010, is the first: its request is at rank 0 at 5110, arrival 7110. Its 8 bytes start
   // at 7120 and are at rank 2 at 7228, which leaves at 7248 and computes until 17248. The request
   // of rank 1, at 10110, waits for that: arrival 19248, rank 2 ends at 19268. Rank 1 starts 8 bytes
-  // at 19258, there at 19366; rank 0 leaves at 19386 and waits from 29386 on for what is there:
-  // + 20. In a common pass either lane would wait for what the other one holds up.
+  // at 19258, there at 19366; rank 0 leaves at 19386 and waits from 29386 on for what is there: +
+  // 20. In a common pass each lane would wait for a message that the other one blocks.
   const auto source = parse_text_trace(held_up_by_each_other(1000, 5000));
   Scenario slow = machine("pull");
   slow.processors.push_back({.nodes = false, .first = 1, .last = 1, .factor = 0.1});
@@ -253,7 +253,7 @@ TEST_CASE("lanes that agree on the first message stay together") {
   check(ends_of(results.scenarios[1]), {15468, 3220, 25706, 15458});
 }
 
-TEST_CASE("a message without a receiver holds nobody up") {
+TEST_CASE("a message without a receiver delays no rank") {
   // The first send is passed over by its length; the second one is fetched at 4990.
   const char* text = R"(
     0: 0..1 isend 1 3000B req 1
@@ -265,15 +265,15 @@ TEST_CASE("a message without a receiver holds nobody up") {
     1: 4999 end
   )";
   // The out-port is busy until 10 + 3000; the request is there at 3110. Arrival 4990 + 2000. The
-  // wait for the first send does not wait: what nobody receives is eager.
+  // wait for the first send does not wait: a send without a receive is eager.
   check(ends(text, "pull"), {6990, 7010});
 }
 
 // Rank 0 has posted at 0 and is inside MPI for 5 of every 10. Rank 1, which will send, is 1000
-// behind: no stay that ended before is asked for any more. So of a million there are never more
-// than 1024, when somebody looks, and 100 are left. The request comes at 9999492: the stay from
-// 9999490 to 9999495 is the first one that lasts to then, and the data are there L + 300 later.
-TEST_CASE("stays in MPI that no message can ask for any more are forgotten") {
+// behind: stays that ended before are not needed any more. So at most 1024 of a million are kept
+// between clean-ups, and 100 are left. The request comes at 9999492: the stay from 9999490 to
+// 9999495 is the first one that lasts to then, and the data are there L + 300 later.
+TEST_CASE("intervals inside MPI that no message can need any more are dropped") {
   const auto at = [](double time) { return Lanes<1>::Constant(time); };
   Presence<1> presence(2);
   presence.add_timelines({0, 1});
@@ -295,7 +295,7 @@ TEST_CASE("stays in MPI that no message can ask for any more are forgotten") {
   presence.match(0, {at(9999492), at(100), at(300), at(0)});
   REQUIRE(presence.arrivals().size() == 1);
   CHECK(presence.arrivals()[0].time[0] == 9999892);
-  CHECK(presence.stays(0) == 0);  // nobody asks any more
+  CHECK(presence.stays(0) == 0);  // not needed any more
 }
 
 // Rank 0 posts at 0, then makes 3000 calls, 100 apart when they were recorded: each takes o_s = 10,
@@ -304,7 +304,7 @@ TEST_CASE("stays in MPI that no message can ask for any more are forgotten") {
 // faster and sends at 150000. The request is there at 150110; the first call that lasts to then is
 // number 1365, entered at 150140: arrival 152140. Rank 0 waits from 330000 + 100 on, and rank 2's
 // last message, sent at 329990, is there at 330108.
-TEST_CASE("a rank that is far ahead is asked about calls long past") {
+TEST_CASE("a rank that is far ahead is queried about much earlier calls") {
   std::string text = "0: 0..0 irecv 1 2000B req 1 tag 5\n" + calls_of_rank_0() +
                      "0: 300100..300100 wait 1\n0: 300100 end\n2: 0 end\n";
   text += "1: 0..0 local MPI_Comm_rank\n" + calls_at_150_ms("1") +
@@ -313,10 +313,10 @@ TEST_CASE("a rank that is far ahead is asked about calls long past") {
 }
 
 // The same with a sender that is a thread of rank 1, whose main thread has ended by then: rank 0
-// first hears from that one (8 bytes sent at 0 are there at 118, + 20), and tells the thread from
-// 138 to 148, which gets it at 148 + 108 + 20 = 276. Call i of rank 0 is entered at 138 + 110 i.
-// The thread sends 150000 later, at 150276: the request is there at 150386, call number 1366 is
-// entered at 150398, arrival 152398. Then it tells rank 3: + 10 + 108 + 20.
+// first receives from it (8 bytes sent at 0 arrive at 118, + 20), and sends to the thread from 138
+// to 148, which receives at 148 + 108 + 20 = 276. Call i of rank 0 is entered at 138 + 110 i. The
+// thread sends 150000 later, at 150276: the request is there at 150386, call number 1366 is entered
+// at 150398, arrival 152398. Then it sends to rank 3: + 10 + 108 + 20.
 TEST_CASE("a rank is not over before its threads are") {
   std::string text =
       "0: 0..0 irecv 1 2000B req 1 tag 5\n0: 0..0 recv 1 8B tag 1\n0: 0..0 send 1 8B tag 2\n" +
@@ -329,7 +329,7 @@ TEST_CASE("a rank is not over before its threads are") {
   CHECK(rubato::ends(text, with_fast_rank_1("pull"))[3] == Approx(152398 + 138));
 }
 
-TEST_CASE("scenarios that need somebody inside MPI stand beside others") {
+TEST_CASE("scenarios that need ranks inside MPI are replayed with others") {
   const auto source = parse_text_trace(late_wait("local MPI_Comm_rank"));
   const Results results = run_replay(
       *source, {machine("pull"), machine("async"), machine("push"), machine("pull")}, {});
@@ -337,10 +337,10 @@ TEST_CASE("scenarios that need somebody inside MPI stand beside others") {
   CHECK(results.scenarios[1].ranks[0].end == Approx(2119e-9));
 }
 
-// Rank 1 is told 2008 bytes from two neighbours, a share of 1004 that would be pulled; rank 0 sends
+// Rank 1 expects 2008 bytes from two neighbours, a share of 1004 that would be pulled; rank 0 sends
 // 8 of them eagerly. And 1408 bytes, a share of 704 that would be eager; rank 2 sends 1400 of them,
 // which are agreed upon.
-TEST_CASE("a message between neighbours goes by the protocol that its sender knows") {
+TEST_CASE("a message between neighbours uses the protocol of its sender's length") {
   const auto text = [](const std::string& sent, const std::string& received) {
     return "neighbours 0 0 from 1 to 1\nneighbours 0 1 from 0 2 to 0 2\n"
            "neighbours 0 2 from 1 to 1\n"
@@ -351,8 +351,8 @@ TEST_CASE("a message between neighbours goes by the protocol that its sender kno
            "2: 500..510 neighbor_alltoallv " +
            sent + " 8B\n2: 510 end\n";
   };
-  // What rank 1 sends is there long before 500: ranks 0 and 2 leave at 500 + o_s + o_r. The 8 bytes
-  // start at 510 and are there at 618. The request for the others is there at 610 and rank 1
+  // The messages of rank 1 arrive long before 500: ranks 0 and 2 leave at 500 + o_s + o_r. The 8
+  // bytes start at 510 and are there at 618. The request for the others is there at 610 and rank 1
   // inside: the data are there at 610 + n, but no sooner than n behind what came in before: 618 +
   // n, + o_r.
   for (const std::string kind : {"async", "pull", "push"}) {

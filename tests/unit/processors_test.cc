@@ -1,4 +1,4 @@
-// Which socket a process is bound to, as the kernel's files tell.
+// The socket to which a process is bound, from the kernel's files.
 #include "tracer/session/processors.h"
 
 #include <catch2/catch.hpp>
@@ -27,7 +27,7 @@ class Cores : public rubato::TemporaryDirectory {
 
 }  // namespace
 
-TEST_CASE("cores of one socket are on it, cores of several are on none") {
+TEST_CASE("cores of one socket give that socket, cores of several give none") {
   // Two sockets, their cores numbered in turn, as on many machines; core 4 does not know its own.
   const Cores cores({0, 1, 0, 1, -1});
   CHECK(socket_of_cores("0", cores.path()) == 0);

@@ -73,7 +73,7 @@ void check_waits(const ScenarioResult& result) {
   }
 }
 
-/// On `perfect` they do nothing else there, but for local calls and tests in vain, which keep their
+/// On `perfect` they spend time there only in local calls and unsuccessful tests, which keep their
 /// time.
 void check_waits_alone(const Results& results, const ScenarioResult& perfect) {
   for (const RankResult& rank : perfect.ranks) {
@@ -176,7 +176,7 @@ TEST_CASE("random programs on eager machines") {
     check_near(few, Reference(recorded.program, near).run());
     check_near(many, Reference(recorded.program, far).run());
 
-    // Nothing beats perfect, and more latency helps nobody.
+    // No scenario is faster than perfect, and more latency makes no rank faster.
     check_not_later(perfect, measured);
     check_not_later(perfect, few);
     check_not_later(few, many);
@@ -236,9 +236,9 @@ TEST_CASE("random programs with overheads, ports and rendezvous") {
   }
 }
 
-// Whose message goes on first may change who is inside MPI for another one, so these are run one
-// by one, and more latency may help.
-TEST_CASE("random programs whose messages wait for somebody inside MPI") {
+// The order in which messages progress may change which ranks are inside MPI for others, so
+// scenarios run one by one, and more latency may help.
+TEST_CASE("random programs whose messages need ranks inside MPI") {
   Machine near;
   near.o_s = 17;
   near.o_r = 23;
@@ -276,8 +276,8 @@ TEST_CASE("random programs whose messages wait for somebody inside MPI") {
   CHECK(later > kSeeds / 5);  // it matters
 }
 
-// Threads do not hold each other up: a program of which each two ranks are the threads of one takes
-// as long as ever. A thread's part of its rank's window ends with its last call.
+// Threads do not delay each other: if each two ranks of a program become the threads of one, it
+// takes as long as before. A thread's part of its rank's window ends with its last call.
 TEST_CASE("random programs of ranks with two threads") {
   Machine near;
   near.o_s = 17;
@@ -319,8 +319,8 @@ TEST_CASE("random programs of ranks with two threads") {
   }
 }
 
-// The recording is wrong in who came first, and in the length of what a jump of a clock falls into.
-// The repair brings cause and effect into order and changes nothing else.
+// The recording has wrong orders of events, and wrong lengths of intervals that contain a jump of a
+// clock. The repair restores the order of cause and effect and changes nothing else.
 TEST_CASE("random programs on clocks that disagree") {
   const size_t threads = GENERATE(1, 2);
   unsigned violated = 0;
@@ -410,9 +410,8 @@ TEST_CASE("random programs: lanes, single runs and repeated runs agree to the la
   }
 }
 
-// The engine in the order of time has to give what it gives in no order, where nobody is in
-// anybody's way: with as many buses as like, with receives that all name their source and tag, and
-// where no rendezvous has to wait for a port.
+// Replays with and without time order must agree if there is no contention: with unlimited buses,
+// receives with explicit sources and tags, and no rendezvous that waits for a port.
 TEST_CASE("random programs in the order of time: the same to the last bit") {
   Machine machine;
   machine.o_s = 17;

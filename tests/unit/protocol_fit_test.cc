@@ -8,8 +8,8 @@ using namespace rubato;
 namespace {
 
 /// What the three probes show of a message that takes 10 us with both ends in MPI, where waiting
-/// for what is there takes 0.1 us. Who is needed waits for the data in the end: nearly all of the
-/// time, less a handshake that was done before.
+/// for what is there takes 0.1 us. The side that is needed waits for the data at the end: nearly
+/// all of the time, less an earlier handshake.
 OverlapTimes probes(bool receiver, bool sender, bool either) {
   constexpr double kData = 9e-6, kIdle = 0.1e-6;
   return {10e-6, kIdle, receiver ? kData : kIdle, sender ? kData : kIdle, either ? kData : kIdle};
@@ -21,7 +21,7 @@ TimedLength timed(double bytes, double seconds) {
 
 }  // namespace
 
-TEST_CASE("who computes tells which protocol a message goes by") {
+TEST_CASE("the computing side reveals the protocol of a message") {
   CHECK(protocol_kind(probes(true, false, true)) == Protocol::kPull);
   CHECK(protocol_kind(probes(true, true, true)) == Protocol::kPush);
   CHECK(protocol_kind(probes(false, true, true)) == Protocol::kPush);
@@ -32,7 +32,7 @@ TEST_CASE("who computes tells which protocol a message goes by") {
   OverlapTimes times = probes(true, true, true);
   times.receiver_computed = times.sender_computed = 4e-6;
   CHECK(protocol_kind(times) == Protocol::kPush);
-  // 0.2 of it is a handshake's rest, and nobody's presence.
+  // 0.2 of it is the rest of a handshake, independent of ranks inside MPI.
   times.receiver_computed = times.sender_computed = times.both_computed = 2e-6;
   CHECK(protocol_kind(times) == Protocol::kAsync);
 }
@@ -40,7 +40,7 @@ TEST_CASE("who computes tells which protocol a message goes by") {
 TEST_CASE("protocols by size from noisy probes") {
   // Eager below 4000 bytes, pull up to 60000, push from there on, as a made-up machine has it. The
   // data takes 1 us + n / 1 GB/s; a wait for what is there 0.1 us. Probes are late by up to 20 %,
-  // and 12000 was disturbed altogether: 30 us in the wait of the sender, who is not needed.
+  // and 12000 was disturbed altogether: 30 us in the wait of the sender, which is not needed.
   for (unsigned seed = 1; seed <= 5; ++seed) {
     CAPTURE(seed);
     std::mt19937 random(seed);

@@ -25,7 +25,7 @@ double seconds_of(const std::set<size_t>& lengths, const VisitCost& cost) {
 
 }  // namespace
 
-TEST_CASE("visits cost what straight lines through the measured ones say") {
+TEST_CASE("costs of visits are interpolated linearly between measured ones") {
   const VisitCost cost = three_round_trips(500e-6, 125e6);
   CHECK(cost(0) == Approx(3e-3));
   // 6 * (0.5 ms + 2048 / 125 MB/s) = 6 * 0.516384 ms; beyond the last one likewise, 4 MiB: 6 * (0.5
@@ -81,7 +81,7 @@ TEST_CASE("clocks of far nodes take long to be made one") {
   CHECK(round_trip_of_barrier(0.15, 8) == Approx(0.1));
 }
 
-TEST_CASE("a sweep of a quick run measures what it has time for, and says what it left out") {
+TEST_CASE("a sweep of a quick run measures as much as time allows, and reports the rest") {
   // 1 ms a step up to 1000 bytes, more for longer ones: of 8 visits of 57 lengths in 60 ms there is
   // time for few.
   SweepOptions options;

@@ -9,9 +9,9 @@
 namespace rubato::property {
 
 /// Rounds, each of one kind for all ranks: an epoch between fences, posts and starts around the
-/// ring, or locks of the neighbour. Nobody waits for a later round, so there is no deadlock. Every
-/// rank's clock goes on by random steps, so that much of what is recorded cannot have been; what
-/// must hold, holds all the same.
+/// ring, or locks of the neighbour. No rank waits for a later round, so there is no deadlock. Every
+/// rank's clock advances by random steps, so many recorded times are impossible; the tested
+/// properties must hold nevertheless.
 class OneSidedGenerator {
  public:
   explicit OneSidedGenerator(unsigned seed) : random_(seed) {}

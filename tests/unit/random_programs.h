@@ -131,7 +131,7 @@ class Generator {
 
  private:
   struct Pending {
-    std::deque<int> sent, posted;  ///< messages of one channel of which one side is there
+    std::deque<int> sent, posted;  ///< messages of one channel with only one side so far
   };
 
   int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
@@ -306,7 +306,7 @@ class Generator {
   std::vector<std::vector<int>> started_;                ///< instances of collectives by rank
 };
 
-/// What Score-P counts as sent and received by rank `me` of `n` (conventions B.2).
+/// The bytes that Score-P counts as sent and received by rank `me` of `n` (conventions B.2).
 inline std::pair<long, long> logical_bytes(CollectiveOp op, long n, long me, bool root, long b) {
   switch (op) {
     case CollectiveOp::kBcast:
@@ -411,7 +411,7 @@ inline std::string as_text(const Program& program, const std::vector<double>& en
   return out.str();
 }
 
-/// A program of which each two ranks can be the threads of one.
+/// A program in which each two ranks can become the threads of one.
 inline Program threaded(unsigned seed) {
   Program program = Generator(seed, true).make();
   for (auto& ops : program.ranks) {

@@ -10,8 +10,8 @@ using namespace rubato;
 
 namespace {
 
-/// What one of three threads is found to do that completes, at `completed`, a receive that another
-/// one posts at `posted`. All of them have records at 1, 2, ..., 20.
+/// The actions of one of three threads, which completes, at `completed`, a receive posted by
+/// another one at `posted`. All of them have records at 1, 2, ..., 20.
 ActionKind found_completion(int poster, double posted, int completer, double completed) {
   TraceDefinitions trace = four_ranks_with({});
   trace.make_timelines(

@@ -81,7 +81,7 @@ TEST_CASE("rank sums of very small samples are counted by hand") {
   CHECK(rank_sum_test({1}, {2}).two_sided == 1);
 }
 
-TEST_CASE("counting agrees with going through all arrangements") {
+TEST_CASE("counting agrees with enumerating all arrangements") {
   std::mt19937 random(3);
   std::uniform_real_distribution<double> uniform(0, 1);
   for (int n = 1; n <= 6; ++n) {

@@ -61,7 +61,8 @@ TEST_CASE("items of a damaged record end where the record does") {
   CHECK(reader.value() == 3);
   CHECK(reader.word() == 0);
   CHECK(reader.done());
-  record::put_message(words, Item::kSend, {0, 1, 0x7fff, 8});  // three words, of which one is there
+  // three words, only one of which is present
+  record::put_message(words, Item::kSend, {0, 1, 0x7fff, 8});
   record::Reader torn(words, words + 1);
   CHECK(torn.message().bytes == 0);
   CHECK(torn.done());
@@ -69,7 +70,7 @@ TEST_CASE("items of a damaged record end where the record does") {
 
 namespace {
 
-/// What a Cursor finds in some words, zero being 1000.
+/// The contents that a Cursor finds in some words, with zero time 1000.
 std::vector<record::Record> records_in(const std::vector<uint64_t>& words) {
   std::vector<record::Record> found;
   record::Cursor cursor(words.data(), words.data() + words.size(), 1000);
@@ -126,7 +127,7 @@ TEST_CASE("records follow each other by long and short heads") {
   CHECK(items.done());
 }
 
-TEST_CASE("the largest short head keeps its fields apart") {
+TEST_CASE("the fields of the largest short head do not overlap") {
   const uint64_t delta = record::kShortDelta - 1, duration = record::kShortDuration - 1;
   const auto found =
       records_in({record::head(1, 0), record::size_word(1, 0),
@@ -158,7 +159,7 @@ TEST_CASE("torn records end the segment") {
   CHECK(records_in({record::short_open(1, 1)}).empty());                        // after nothing
 }
 
-TEST_CASE("a call of many minutes has its leave time behind its items") {
+TEST_CASE("a call of many minutes has its leave time after its items") {
   const uint64_t leave = uint64_t{1} << 41;
   std::vector<uint64_t> words = {record::head(1, 1), record::size_word(kMaxDuration, 3), 0, 0,
                                  leave};
@@ -197,7 +198,7 @@ TEST_CASE("equal parts in a row are one word") {
   CHECK(runs_of({kMaxPartBytes, kMaxPartBytes}) == Runs{{2, kMaxPartBytes}});
 }
 
-TEST_CASE("parts that do not fit are left out as a whole") {
+TEST_CASE("parts that do not fit are left out completely") {
   std::vector<uint64_t> parts(kMaxPartRuns);
   for (size_t i = 0; i < parts.size(); ++i) parts[i] = i;
   CHECK(runs_of(parts).size() == kMaxPartRuns);

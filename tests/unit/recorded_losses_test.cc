@@ -1,4 +1,4 @@
-// What threads lost between two times: replay/rules/recorded/recorded_losses.h.
+// Time lost by threads between two times: replay/rules/recorded/recorded_losses.h.
 
 #include "replay/rules/recorded/recorded_losses.h"
 

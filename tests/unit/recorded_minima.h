@@ -5,7 +5,7 @@
 
 namespace rubato {
 
-/// What the first pass over a recording finds out; `outcome`, where it is given, is that pass's.
+/// The results of the first pass over a recording; `outcome`, if given, receives its outcome.
 inline RecordedMinima minima_of(EventSource& source, const Placement& placement,
                                 const EagerLimits& limits, const LockOrder* locks = nullptr,
                                 ReplayOutcome* outcome = nullptr) {

@@ -1,5 +1,5 @@
-// Archives made of what killed runs left behind. The fixture says when its calls were; one tick is
-// one nanosecond.
+// Archives built from the files of killed runs. The fixture defines the times of its calls; one
+// tick is one nanosecond.
 
 #include "tracer/recover/recover.h"
 
@@ -23,7 +23,7 @@ using namespace rubato;
 
 namespace {
 
-/// What a run left, and the archive that is made of it.
+/// The files left by a run, and the archive built from them.
 class Recovery {
  public:
   explicit Recovery(const KilledRun& run) { write_killed_run(run, records()); }
@@ -80,7 +80,7 @@ TEST_CASE("a killed run is recovered and replayed") {
   CHECK(results.trace.unmatched_sends == 0);
 }
 
-TEST_CASE("a recovery tells how far it is") {
+TEST_CASE("a recovery reports its progress") {
   const Recovery recovery({.second_thread = false});
   std::vector<double> shares;
   std::vector<std::vector<std::string>> incomplete;
@@ -88,7 +88,8 @@ TEST_CASE("a recovery tells how far it is") {
   task.progress = [&](double share) { shares.push_back(share); };
   task.incomplete = [&](const std::vector<std::string>& parts) {
     incomplete.push_back(parts);
-    // Nothing is written before somebody knows what to remove, and no record removed before all is.
+    // Incomplete paths are reported before anything is written, and no record is removed before all
+    // is written.
     CHECK(fs::exists(recovery.output() + "/traces.otf2") == parts.empty());
     CHECK(fs::exists(recovery.records() / "0.journal"));
   };
@@ -106,11 +107,11 @@ TEST_CASE("a recovery tells how far it is") {
   CHECK(incomplete == std::vector<std::vector<std::string>>{{recovery.output()}, {}});
 }
 
-// What mutated records and journals brought to light (tests/fuzz): archives that libotf2 did not
-// write, or that replay refused.
+// Cases found with mutated records and journals (tests/fuzz): archives that libotf2 did not write,
+// or that replay refused.
 
 TEST_CASE("damaged records whose times run backwards are recovered") {
-  // The end of a request stands at the end of its call, the send behind it at its begin.
+  // The end of a request is at the end of its call, the send after it at its begin.
   std::vector<uint64_t> items(4);
   items[0] = item_word(Item::kIsendComplete, 99);
   record::put_message(items.data() + 1, Item::kSend, {0, 1, 40000, 8});
@@ -193,7 +194,7 @@ TEST_CASE("a thread of a killed run outlives the last call of the main thread") 
   CHECK(recovery.replay().scenarios[0].elapsed * 1e9 == Approx(3400 - 1500));
 }
 
-TEST_CASE("a damaged journal that counts from the last tick there is, is none") {
+TEST_CASE("a damaged journal that counts from the last possible tick is rejected") {
   const Recovery recovery({.facts = [](ProcessFacts& facts) { facts.zero = UINT64_MAX; }});
   CHECK_THROWS_WITH(recovery.run(), Catch::Contains("0.journal: it is damaged"));
 }

@@ -14,9 +14,9 @@
 #include "models/platform/platform.h"
 #include "tests/unit/random_programs.h"
 
-/// What a program takes on a machine, by a naive simulation that shares nothing with the engine but
-/// the price of a collective and its schedule: an event queue in the order of time, where the
-/// engine runs rank by rank.
+/// The times of a program on a machine, by a naive simulation that shares only the prices and
+/// schedules of collectives with the engine: an event queue in time order, while the engine runs
+/// rank by rank.
 namespace rubato::property {
 
 /// Prices in ns: o_s, o_r, T(n) = latency + n * per_byte, g(n) = n * gap, g_b(n) = n * burst_gap
@@ -35,7 +35,7 @@ struct Machine {
   CollectiveModel collectives;
 };
 
-/// What programs are recorded on: whole ticks everywhere.
+/// The machine on which programs are recorded: integer ticks everywhere.
 inline Machine recorder() {
   Machine machine;
   machine.o_s = 13;
@@ -78,7 +78,7 @@ class Reference {
       if (what == What::kEnter) enter(rank, time);
       if (what == What::kLook) look(rank, message, time);
       if (what == What::kStart) take_port(message, time);
-      // Whoever waited for this may go on now.
+      // Ranks that waited for this may continue.
       for (size_t other = 0; other < state_.size(); ++other) try_leave(static_cast<int>(other));
     }
     std::vector<double> ends;
@@ -177,7 +177,8 @@ class Reference {
     double left = -kNever;   ///< the last call in which the library looked at messages
     std::vector<int> lying;  ///< messages that wait for the rank to be inside MPI
     double out_port = -kNever, came_to_port = -kNever;
-    /// What went through the in-port: when its first byte was there, and for how long it takes it.
+    /// A transfer through the in-port: the arrival of its first byte, and the time it occupies the
+    /// port.
     std::multimap<double, double> through;
   };
 
@@ -419,7 +420,7 @@ class Reference {
            latency(program_->messages[id]) + machine_->o_r;
   }
 
-  /// What its receiver takes to say that it has a message.
+  /// The time in which its receiver acknowledges a message.
   double acknowledging(int id) const {
     const bool says = transfers_[id].synchronous && !is_rendezvous(program_->messages[id]);
     return says ? machine_->synchronous : 0;
@@ -479,8 +480,8 @@ class Reference {
     return last + total;
   }
 
-  /// Of a message of a collective whose way is `trip` long: until it is there, and until the port
-  /// is free for the next one.
+  /// For a message of a collective with latency `trip`: the times until it arrives, and until the
+  /// port is free for the next one.
   double part_move(double trip, double n) const {
     return machine_->o_s + trip + n * machine_->per_byte + machine_->o_r;
   }
@@ -556,7 +557,7 @@ class Reference {
   std::vector<std::vector<double>> instances_;  ///< enters by rank
   /// At one time in this order.
   enum class What { kLook, kStart, kEnter };
-  /// When, what, the rank, which was asked for first, the message.
+  /// Time, kind, rank, order of request, message.
   using Event = std::tuple<double, What, int, long, int>;
 
   void push(double time, What what, int rank, int message) {

@@ -1,4 +1,4 @@
-// How processes pass on who has come to a collective.
+// Notification of processes about arrivals at a collective.
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -27,7 +27,7 @@ TEST_CASE("rounds of a relay") {
   CHECK(relay_rounds(1025) == 11);
 }
 
-TEST_CASE("a relay tells each process of all others once, in any order") {
+TEST_CASE("a relay notifies each process of all others once, in any order") {
   struct Message {
     int to, round;
     Arrivals<1> members;

@@ -23,7 +23,7 @@ TEST_CASE("an archive is called as in the shell, and is no option") {
   }
 }
 
-TEST_CASE("what is asked next is asked in the same way") {
+TEST_CASE("suggested commands repeat the given options") {
   boost::program_options::options_description options;
   add_engine_options(options);
   options.add_options()("json", boost::program_options::value<std::string>());

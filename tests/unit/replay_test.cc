@@ -11,7 +11,7 @@
 
 using namespace rubato;
 
-TEST_CASE("eager: the receive leaves when the message is there, the send at once") {
+TEST_CASE("eager: the receive leaves when the message arrives, the send at once") {
   // Perfect: the send takes no time: rank 0 ends at 50 + (100 - 60) = 90. The receive leaves at the
   // send's enter, 50; then 10 of compute: 60.
   check(ends(kLateSender, on("perfect")), {90, 60});
@@ -40,7 +40,7 @@ TEST_CASE("a message that waits for its receiver costs the receiver only its ove
   check(ends(kLateSender, scenario), {100, 198});
 }
 
-TEST_CASE("rendezvous: sender and receiver meet, whoever comes late") {
+TEST_CASE("rendezvous: sender and receiver synchronise, whichever is late") {
   // 2000 B: T = 100 + 2000 = 2100 counts from both-ready and holds the handshake; L = T(0) = 100.
   const char* late_receiver = R"(
     0: 0..5 send 1 2000B
@@ -120,7 +120,7 @@ TEST_CASE("a buffered send copies its data before anything else") {
   check(ends(text("bsend", "8B"), copies), {42, 170});
   check(ends(text("bsend", "8B"), toy()), {10, 138});
   check(ends(text("send", "8B"), copies), {10, 138});
-  // With a handshake: the sender goes at 10 + 530, the data is there at 540 + 2100, + 20.
+  // With a handshake: the sender leaves at 10 + 530, the data arrive at 540 + 2100, + 20.
   check(ends(text("bsend", "2000B"), copies), {540, 2660});
   // Side by side, as lanes of one pass: each as alone.
   const Results lanes = replay(text("bsend", "8B"), {toy(), copies});
@@ -160,7 +160,7 @@ TEST_CASE("matching is in post order, not in completion order") {
   CHECK(results.trace.unmatched_receives == 0);
 }
 
-TEST_CASE("collectives: who waits for whom") {
+TEST_CASE("collectives: dependencies between members") {
   const char* text = R"(
     0: 10..40 bcast root 1 8B 8B
     0: 40..90 reduce root 0 8B 24B
@@ -211,7 +211,7 @@ TEST_CASE("analytic collectives cost the rounds of their algorithms") {
   check(ends(allreduce, on("bandela:latency=1us,bandwidth=1GB/s")), {2016, 2016, 2016, 2016});
 }
 
-TEST_CASE("who comes to a broadcast after its data takes it and goes") {
+TEST_CASE("a rank that reaches a broadcast after its data leaves at once") {
   const char* text = R"(
     0: 0..10 bcast root 0 24B 8B
     0: 20 end
@@ -226,7 +226,7 @@ TEST_CASE("who comes to a broadcast after its data takes it and goes") {
   check(ends(text, on("bandela:latency=1us,bandwidth=1GB/s,bcast=binomial")), {10, 1013, 5010});
 }
 
-TEST_CASE("from the sync limit on, root and children hold each other") {
+TEST_CASE("from the sync limit on, root and children synchronise") {
   const char* text = R"(
     0: 0..0 init
     0: 100..140 gather 8B 16B root 0
@@ -241,10 +241,10 @@ TEST_CASE("from the sync limit on, root and children hold each other") {
     scenario.platform.collectives.of(CollectiveOp::kGather).sync_limit = bytes;
     return scenario;
   };
-  // One message of 8 bytes: 10 + 108 + 20 = 138; who only sends it is held up for 10 + 8.
-  // Below the limit the message is there at 10 + 138, the child leaves at 10 + 18; then 10 each.
-  // From it on it needs both ends: both leave at 238. Asked for together, each scenario still gets
-  // its own way.
+  // One message of 8 bytes: 10 + 108 + 20 = 138; a sender alone is blocked for 10 + 8. Below the
+  // limit the message is there at 10 + 138, the child leaves at 10 + 18; then 10 each. From it on
+  // it needs both ends: both leave at 238. Asked for together, each scenario still gets its own
+  // way.
   const Results results = replay(text, {toy(), with_limit(8), with_limit(9)});
   const auto ns = [&](int scenario, int rank) {
     return results.scenarios[scenario].ranks[rank].end * 1e9;
@@ -274,7 +274,7 @@ TEST_CASE("from the sync limit on, root and children hold each other") {
         "waits for rank 0 on communicator 'MPI_COMM_WORLD'");
 }
 
-TEST_CASE("results say which algorithms were used") {
+TEST_CASE("results contain the algorithms used") {
   const char* text = R"(
     0: 0..5 allreduce 16B 16B
     0: 6..7 allreduce 8000B 8000B
@@ -315,7 +315,7 @@ TEST_CASE("an algorithm for an operation that does not occur is warned about") {
       text, {on("bandela:latency=1us,barrier=linear"), on("bandela:latency=1us,allreduce=ring")});
   CHECK(warnings_about(results.scenarios[0]).empty());
   CHECK(warnings_about(results.scenarios[1]) ==
-        std::vector<std::string>{"there is no allreduce in this run to change"});
+        std::vector<std::string>{"this run calls no allreduce: the change has no effect"});
 }
 
 TEST_CASE("levels: a message between nodes takes the network's price") {
@@ -440,7 +440,7 @@ TEST_CASE("a platform without the level that an archive needs is refused by name
 
 // The toy has level node alone. A message to oneself costs what one on the node does: it arrives at
 // 10 + 100 + 8 = 118, so the receive ends at 138, and a warning names both levels.
-TEST_CASE("a wider level stands in for one that the platform lacks") {
+TEST_CASE("the next wider level replaces one that the platform lacks") {
   const char* text = R"(
     0: 0..1 isend 0 8B req 1
     0: 1..2 recv 0 8B
@@ -450,11 +450,11 @@ TEST_CASE("a wider level stands in for one that the platform lacks") {
   CHECK(results.scenarios[0].elapsed * 1e9 == Approx(138));
   const std::vector<std::string> warnings = warnings_about(results.scenarios[0]);
   CHECK(std::any_of(warnings.begin(), warnings.end(), [](const std::string& line) {
-    return line.find("level 'self' cost what those of level 'node' do") != std::string::npos;
+    return line.find("level 'self' are priced as level 'node'") != std::string::npos;
   }));
 }
 
-// More ranks than find room in the nearer caches, where the next ones to run are chosen a few
+// More ranks than fit into the inner caches, for which the next ranks to run are chosen a few
 // ahead: forty messages go from the last of 300 ranks to the first, one rank at a time. The last
 // one is done with its sends at 10, 20, ..., 400. A message takes 10 + 108 + 20 = 138 to the end of
 // the next rank's receive, and that rank 20 + 10 for each one behind it: so the k-th is sent on, s

@@ -14,7 +14,8 @@ TEST_CASE("the line at the end of a run names the archive and what to do next") 
   CHECK(report_line(report, "").find("wrote /home/me/run.otf2dir (") == 0);
 }
 
-TEST_CASE("the line at the end of a run counts one rank, and says why recording stopped") {
+TEST_CASE(
+    "the line at the end of a run counts one rank and gives the reason why recording stopped") {
   // 1536 bytes = 1.5 KiB.
   const RunReport report{"/data/my run", 1, 0.0123, 999, 1536, "the memory limit"};
   CHECK(report_line(report, "/data") ==

@@ -93,7 +93,7 @@ TEST_CASE("tables continue in blocks of columns where the page ends") {
         "0      3\n");
 }
 
-TEST_CASE("the text report says who waited how long") {
+TEST_CASE("the text report has the waits") {
   // The mean rank computes (1 + 2) / 2 of 2 s, and receives for 1 / 2 s.
   const std::string brief =
       "Scenario  Elapsed (s)  vs measured  Compute     MPI\n"
@@ -120,7 +120,7 @@ TEST_CASE("the text report says who waited how long") {
 }
 
 // MPI_Recv takes 500 ms of the mean rank, MPI_Send (0 + 60) / 2 ns.
-TEST_CASE("a time far below the others of its table has a unit of its own") {
+TEST_CASE("a time far below the others of its table has its own unit") {
   Results results = two_rank_results();
   results.scenarios[0].ranks[1].calls[1].time = 60e-9;
   CHECK(report_text(results).find("\nMean rank (ms)  MPI_Recv  MPI_Send\n"
@@ -137,14 +137,14 @@ TEST_CASE("one is counted as one") {
   causes.crossings = {{"MPI_Recv", 0.5}};
   causes.hops = 1;
   CHECK(path_line(causes) ==
-        "Critical path: compute 50.0 % (rank 0 50.0 %); 1 message or collective, with its "
+        "Critical path: compute 50.0 % (rank 0 50.0 %); 1 message or collective, including "
         "transfer, received in MPI_Recv 50.0 %.");
   causes.hops = 2;
   CHECK(path_line(causes).ends_with(
-      "; 2 messages and collectives, with their transfer, received in MPI_Recv 50.0 %."));
+      "; 2 messages and collectives, including transfer, received in MPI_Recv 50.0 %."));
 }
 
-TEST_CASE("reports say what ranks waited for, where that is known") {
+TEST_CASE("reports contain causes of waits, if known") {
   Results results = two_rank_results();
   const auto waits_of_rank_0 = [&] {
     return nlohmann::json::parse(report_json(results))["scenarios"][0]["ranks"][0]["waits"];
@@ -172,7 +172,7 @@ TEST_CASE("reports say what ranks waited for, where that is known") {
                                  "measured,0,mpi,MPI_Recv,1,1,0,8\n") != std::string::npos);
 }
 
-TEST_CASE("MPI_Init and MPI_Finalize come last, and are said not to count") {
+TEST_CASE("MPI_Init and MPI_Finalize come last, with a note that they do not count") {
   Results results = two_rank_results();
   results.calls.insert(results.calls.begin(), "MPI_Init");
   for (RankResult& rank : results.scenarios[0].ranks) {
@@ -186,7 +186,7 @@ TEST_CASE("MPI_Init and MPI_Finalize come last, and are said not to count") {
   CHECK(text.find("\nMPI_Init and MPI_Finalize are not part of Elapsed") != std::string::npos);
 }
 
-TEST_CASE("the algorithms of collectives are shown to who asks") {
+TEST_CASE("the algorithms of collectives are shown on request") {
   const Results results = made_up_results(4, false);
   CHECK(report_text(results).find("rabenseifner") == std::string::npos);
   TextReportOptions options;
@@ -235,7 +235,7 @@ TEST_CASE("small calls share a column, the same in each scenario") {
   CHECK(choose_call_columns(results, SIZE_MAX).size() == 4);
 }
 
-TEST_CASE("a deadlock and everything doubtful is said") {
+TEST_CASE("a deadlock and all caveats are reported") {
   const Results results = made_up_results(4, true);
   TextReportOptions wide;
   wide.width = 1000;
@@ -243,10 +243,10 @@ TEST_CASE("a deadlock and everything doubtful is said") {
   CHECK(text.find("MPI_Accumulate (12 calls, 1.600 ms, first at rank 3, event 112)") !=
         std::string::npos);
   // 0.4 ms + 0.02 ms of 300 ms for each rank.
-  CHECK(text.find("0.1 % of MPI time keeps its recorded length") != std::string::npos);
+  CHECK(text.find("0.1 % of MPI time is kept as recorded") != std::string::npos);
   CHECK(text.find("1 send without a receive") != std::string::npos);
   CHECK(text.find("3 receives without a send") != std::string::npos);
-  CHECK(text.find("42 calls end before what was waited for") != std::string::npos);
+  CHECK(text.find("42 calls end before their cause") != std::string::npos);
   CHECK(text.find(
             "huge-rendezvous.toml: the program deadlocks on this machine: rank 0 in MPI_Send") !=
         std::string::npos);
@@ -266,7 +266,8 @@ TEST_CASE("strict refuses an archive with kept calls in one line that names them
   CHECK_THROWS_WITH(refuse_kept_calls(trace), Catch::Contains("libplug.so"));
 }
 
-TEST_CASE("that every call is replayed stands only where the tracer saw every call") {
+TEST_CASE(
+    "the report says that every call is replayed only if the tracer could record every call") {
   TraceSummary trace;
   CHECK(kept_calls_line(trace) == "Every recorded MPI call that communicates is replayed.");
   trace.unwatched = "none";
@@ -274,41 +275,42 @@ TEST_CASE("that every call is replayed stands only where the tracer saw every ca
   trace.unwatched = "libplug.so";
   CHECK(kept_calls_line(trace) ==
         "Every recorded MPI call that communicates is replayed. Calls by libplug.so may be "
-        "missing: they go past the tracer.");
+        "missing: they bypass the tracer.");
 }
 
-TEST_CASE("info says what stands in an archive") {
+TEST_CASE("info summarises an archive") {
   TraceSummary trace = made_up_results(4, true).trace;
   trace.notes.clear();
   trace.kept.resize(1);
   trace.unmatched_sends = trace.unmatched_receives = 0;
-  CHECK(
-      describe_trace(trace, 100) ==
-      "Archive         run.otf2dir\n"
-      "Recorded by     Rubato 0.1.0\n"
-      "Command         lmp -in melt.in -log none\n"
-      "MPI             Open MPI v4.1.4\n"
-      "Elapsed         1.020 s\n"
-      "Ranks           4 on 1 node, 4 locations\n"
-      "Records         156,000\n"
-      "MPI calls       39,200, 1.200 s in all ranks together\n"
-      "Messages        9,600\n"
-      "Collectives     310\n"
-      "Communicators   3\n"
-      "\n"
-      "0.1 % of MPI time keeps its recorded length because it cannot be replayed: MPI_Accumulate "
-      "(12 calls,\n"
-      "  1.600 ms, first at rank 3, event 112).\n"
-      "Note: 42 calls end before what was waited for, by the clocks of the archive (40 messages, "
-      "2\n"
-      "  collectives). Calls of 3 ranks were moved later, by up to 71.30 µs: now 1 still does, the "
-      "first at\n"
-      "  rank 2, event 90 (MPI_Wait).\n");
+  CHECK(describe_trace(trace, 100) ==
+        "Archive         run.otf2dir\n"
+        "Recorded by     Rubato 0.1.0\n"
+        "Command         lmp -in melt.in -log none\n"
+        "MPI             Open MPI v4.1.4\n"
+        "Elapsed         1.020 s\n"
+        "Ranks           4 on 1 node, 4 locations\n"
+        "Records         156,000\n"
+        "MPI calls       39,200, 1.200 s in all ranks together\n"
+        "Messages        9,600\n"
+        "Collectives     310\n"
+        "Communicators   3\n"
+        "\n"
+        "0.1 % of MPI time is kept as recorded because it cannot be replayed: MPI_Accumulate (12 "
+        "calls, 1.600\n"
+        "  ms, first at rank 3, event 112).\n"
+        "Note: 42 calls end before their cause, by the clocks of the archive (40 messages, 2 "
+        "collectives).\n"
+        "  The clock repair moved calls of 3 ranks later, by up to 71.30 µs: afterwards 1 still "
+        "does, "
+        "the\n"
+        "  first at rank 2, event 90 (MPI_Wait).\n");
   trace.clock_repair->after = {};
-  CHECK(caveats(trace)[0].find("by up to 71.30 µs: now none does.") != std::string::npos);
+  CHECK(caveats(trace)[0].find("by up to 71.30 µs: afterwards none does.") != std::string::npos);
   trace.clock_repair.reset();
   CHECK(caveats(trace)[0] ==
-        "42 calls end before what was waited for, by the clocks of the archive: they disagree.");
+        "42 calls end before their cause, by the clocks of the archive: the clocks are not "
+        "synchronised.");
 }
 
 TEST_CASE("the headline compares perfect with measured") {
@@ -324,12 +326,12 @@ TEST_CASE("the headline compares perfect with measured") {
   results.scenarios[2].elapsed = 1.9;
   CHECK(headline(results) ==
         "On a perfect interconnect this run would take 1.500 s instead of 2.000 s (25 % less). "
-        "Recording it took 100.0 ms of that.");
+        "Tracing overhead accounts for 100.0 ms of the difference.");
   results.scenarios[1].elapsed = 2;
   CHECK(headline(results).find("Even a perfect interconnect would not") == 0);
 }
 
-TEST_CASE("JSON holds what its description promises") {
+TEST_CASE("JSON conforms to its description") {
   const nlohmann::json json = nlohmann::json::parse(report_json(two_rank_results()));
   CHECK(json["format"] == 1);
   CHECK(json["scenarios"][0]["elapsed"] == 2.0);
@@ -367,7 +369,7 @@ TEST_CASE("CSV has a row per scenario, rank and call") {
         "\"a.toml:cpu*2,latency*3\",1,mpi,MPI_Send,1,0,8,0\n");
 }
 
-TEST_CASE("a file appears whole or not at all") {
+TEST_CASE("a file appears complete or not at all") {
   const std::filesystem::path dir =
       std::filesystem::temp_directory_path() / ("rubato-whole-" + std::to_string(getpid()));
   std::filesystem::create_directory(dir);
@@ -401,7 +403,7 @@ TEST_CASE("a file appears whole or not at all") {
   std::filesystem::remove_all(dir);
 }
 
-TEST_CASE("files are written whole although nobody reads standard output any more") {
+TEST_CASE("files are written completely although the reader of standard output is gone") {
   const std::filesystem::path dir =
       std::filesystem::temp_directory_path() / ("rubato-unread-" + std::to_string(getpid()));
   std::filesystem::create_directory(dir);
@@ -429,7 +431,7 @@ TEST_CASE("files are written whole although nobody reads standard output any mor
   std::filesystem::remove_all(dir);
 }
 
-TEST_CASE("the HTML report carries everything and loads nothing") {
+TEST_CASE("the HTML report is self-contained and loads nothing") {
   Results results = made_up_results(2, true);
   results.trace.path = "</script><script>alert(1)</script>";
   const std::string html = report_html(results, {made_up_platform()});

@@ -9,7 +9,8 @@
 
 #include "tests/unit/directory.h"
 
-/// Ranks are threads here, and nodes are directories: files and locks do not tell the difference.
+/// Ranks are threads here, and nodes are directories, which makes no difference for files and
+/// locks.
 namespace rubato {
 inline namespace tracing {
 namespace {
@@ -58,7 +59,7 @@ TEST_CASE("all ranks are traced, on one node and on two") {
   }
 }
 
-TEST_CASE("some ranks are not traced: one says so") {
+TEST_CASE("some ranks are not traced: one rank reports it") {
   const TemporaryDirectory place;
   const std::string a = place.path().string() + "/a", b = place.path().string() + "/b";
   for (const std::vector<Rank>& ranks :
@@ -94,7 +95,7 @@ TEST_CASE("what a killed job left does not count") {
   CHECK(files_in(place.path()) == 0);
 }
 
-TEST_CASE("where nothing can be written, the ranks are not all seen") {
+TEST_CASE("if nothing can be written, not all ranks are found") {
   const TemporaryDirectory place;
   const std::string node = place.path().string() + "/node";
   const auto answers = call(place.path().string() + "/nowhere", {{1, node}}, 2, 0.1);

@@ -8,7 +8,8 @@
 
 using rubato::RunQueue;
 
-TEST_CASE("Whoever is ahead waits for those behind, however many turns they take", "[run_queue]") {
+TEST_CASE("ranks that are ahead wait for those behind, however many turns they take",
+          "[run_queue]") {
   RunQueue queue;
   queue.push(0, 0);
   queue.push(1, 1000);
@@ -35,7 +36,7 @@ TEST_CASE("Within a stretch timelines take turns by number", "[run_queue]") {
   CHECK(queue.pop() == 1);
 }
 
-TEST_CASE("Of many those that were woken run behind the next batch", "[run_queue]") {
+TEST_CASE("woken ranks run after the next batch", "[run_queue]") {
   RunQueue queue;
   // Batches are of 128. Every timeline is woken once, as soon as the one behind it ran.
   constexpr int kTimelines = 1024;
@@ -50,9 +51,9 @@ TEST_CASE("Of many those that were woken run behind the next batch", "[run_queue
     turn_of_first[timeline] = turn;
     if (timeline > 0) queue.push(timeline - 1, 0);
   }
-  // The last of a batch is woken by the first of the next one. Between its two turns are those
-  // woken for its own batch, the next batch and those woken for it, the batch behind that one: 128
-  // each; and the few that were put in line before the batch before had come to its end.
+  // The last of a batch is woken by the first of the next one. Between its two turns are the ranks
+  // woken for its own batch, the next batch and the ranks woken for it, and the batch after that:
+  // 128 each; and the few that were queued before the previous batch ended.
   int farthest = 0;
   for (int timeline = 0; timeline + 1 < kTimelines; ++timeline)
     farthest = std::max(farthest, turn_of_second[timeline] - turn_of_first[timeline]);
@@ -61,7 +62,7 @@ TEST_CASE("Of many those that were woken run behind the next batch", "[run_queue
   CHECK(turn_of_second[kTimelines - 1] == -1);
 }
 
-TEST_CASE("Those that a collective woke run by number", "[run_queue]") {
+TEST_CASE("ranks woken by a collective run in order of their numbers", "[run_queue]") {
   RunQueue queue;
   constexpr int kTimelines = 1000;
   queue.push(0, 0);
@@ -94,7 +95,7 @@ TEST_CASE("A program that becomes denser does not run away within a stretch", "[
   CHECK(ahead <= 6 * 128 * 1000);
 }
 
-TEST_CASE("Everybody who was pushed is popped once", "[run_queue]") {
+TEST_CASE("every pushed rank is popped once", "[run_queue]") {
   RunQueue queue;
   // Clocks far apart, in no order, some alike.
   const std::vector<double> clocks = {5e9, 0, 3, 3, 1e15, 7e4, 0, 2.5};

@@ -37,9 +37,9 @@ RankTimes times_of(const TimeSums& sums) {
 }  // namespace
 
 TEST_CASE("a summary adds up the records of a run") {
-  // Rank 0: 200 to 1000, of which 100 are not recorded: 700. Recv: 200 less 50 stolen inside. The
-  // kernel is asked at 600 for 10, so Allreduce takes 90. Compute: 700 - 150 - 90 - 10, less the 50
-  // stolen inside and 40 outside of calls: 360.
+  // Rank 0: 200 to 1000, less 100 that are not recorded: 700. Recv: 200 less 50 stolen inside. The
+  // kernel is queried at 600 for 10, so Allreduce takes 90. Compute: 700 - 150 - 90 - 10, less the
+  // 50 stolen inside and 40 outside of calls: 360.
   uint64_t stolen[1], message[3];
   record::put(stolen, Item::kStolen, 50);
   const Message from_1{0, 1, 7, uint64_t{1} << 40};  // a long form: three words

@@ -76,23 +76,23 @@ TEST_CASE("a file without launches is one launch, files strung together are seve
 
 TEST_CASE("files that cannot be computed with are refused with their line") {
   const std::string header = "level,pattern,bytes,seconds_min\n";
-  CHECK(FileOfSamples("").complaint() == ": there are no samples with seconds_min in it");
-  CHECK(FileOfSamples(header).complaint() == ": there are no samples with seconds_min in it");
+  CHECK(FileOfSamples("").complaint() == ": contains no samples with seconds_min");
+  CHECK(FileOfSamples(header).complaint() == ": contains no samples with seconds_min");
   CHECK(FileOfSamples("level,pattern,size\nnode,pingpong,8\n").complaint() ==
-        ":1: no column 'bytes'; is this a file of samples of 'rubato calibrate'?");
+        ":1: no column 'bytes'; is this a sample file of 'rubato calibrate'?");
   CHECK(FileOfSamples(header + "node,pingpong,8,1e-6\nnode,pingpong,eight,1e-6\n").complaint() ==
-        ":3: 'eight' is no number of bytes");
+        ":3: 'eight' is not a valid number of bytes");
   CHECK(FileOfSamples(header + "node,pingpong,-8,1e-6\n").complaint() ==
-        ":2: '-8' is no number of bytes");
+        ":2: '-8' is not a valid number of bytes");
   CHECK(FileOfSamples(header + "node,pingpong,8,0\n").complaint() ==
-        ":2: seconds_min is '0', and not a time greater than 0");
+        ":2: seconds_min is '0', expected a time greater than 0");
   CHECK(FileOfSamples(header + "node,pingpong,8,inf\n").complaint() ==
-        ":2: seconds_min is 'inf', and not a time greater than 0");
+        ":2: seconds_min is 'inf', expected a time greater than 0");
   CHECK(FileOfSamples(header + "node\n").complaint() == ":2: a row without level or pattern");
   CHECK_THROWS_AS(read_sample_file("/no/such/file.csv", "seconds_min"), InputError);
 }
 
-TEST_CASE("what else a file of samples says") {
+TEST_CASE("other contents of a sample file") {
   const FileOfSamples file(
       "level,pattern,bytes,messages,seconds_min,seconds_min_even,seconds_min_odd\n"
       "node,eager,4096,,,,\n"
@@ -170,7 +170,7 @@ TEST_CASE("the samples of a level are put together from launches") {
                     "x.csv: there is no level 'netwrk' (did you mean 'network'?)");
 }
 
-TEST_CASE("medians of loops count where they are asked for") {
+TEST_CASE("medians of loops count on request") {
   const std::string header =
       "level,pattern,bytes,messages,seconds_min,launch,seconds_min_even,seconds_min_odd,"
       "seconds_median,seconds_median_even,seconds_median_odd\n";
@@ -198,8 +198,8 @@ TEST_CASE("medians of loops count where they are asked for") {
   const FileOfSamples old(header + "node,pingpong,8,1,1e-6,1,,,,,\n");
   CHECK_THROWS_WITH(
       sampled_levels(read_sample_file(old.path, "seconds_min"), "old.csv", {OfLoops::kMedian}),
-      "old.csv: node pingpong of 8 bytes has no seconds_median; samples of older versions have "
-      "none, and are fitted with --time min");
+      "old.csv: node pingpong of 8 bytes has no seconds_median; fit samples of older versions "
+      "with --time min");
 }
 
 TEST_CASE("a launch that timed a length several times is one launch") {
@@ -273,5 +273,5 @@ TEST_CASE("collectives are read with their processes, medians and limits") {
   CHECK(FileOfSamples(header + "node,bcast,8,1e-6,0,1e-6\n").complaint() ==
         ":2: '0' is no number of processes");
   CHECK(FileOfSamples(header + "node,bcast,8,1e-6,2,-1\n").complaint() ==
-        ":2: seconds_median is '-1', and not a time greater than 0");
+        ":2: seconds_median is '-1', expected a time greater than 0");
 }

@@ -49,7 +49,7 @@ class FullDisk {
 
 }  // namespace
 
-TEST_CASE("a file of samples has its name when it is whole") {
+TEST_CASE("a sample file gets its name when it is complete") {
   const Directory in;
   const std::string name = in("a.csv");
   SampleWriter file(name, false);
@@ -86,7 +86,7 @@ TEST_CASE("samples outlive a run that fails") {
   CHECK(in.files() == 0);
 }
 
-TEST_CASE("a link in place of the samples that are not whole is not followed") {
+TEST_CASE("a link in place of the partial sample file is not followed") {
   const Directory in;
   const std::string name = in("a.csv");
   std::ofstream(in("victim")) << "mine\n";
@@ -120,13 +120,13 @@ TEST_CASE("a full disk leaves no half of a row, and what was there before") {
     CHECK(content(file.kept()) == "measured\n");
     CHECK(!fs::exists(name));
   }
-  // Once there is room, all of it is written.
+  // Once there is space, all of it is written.
   file.finish();
   CHECK(content(name) == "measured\n" + large);
   CHECK(in.files() == 1);
 }
 
-TEST_CASE("samples whose name is taken meanwhile stay under another") {
+TEST_CASE("samples whose name is taken meanwhile are kept under another name") {
   const Directory in;
   const std::string name = in("a.csv");
   SampleWriter file(name, true);
@@ -136,7 +136,7 @@ TEST_CASE("samples whose name is taken meanwhile stay under another") {
   CHECK(content(file.kept()) == "whole\n");
 }
 
-TEST_CASE("what is of no use can be taken away, and what cannot be written is said at once") {
+TEST_CASE("useless rows can be dropped, and write errors are reported at once") {
   const Directory in;
   SampleWriter file(in("a.csv"), false);
   file.add("too few\n");

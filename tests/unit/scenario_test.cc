@@ -70,7 +70,7 @@ TEST_CASE("bandwidth/f multiplies what grows with the size") {
   CHECK(node_time(slow, 0) == Approx(1e-6));
   CHECK(node_time(slow, 500) == Approx(1e-6 + 5e-6));
   CHECK(node_time(slow, 2000) == Approx(3e-6 + 10e-6));
-  // 10000 B: 10.5 us, of which 1 us is latency; the other 9.5 us grow tenfold.
+  // 10000 B: 10.5 us, including 1 us of latency; the other 9.5 us grow tenfold.
   CHECK(node_time(slow, 10000) == Approx(1e-6 + 95e-6));
   // The port is held by what grows: 5 us at 500 B, 95 us at 10000 B.
   CHECK(Interconnect(slow.platform).message(Level::kNode, 500).gap == Approx(5e-6));
@@ -154,7 +154,7 @@ TEST_CASE("bandwidth changes burst gaps as gaps") {
   CHECK(cost(":bandwidth*2").second_burst_gap == Approx(400e-9));  // 200 + 200
 }
 
-TEST_CASE("changes of overheads change those of messages right behind one another") {
+TEST_CASE("changes of overheads apply to following messages, too") {
   PlatformFile file;
   std::ofstream(file.path()) << R"(
     format = 1
@@ -178,7 +178,7 @@ TEST_CASE("changes of overheads change those of messages right behind one anothe
   CHECK(cost("", 1000).following_receive == Approx(250e-9));  // not eager
 }
 
-TEST_CASE("what holds a stream beyond ends and port stays so long, whatever these take") {
+TEST_CASE("additional delays of a stream do not depend on overheads and port") {
   // At 1000 B: g = 100 ns + 1000 B / 1 GB/s = 1100 ns. f = 1300 is more than a tenth above that:
   // 200 ns are explained by nothing.
   const auto cost = [&](const std::string& following, const std::string& change) {
@@ -282,7 +282,7 @@ TEST_CASE("numbers that no machine has are refused") {
 }
 
 // A factor of what is not there would be accepted and do nothing.
-TEST_CASE("a change that can change nothing is refused") {
+TEST_CASE("a change that cannot have an effect is refused") {
   for (const char* text :
        {"perfect:latency*2", "perfect:node.latency/2", "bandela:bandwidth=1GB/s,latency*2"})
     CHECK_THROWS_WITH(parse_scenario(text), Catch::Contains("the machine has no latency; set one"));
@@ -294,7 +294,7 @@ TEST_CASE("a change that can change nothing is refused") {
   for (const char* text : {"perfect:allreduce=ring", "perfect:collectives=mpich",
                            "bandela:collectives=perfect,bcast=chain"})
     CHECK_THROWS_WITH(parse_scenario(text), Catch::Contains("add collectives=algorithm"));
-  // What is set, or was set before, is there.
+  // Values set now, or set before, are present.
   for (const char* text :
        {"perfect:latency=1us,latency*2", "perfect:bandwidth=1GB/s,bandwidth*2",
         "loggps:L=1us,o=1us,G=1ns,overhead*2",
@@ -305,7 +305,7 @@ TEST_CASE("a change that can change nothing is refused") {
   CHECK_THROWS_AS(refuse_idle_change(parse_scenario("perfect"), "latency*2"), UsageError);
 }
 
-TEST_CASE("no other scenario goes by the name of what was recorded, or of the perfect one") {
+TEST_CASE("no other scenario can be called measured or perfect") {
   for (const char* text : {"measured:cpu*2,name=measured", "bandela:name=perfect",
                            "perfect:name=perfect", "measured:name=undisturbed"}) {
     CHECK_THROWS_WITH(parse_scenario(text),

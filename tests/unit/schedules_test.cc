@@ -21,7 +21,7 @@ using namespace rubato::property;
 
 namespace {
 
-/// What a replay gives.
+/// The results of a replay.
 struct Outcome {
   std::vector<std::vector<double>> clocks;  ///< enters and leaves of all calls, by timeline
   ReplayOutcome said;
@@ -95,7 +95,7 @@ std::string machine_text(const std::string& protocol) {
 }  // namespace
 
 TEST_CASE("random programs: timelines may be run in any order") {
-  // Whole, and with holes, of which more than one way is out.
+  // Complete schedules, and schedules with holes that can be resolved in more than one way.
   const bool holes = GENERATE(false, true);
   unsigned stopped = 0, unmatched = 0;
   for (unsigned seed = 0; seed < seeds(100); ++seed) {
@@ -134,7 +134,7 @@ TEST_CASE("random programs: timelines may be run in any order") {
     stopped += !model.said.deadlock.empty() || model.said.asks_for_receivers;
     unmatched += measured.said.unmatched_sends.count + measured.said.unmatched_receives.count > 0;
   }
-  // Programs have holes where they should, and even so most come to their end.
+  // Programs have holes as intended, and yet most of them complete.
   CHECK((unmatched > 0) == holes);
   CHECK(stopped < seeds(100) / 2);
 }

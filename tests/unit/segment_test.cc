@@ -91,10 +91,9 @@ std::vector<uint64_t> marks(const SegmentFile& file) {
 
 }  // namespace
 
-// Only root can mount a small file system, which is the only disk where somebody else can take what
-// is freed: CI has to run this as root (in a container), or it shows nothing. The next test does
-// what anybody can.
-TEST_CASE("the segment in use keeps its memory when there is no more") {
+// Only root can mount a small file system, in which another writer can take freed space: CI must
+// run this as root (in a container), or it tests nothing. The next test needs no privileges.
+TEST_CASE("the segment in use keeps its memory if no more is available") {
   const SmallDisk small("1m");  // holds four segments
   if (!small.mounted()) {
     WARN("only root can mount a small file system");
@@ -108,7 +107,8 @@ TEST_CASE("the segment in use keeps its memory when there is no more") {
   REQUIRE(file.extend(space, 0, 1000) == SegmentFile::Result::kGood);
   put_mark(file, 2);
 
-  // 2 MiB cannot be had, whatever is moved away; what that frees is taken by somebody else at once.
+  // 2 MiB are not available, whatever is moved away, because another writer takes freed space at
+  // once.
   CHECK(file.extend(space, 0, size_t{2} << 20) == SegmentFile::Result::kFailed);
   small.fill();
   for (uint64_t* word = file.begin() + 2; word < file.end(); ++word) *word = 0;  // no SIGBUS
@@ -126,8 +126,7 @@ TEST_CASE("the segment in use keeps its memory when there is no more") {
   file.remove(space, 0, true);
 }
 
-TEST_CASE(
-    "where files cannot grow, the segment in use is used again while there is room for a copy") {
+TEST_CASE("if files cannot grow, the segment in use is reused while there is space for a copy") {
   const TemporaryDirectory directory;
   const std::string memory = directory.path(), overflow = directory.path() / "overflow";
   const SegmentSpace space{memory.c_str(), overflow.c_str(), 0, true, uint64_t{1} << 30};
@@ -140,12 +139,11 @@ TEST_CASE(
       results.push_back(file.extend(space, 0, 1000));
       put_mark(file, mark);
     }
-    // That has no room. The first segment is moved away for it, the one in use is not.
+    // There is no space for it. The first segment is moved away for it, the one in use is not.
     results.push_back(file.extend(space, 0, size_t{2} << 20));
     fstat(file.file(), &held);
     for (uint64_t* word = file.begin() + 2; word < file.end(); ++word) *word = 0;
-    // The second is copied and its memory used again; then the file of those that moved is full,
-    // too.
+    // The second is copied and its memory reused; then the file of moved segments is full, too.
     results.push_back(file.extend(space, 0, 1000));
     put_mark(file, 3);
     results.push_back(file.extend(space, 0, 1000));
@@ -175,7 +173,7 @@ TEST_CASE("a thread with one segment stays within the memory limit") {
   CHECK(SegmentFile::bytes_held() == before);
 }
 
-TEST_CASE("a removed file leaves its last segment to those who still write to it") {
+TEST_CASE("the last segment of a removed file remains usable for its writers") {
   const SegmentSpace space;
   SegmentFile file;
   REQUIRE(file.extend(space, 0, 1000) == SegmentFile::Result::kGood);
@@ -249,7 +247,7 @@ TEST_CASE("a complete segment that is no more as it was written is left out") {
   uint64_t dropped = 0, at = 0;
   CHECK(kept(dropped, at) == std::vector<uint64_t>{1, 2, 3});
   CHECK(dropped == 0);
-  // A bit of the second one's last word, then of the third one, which is in use: nobody can tell.
+  // A bit of the second one's last word, then of the third one, which is in use: undetectable.
   const auto flip = [&](size_t place) {
     char byte = 0;
     REQUIRE(pread(file.file(), &byte, 1, static_cast<off_t>(place)) == 1);
@@ -269,7 +267,7 @@ TEST_CASE("a complete segment that is no more as it was written is left out") {
   file.remove(space, 0, true);
 }
 
-TEST_CASE("a file of records that cannot be made or made longer says why") {
+TEST_CASE("a record file that cannot be created or extended reports the reason") {
   const TemporaryDirectory place;
   const std::string directory = place.path(), missing = place.path() / "none";
   SegmentFile taken, nowhere, limited;
@@ -300,8 +298,7 @@ TEST_CASE("a file of records that cannot be made or made longer says why") {
   limited.remove(space, 1, true);
 }
 
-TEST_CASE(
-    "the limit on the size of files is the program's own affair again after a write of ours") {
+TEST_CASE("the program's handling of the file size limit is restored after a write of the tracer") {
   static volatile int signals;
   signals = 0;
   const auto before = std::signal(SIGXFSZ, [](int) { signals = signals + 1; });
@@ -315,7 +312,7 @@ TEST_CASE(
   CHECK(signals == 0);
   raise(SIGXFSZ);
   CHECK(signals == 1);
-  // What the program holds back stays pending, and its mask as it is.
+  // Signals blocked by the program remain pending, and its mask does not change.
   pthread_sigmask(SIG_BLOCK, &one, nullptr);
   raise(SIGXFSZ);
   { const NoFileSizeSignal quiet; }

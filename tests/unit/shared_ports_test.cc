@@ -24,8 +24,8 @@ const std::vector<std::string> kNetworks = {
 
 }  // namespace
 
-// 1000 bytes each from nodes 1 and 2, all for one rank: its port takes 4000 for them, whoever
-// shares it, behind the latency of 100.
+// 1000 bytes each from nodes 1 and 2, all for one rank: its port takes 4000 for them, whichever
+// ranks share it, after the latency of 100.
 TEST_CASE("a slow port is shared by all that its rank receives") {
   for (const std::string& network : kNetworks) {
     INFO(network);
@@ -35,7 +35,7 @@ TEST_CASE("a slow port is shared by all that its rank receives") {
 
 // Two ranks of node 0 have a port each, which take 2000; the node's link is then just full. With
 // three, the link gives a third to each: 100 + 3000.
-TEST_CASE("ranks of a node have ports of their own and share its link") {
+TEST_CASE("ranks of a node have separate ports and share its link") {
   for (const std::string& network : kNetworks) {
     INFO(network);
     check(ends(R"(
@@ -61,8 +61,9 @@ TEST_CASE("ranks of a node have ports of their own and share its link") {
   }
 }
 
-// Two messages of 1000 bytes from rank 1, and rank 0 tells rank 2 when it has the first. One by one
-// that is there at 100 + 1000, and at once with the second at 100 + 2000; rank 2 knows 100 later.
+// Two messages of 1000 bytes from rank 1; rank 0 sends to rank 2 when it has the first. One by one
+// the first arrives at 100 + 1000, and together with the second at 100 + 2000; rank 2 is notified
+// 100 later.
 TEST_CASE("messages between two ranks come one by one, or at once as in SimGrid") {
   const std::string text = R"(
     nodes 0 1 2
@@ -142,9 +143,9 @@ TEST_CASE("levels within a node keep ports as without a network") {
         {2010, 0, 0});
 }
 
-// Of two rendezvous with a gap of more than their data takes, the link of the receiver moves all
+// For two rendezvous with a gap longer than their data, the link of the receiver transfers all
 // bytes: 100 for each request, then 16000.
-TEST_CASE("a gap beyond the data of a rendezvous changes nothing about its bytes") {
+TEST_CASE("a gap beyond the data of a rendezvous does not change its bytes") {
   Scenario scenario = on_network(kNetworks[0]);
   scenario.platform.level(Level::kNetwork)->gap = TransferCurve::hockney(10e-6, 1e9);
   const Ends all = ends(R"(

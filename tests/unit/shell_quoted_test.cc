@@ -4,7 +4,7 @@
 
 using namespace rubato;
 
-TEST_CASE("a word stands in quotes where a shell would take it for something else") {
+TEST_CASE("a word is quoted if a shell would interpret it") {
   CHECK(shell_quoted("runs/a-1.csv") == "runs/a-1.csv");
   CHECK(shell_quoted("--on=x:cpu*2") == "'--on=x:cpu*2'");
   CHECK(shell_quoted("my run.csv") == "'my run.csv'");

@@ -55,8 +55,8 @@ TEST_CASE("SimGrid's file: routes between pairs of hosts") {
   CHECK(route(*full, 1, 0) == Names{"x", "y_DOWN"});
   CHECK(full->latency(0, 1) == Approx(2.01e-3));
   CHECK(full->links()[0].bandwidth == 1e9);
-  CHECK(full->links()[1].bandwidth == 1.25e9);  // bits
-  // A link that nobody shares limits each flow.
+  // bits An unshared link (FATPIPE) limits each flow separately.
+  CHECK(full->links()[1].bandwidth == 1.25e9);
   CHECK(route(*full, 1, 2).empty());
   CHECK(full->limit(1, 2) == 1048576);
   CHECK_THROWS_WITH(route(*full, 2, 1), "zone 'z' has no route from 'c' to 'b'");
@@ -117,7 +117,7 @@ TEST_CASE("SimGrid's file as the network of a scenario") {
 
 // A FATPIPE of half a byte a tick lets each flow have that, however many there are: 1000 bytes take
 // 2000, with 100 + 1000 alone 100 + 2000.
-TEST_CASE("SimGrid's file: a link that each flow has for itself") {
+TEST_CASE("SimGrid's file: an unshared link") {
   const TemporaryDirectory directory;
   const std::string path = directory.write(
       "pipe.xml", platform("<zone id=\"z\" routing=\"Full\">\n" + kHosts +

@@ -35,7 +35,7 @@ double factor(const std::string& factors, double size) {
   return value;
 }
 
-/// What SimGrid makes of a message: its documentation of the network model SMPI, and the 16 bytes
+/// SimGrid's time of a message, by its documentation of the network model SMPI, with the 16 bytes
 /// that it adds.
 double simgrid_time(const std::string& xml, double bytes) {
   const double wire = bytes + 16;
@@ -104,7 +104,7 @@ TEST_CASE("machines without latency, and those without a network") {
   CHECK(simgrid_time(constant, 1e6) == Approx(2e-6).epsilon(0.001));
   CHECK_THROWS_WITH(
       simgrid_platform(parse_platform("format = 1\n[level.node]\ntransfer = \"2us\"\n", "p"), 2),
-      Catch::Contains("there is no [level.network]"));
+      Catch::Contains("no [level.network]"));
 }
 
 TEST_CASE("messages within a node are those of level node, else of socket, else of the network") {

@@ -31,7 +31,7 @@ class Unreadable : public ForwardingSource {
   bool fails_;
 };
 
-/// Of each process, all that is known of the run; none where it was refused.
+/// For each process, all results of the run; none if it was refused.
 std::vector<std::optional<std::string>> spread(const std::string& text,
                                                const std::vector<Scenario>& scenarios,
                                                int processes, int failing = -1) {

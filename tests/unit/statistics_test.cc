@@ -30,7 +30,7 @@ TEST_CASE("the quantiles of Student's t are those of the printed tables") {
   CHECK(student_t(9, 0.99) == Approx(3.250).margin(0.0005));
 }
 
-TEST_CASE("a confidence interval holds the true mean as often as it says") {
+TEST_CASE("a confidence interval has its stated coverage") {
   // {1, 2, 3}: mean 2, standard error 1 / sqrt(3), t of 2 degrees of freedom 4.303.
   const Interval small = confidence_interval({1, 2, 3});
   CHECK(small.low == Approx(2 - 4.303 / std::sqrt(3.)).epsilon(1e-3));

@@ -55,8 +55,8 @@ TEST_CASE("what is stolen from a thread is no more than its time without a core"
 }
 
 TEST_CASE("a mark of stolen time is read between calls") {
-  // A call from 100 to 200 of 1000 stolen nanoseconds; the mark at 300: 2000 stolen, 5 ticks to ask
-  // for it; a call from 300 to 400.
+  // A call from 100 to 200 of 1000 stolen nanoseconds; the mark at 300: 2000 stolen, 5 ticks for
+  // the query; a call from 300 to 400.
   uint64_t words[16] = {};
   uint64_t* at = words;
   *at++ = record::head(100, 1);

@@ -135,8 +135,8 @@ TEST_CASE("adaptive lengths find a planted step that powers of two miss") {
         const double line = time(left) + share * (time(right) - time(left));
         CHECK(line == Approx(time(bytes)).epsilon(0.07));
       }
-      // Nothing else is looked at closely: a halving asks for the middles of up to four intervals
-      // around the step, and high - low is halved seven times.
+      // No other place is refined: a halving measures the middles of up to four intervals around
+      // the step, and high - low is halved seven times.
       CHECK(adaptive.size() <= rubato::starting_lengths(65536).size() + 28);
     }
   }
@@ -170,7 +170,7 @@ TEST_CASE("a staircase whose pitch divides powers of two is found") {
   }
 }
 
-TEST_CASE("noise alone asks for no more lengths") {
+TEST_CASE("noise alone adds no lengths") {
   for (unsigned seed = 1; seed <= 5; ++seed) {
     std::mt19937 random(seed);
     std::uniform_real_distribution<double> late(1, 1.03);
@@ -195,7 +195,7 @@ TEST_CASE("the minimum of averages survives disturbances") {
       without_clock());
   for (const auto& [bytes, t] : timings) {
     CAPTURE(bytes);
-    // 8 loops or more, of which 2 in 3 are undisturbed: all disturbed once in 3^8 = 6561 lengths.
+    // At least 8 loops, 2 in 3 of them undisturbed: all are disturbed once in 3^8 = 6561 lengths.
     CHECK(t.min == Approx(step_at_5000(bytes)).epsilon(1e-9));
     CHECK(t.max >= t.average() * (1 - 1e-9));  // a sum of many rounds
     CHECK(t.average() >= t.min * (1 - 1e-9));
@@ -240,7 +240,7 @@ TEST_CASE("each loop is kept with its end and what it averages over") {
   CHECK(timing.all == std::vector<double>{10e-6, 10e-6, 10e-6});
 }
 
-TEST_CASE("time goes to lengths whose mean is not certain") {
+TEST_CASE("time is spent on lengths with an uncertain mean") {
   // 1 us for 8 B, always; 16 B in turn 2 us and 4 us: 3 us with a standard error of 1 us / sqrt(48)
   // after 48 loops, 4.8 % of it. 8 B is settled in cycle 12, behind ten loops or more (judged in
   // every fourth cycle), and then measured in the cycles 12, 16, ... 44 only: 12 + 9.
@@ -270,7 +270,8 @@ TEST_CASE("the eager limit is found to the byte") {
   CHECK(rubato::find_eager_limit(up_to(0), 1 << 20) == 0u);
   CHECK(rubato::find_eager_limit(up_to(1 << 30), 1000) == 1000u);  // all of them
   CHECK(!rubato::find_eager_limit([](size_t) { return false; }, 1000));
-  // One wrong "no", at the first length between: the search ends there, asks again and goes on.
+  // One wrong "no", at the first length between: the search ends there, measures again and
+  // continues.
   bool lied = false;
   const auto liar = [&](size_t bytes) {
     if (bytes > 2048 && bytes < 4040 && !lied) {
@@ -282,8 +283,8 @@ TEST_CASE("the eager limit is found to the byte") {
   CHECK(rubato::find_eager_limit(liar, 1 << 20) == 4040u);
 }
 
-TEST_CASE("loops that are compared are run in turn, length by length") {
-  // The second loop takes twice as long as the first; both note what they were asked for.
+TEST_CASE("compared loops run alternately, length by length") {
+  // The second loop takes twice as long as the first; both record their arguments.
   std::vector<std::pair<int, size_t>> runs;
   const auto loop = [&](int which) {
     return [&runs, which](size_t bytes, int) {
@@ -313,7 +314,7 @@ TEST_CASE("loops that are compared are run in turn, length by length") {
 namespace {
 
 /// A machine that is `factor` times slower from time to time, with a real step at 5000 bytes, and
-/// late by up to 1 % at random. Its states are told by a number of loops, as it has no clock.
+/// late by up to 1 % at random. Its states are given by numbers of loops, because it has no clock.
 class TwoSpeeds {
  public:
   TwoSpeeds(double factor, std::function<bool(int)> slow, unsigned seed)
@@ -333,7 +334,7 @@ class TwoSpeeds {
 
 }  // namespace
 
-TEST_CASE("a machine with two speeds has no steps but its own") {
+TEST_CASE("a machine with two speeds has only its own steps") {
   // 38 starting lengths need 38 x 9 loops at first (one more each, to see how long they take), so
   // that each phase falls into another part of the sweep: 1300 loops fast, 700 slow.
   for (int phase = 0; phase < 2000; phase += 125) {
@@ -362,7 +363,7 @@ TEST_CASE("a machine that has become slower for good is measured as it is now") 
       2, [](int loop) { return loop >= 38 * 9; }, 1);
   REQUIRE(rubato::starting_lengths(65536).size() == 38);
   rubato::SweepOptions options = without_clock();
-  options.budget = 1;  // of which it waits a quarter
+  options.budget = 1;  // a quarter of it waiting
   options.busy_budget = 1;
   const Timings timings = rubato::sweep([&](size_t bytes, int) { return machine(bytes); }, options);
   CHECK(timings.size() <= 38 + 28);
@@ -403,7 +404,7 @@ TEST_CASE("a machine of one speed that is late at random is not taken for a slow
   }
 }
 
-TEST_CASE("waits that a busy machine cuts short still tell the protocol") {
+TEST_CASE("waits shortened by a busy machine still reveal the protocol") {
   // A message of 10 us and n / 1 GB/s whose data flows as soon as one of its ends is in MPI: while
   // both compute it waits, so the receiver is said to be needed. A rank that loses its processor
   // while it computes finds the message there: a fifth of the waits take 0.1 us.

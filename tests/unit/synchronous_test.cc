@@ -1,5 +1,5 @@
-// What an eager synchronous message takes beyond a standard one, worked out by hand (toy.h): 8 B:
-// o_s 10, T 108, o_r 20, L 100, so A = 130. y = 50.
+// Additional time of an eager synchronous message over a standard one, worked out by hand (toy.h):
+// 8 B: o_s 10, T 108, o_r 20, L 100, so A = 130. y = 50.
 
 #include <fmt/core.h>
 
@@ -33,13 +33,13 @@ std::string one(const std::string& call, int post, int bytes = 8) {
 
 }  // namespace
 
-TEST_CASE("a synchronous message takes its receiver longer, and its sender hears of it later") {
+TEST_CASE("a synchronous message takes its receiver longer and completes later at its sender") {
   for (const Scenario& scenario : {machine(), in_time(machine())}) {
     // Arrival 118. Receiver: 118 + 20 + 50. Sender: 118 + 50 + 130.
     check(ends(one("ssend", 0), scenario), {298, 188});
     // Posted at 500: 500 + 70 and 500 + 180.
     check(ends(one("ssend", 500), scenario), {680, 570});
-    // In standard mode y is nobody's: the sender leaves at 10.
+    // In standard mode y does not apply: the sender leaves at 10.
     check(ends(one("send", 0), scenario), {10, 138});
     // 1000 B wait for the receiver by themselves, in either mode: 10 + 1100, and o_r.
     check(ends(one("ssend", 0, 1000), scenario), {1110, 1130});

@@ -77,8 +77,9 @@ std::vector<size_t> lengths_of_sweep() {
 
 }  // namespace
 
-TEST_CASE("synthetic truth: breakpoints come back within one refinement step") {
-  // Of the first machine the eager limit is known from a probe; all other places have to be found.
+TEST_CASE("synthetic truth: breakpoints are recovered within one refinement step") {
+  // The eager limit of the first machine is known from a probe; all other breakpoints must be
+  // found.
   for (const auto* machine : {&kOneWay, &kOther}) {
     int exact = 0;
     for (unsigned seed = 1; seed <= 10; ++seed) {
@@ -118,7 +119,7 @@ TEST_CASE("synthetic truth: breakpoints come back within one refinement step") {
   }
 }
 
-TEST_CASE("synthetic truth: 95 % intervals hold at least nine times of ten", "[many_seeds]") {
+TEST_CASE("synthetic truth: 95 % intervals cover in at least nine of ten cases", "[many_seeds]") {
   const std::vector<size_t> lengths = lengths_of_sweep();
   int within = 0, all = 0, whole = 0;
   for (unsigned seed = 1; seed <= 60; ++seed) {

@@ -1,4 +1,4 @@
-// What recording took is taken out of the recording, worked out by hand (tests/unit/toy.h).
+// Subtraction of tracing overhead, worked out by hand (tests/unit/toy.h).
 
 #include <catch2/catch.hpp>
 
@@ -41,20 +41,20 @@ ReplayOptions ten_a_record() {
 
 }  // namespace
 
-TEST_CASE("overhead outside of calls is taken out of compute") {
+TEST_CASE("overhead outside of calls is subtracted from compute") {
   ReplayOptions options;
   options.overhead = RecordingOverhead{5e-9, 0, 0, 0};
   // kLateSender on perfect: rank 0 computes 50 - 5 before its send, then 40 (no call ends that
   // stretch):
   // 85. The receive leaves at the send's enter, 45; + 10 = 55.
   check(ends(kLateSender, on("perfect"), options), {85, 55});
-  // What is measured stays as it was.
+  // `measured` does not change.
   check(ends(kLateSender, on("measured"), options), {100, 100});
   options.compensate = false;
   check(ends(kLateSender, on("perfect"), options), {90, 60});
 }
 
-TEST_CASE("records of functions are taken out of the compute they are in") {
+TEST_CASE("overhead of function records is subtracted from the enclosing compute") {
   // 2 of outside per stretch before a call, 3 per enter or leave. Before MPI_Test: 100 - 2 - 4 * 3
   // = 86; it keeps its 50. Before the end: 80 - 2 * 3 = 74, and no call ends that stretch.
   const char* text = R"(
@@ -107,11 +107,11 @@ TEST_CASE("parallel compensation: a receive waits for less than the sender's del
   // leaves 100 after the send, as recorded: at 700. Rank 1 ends at 1700, rank 0 at 1100 - 400.
   const std::string text = two_messages(20, 5);
   check(ends(text, on("undisturbed"), ten_a_record()), {700, 1700});
-  // Local: rank 1 loses its own 100, and waits as long as ever.
+  // Local: rank 1 loses its own 100, and waits as long as before.
   check(ends(text, on("undisturbed:local"), ten_a_record()), {700, 2000});
 }
 
-TEST_CASE("parallel compensation: a receive never waits for less than nothing") {
+TEST_CASE("parallel compensation: waits are never negative") {
   // Delays 900 and 100: sent at 100, received from 200 on: W' = max(0, 700 - 800) = 0. The message
   // would be there at 100 + 100; the receive takes its 10 and leaves at 210. Rank 1 ends at 1210.
   const std::string text = two_messages(45, 5);
@@ -119,7 +119,7 @@ TEST_CASE("parallel compensation: a receive never waits for less than nothing") 
   check(ends(text, on("undisturbed:local"), ten_a_record()), {200, 2000});
 }
 
-TEST_CASE("parallel compensation: who was delayed more than the sender waits longer") {
+TEST_CASE("parallel compensation: a receiver delayed more than the sender waits longer") {
   // Delays 0 and 240: sent at 1000, received from 60 on: W' = 700 + 240 = 940. Rank 1 leaves at
   // 1100 as recorded; locally it leaves 800 after 60, and ends at 860 + 1000.
   const std::string text = two_messages(0, 12);
@@ -127,7 +127,7 @@ TEST_CASE("parallel compensation: who was delayed more than the sender waits lon
   check(ends(text, on("undisturbed:local"), ten_a_record()), {1100, 1860});
 }
 
-TEST_CASE("parallel compensation of a collective follows whoever is last without overhead") {
+TEST_CASE("parallel compensation of a collective follows the rank that is last without overhead") {
   // Rank 0 is there at 200. Rank 1 was last, at 1000 with a delay of 400; without, rank 2 is last:
   // at 950 - 100 = 850. The barrier leaves 20 after the last: at 870. All then compute 100. Locally
   // each loses its own delay.
@@ -138,7 +138,7 @@ TEST_CASE("parallel compensation of a collective follows whoever is last without
   check(ends(text, on("undisturbed:local"), ten_a_record()), {1120, 720, 1020});
 }
 
-TEST_CASE("local compensation takes out the part inside of calls, too") {
+TEST_CASE("local compensation subtracts the part inside of calls, too") {
   // As in "undisturbed takes overhead out where it was": the receive waited, so the 3 before its
   // MPI call hid in the wait, and it loses 2: 90 + 1100 - 2 = 1188. The send did not wait.
   const char* text = R"(
@@ -157,7 +157,7 @@ TEST_CASE("local compensation takes out the part inside of calls, too") {
   check(ends(text, on("undisturbed:local"), options), {1060, 1373});
 }
 
-TEST_CASE("overhead that the archive has no room for is clipped and counted") {
+TEST_CASE("overhead that exceeds the recorded time is clipped and counted") {
   // 80 of records in 30 of compute: 50 are left in. The call of 5 loses 5 of 9.
   const std::string text =
       "0: 0..0 init\n" + functions(0, 4) + "0: 30..35 local MPI_Test\n0: 135 end\n";

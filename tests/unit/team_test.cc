@@ -13,7 +13,7 @@ using namespace rubato;
 
 namespace {
 
-/// A process that notes what others tell it: a number each time.
+/// A process that records the numbers sent by others.
 struct Player {
   Player(MemoryNetwork& network, int self) : transport(network.transport(self)), team(*transport) {}
 
@@ -21,8 +21,8 @@ struct Player {
     team.batch(to).number(number);
     team.put(to, awaited);
   }
-  /// Has something to do until it was told so many numbers, and looks now and then; gives up after
-  /// ten seconds.
+  /// Is busy until it has received so many numbers, and polls now and then; gives up after ten
+  /// seconds.
   bool work_until(size_t numbers) {
     const auto start = std::chrono::steady_clock::now();
     while (told.size() < numbers) {
@@ -52,7 +52,7 @@ TEST_CASE("a process that waits gets a batch that is not full") {
   std::jthread other([&] {
     Player player(network, 1);
     player.tell(0, 1);
-    player.team.rest(false, player.take);  // until 0 has told it something
+    player.team.rest(false, player.take);  // until it has a message from 0
     player.tell(0, 10 + player.told.at(0), true);
     player.finish();
   });
@@ -92,7 +92,7 @@ TEST_CASE("a process that works gets what it will wait for at once, and other ba
   CHECK(got_awaited);
 }
 
-TEST_CASE("processes that tell each other nothing come to rest") {
+TEST_CASE("processes without messages terminate") {
   MemoryNetwork network(3);
   std::vector<std::jthread> others;
   for (int self = 1; self < 3; ++self)
@@ -102,14 +102,14 @@ TEST_CASE("processes that tell each other nothing come to rest") {
   CHECK(player.team.batches_sent() == 0);
 }
 
-TEST_CASE("how far all are is the mean of what they told") {
+TEST_CASE("the progress of all is the mean of reported progress") {
   MemoryNetwork network(3);
   {
     std::vector<std::jthread> others;
     for (int self = 1; self < 3; ++self) {
       others.emplace_back([&network, self] {
         Player player(network, self);
-        // The second time comes too soon to be told.
+        // The second update comes too soon to be sent.
         CHECK(player.team.progress_of_all(0.2 * self) == 0.2 * self);
         CHECK(player.team.progress_of_all(0.9) == 0.9);
         player.finish();
@@ -117,7 +117,7 @@ TEST_CASE("how far all are is the mean of what they told") {
       });
     }
     Player player(network, 0);
-    // Who has told nothing is as far as this one.
+    // A process without updates counts with this one's progress.
     CHECK(player.team.progress_of_all(0.3) == Approx(0.3));
     player.finish();
     // 0.2 and 0.4 of the others: (0.6 + 0.2 + 0.4) / 3.
@@ -126,7 +126,7 @@ TEST_CASE("how far all are is the mean of what they told") {
   }
 }
 
-TEST_CASE("whoever waits for one that has ended early hears of it") {
+TEST_CASE("a process that waits for one that ended early is notified") {
   MemoryNetwork network(3);
   bool told[2] = {};
   {

@@ -13,7 +13,8 @@ TEST_CASE("text for terminals has no escapes and no bytes that are no UTF-8") {
   // U+009B, as terminals take it for ESC [; U+202E turns the direction.
   CHECK(terminal_text("\xC2\x9B") == "?");
   CHECK(terminal_text("\xE2\x80\xAE") == "?");
-  // A byte that goes on with nothing; an overlong '/', byte by byte; a surrogate; cut at the end.
+  // A continuation byte without a start; an overlong '/', byte by byte; a surrogate; a truncated
+  // sequence at the end.
   CHECK(terminal_text("\x9B") == "?");
   CHECK(terminal_text("\xC0\xAF") == "??");
   CHECK(terminal_text("\xED\xA0\x80") == "???");

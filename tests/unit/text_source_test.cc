@@ -1,5 +1,5 @@
-// What is wrong in a trace written by hand is refused with its line; and which calls without
-// records count as kept.
+// Errors in hand-written traces are reported with their line; and the calls without records that
+// count as kept.
 
 #include "replay/sources/text_source.h"
 
@@ -33,7 +33,7 @@ Results replay(const std::string& text) {
 }  // namespace
 
 // Times, then what happens, then what else is to be said of it.
-TEST_CASE("a function behind other words is refused") {
+TEST_CASE("a function after other words is refused") {
   CHECK(refusal("0: 0..0 init\n0: 1..2 tag 7 function solve\n0: 3 end\n").find("right behind") !=
         std::string::npos);
 }
@@ -51,9 +51,9 @@ TEST_CASE("a definition names a rank or a communicator that is not there") {
   const std::string calls = "\n0: 0..1 local MPI_Comm_rank\n1: 0..1 local MPI_Comm_rank\n";
   CHECK(refusal("comm 1 0 7" + calls) == "trace:1: there is no rank 7");
   CHECK(refusal("comm 1 -1 0" + calls) == "trace:1: there is no rank -1");
-  CHECK(refusal("comm 1 0 0" + calls) == "trace:1: rank 0 is there twice");
-  CHECK(refusal("comm 1 0\ncomm 1 1" + calls) == "trace:2: communicator 1 is there already");
-  CHECK(refusal("comm 0 0" + calls) == "trace:1: communicator 0 is there already");
+  CHECK(refusal("comm 1 0 0" + calls) == "trace:1: rank 0 occurs twice");
+  CHECK(refusal("comm 1 0\ncomm 1 1" + calls) == "trace:2: communicator 1 is defined already");
+  CHECK(refusal("comm 0 0" + calls) == "trace:1: communicator 0 is defined already");
   CHECK(refusal("neighbours 0 0 from 9 to 9" + calls) == "trace:1: there is no rank 9");
   CHECK(refusal("neighbours 0 2 from 1 to 1" + calls) == "trace:1: there is no rank 2");
   CHECK(refusal("neighbours 1 0 from 1 to 1" + calls) == "trace:1: communicator 1 is not defined");
@@ -62,7 +62,7 @@ TEST_CASE("a definition names a rank or a communicator that is not there") {
   CHECK(refusal("-1: 0..1 barrier" + calls) == "trace:1: ranks and threads count from 0");
 }
 
-TEST_CASE("a collective that needs a root names one that is there") {
+TEST_CASE("a rooted collective needs an existing root") {
   const std::string other = "\n1: 0..1 local MPI_Comm_rank\n";
   CHECK(refusal("0: 0..1 bcast 64B 64B" + other) == "trace:1: write root RANK");
   CHECK(refusal("0: 0..1 gather root 2 64B 64B" + other) ==
@@ -72,16 +72,16 @@ TEST_CASE("a collective that needs a root names one that is there") {
   CHECK(refusal("0: 0..1 allreduce 64B 64B" + other) == "no refusal");
 }
 
-TEST_CASE("a request that nobody made is named") {
+TEST_CASE("an unknown request is reported") {
   const std::string other = "\n1: 0..1 local MPI_Comm_rank\n";
   CHECK(refusal("0: 0..1 wait 7" + other) == "trace:1: request 7 was not made, or is complete");
   CHECK(refusal("0: 0..1 isend 1 8B req 7\n0: 2..3 wait 7\n0: 4..5 wait 7" + other) ==
         "trace:3: request 7 was not made, or is complete");
   CHECK(refusal("0: 0..1 start 7" + other) == "trace:1: request 7 was not prepared");
   CHECK(refusal("0: 0..1 isend 1 8B req 7\n0: 2..3 pready 7" + other) ==
-        "trace:2: request 7 is no message in partitions that was started");
+        "trace:2: request 7 is no started partitioned message");
   CHECK(refusal("0: 0..1 wait cancelled 7" + other) ==
-        "trace:1: request 7 is no message that is under way");
+        "trace:1: request 7 is no message in progress");
   CHECK(refusal("0: 0..1 test not 99" + other) ==
         "trace:1: request 99 was not made, or is complete");
   CHECK(refusal("0: 0..1 irecv 1 8B req 7\n0: 2..3 wait 7\n0: 4..5 test not 7" + other) ==
@@ -96,7 +96,7 @@ TEST_CASE("a request that nobody made is named") {
 
 // Ranks 0 and 1 are in communicator 5, ranks 0 and 2 in communicator 3. Were the numbers places in
 // a list, the barrier would be of ranks 0 and 2, and rank 1 in none that is there.
-TEST_CASE("communicators go by the numbers that the trace gives them") {
+TEST_CASE("communicators have the numbers of the trace") {
   const char* text = R"(
     comm 5 0 1
     comm 3 0 2
@@ -141,13 +141,13 @@ TEST_CASE("times that run backwards are counted, with the first place") {
     1: 20 end
   )");
   REQUIRE(warnings_about(results.trace).size() == 1);
-  CHECK(warnings_about(results.trace)[0].find("1 record is earlier than the one before, the first "
-                                              "at rank 0, event 3:") == 0);
+  CHECK(warnings_about(results.trace)[0].find("1 record is earlier than the record before, the "
+                                              "first at rank 0, event 3:") == 0);
   REQUIRE(results.identity);
   CHECK(results.identity->backwards == 1);
 }
 
-TEST_CASE("a send without records is for nobody where other sends have some") {
+TEST_CASE("a send without records is to MPI_PROC_NULL if other sends have some") {
   const std::string silent = "0: 0..10 local MPI_Send\n0: 20..30 local MPI_Send\n";
   const Results none = replay(silent + "1: 0..1 local MPI_Comm_rank\n");
   REQUIRE(none.trace.kept.size() == 1);
@@ -155,7 +155,7 @@ TEST_CASE("a send without records is for nobody where other sends have some") {
   CHECK(none.trace.kept[0].count == 2);
   CHECK(none.trace.kept[0].first_at == "rank 0, event 1");
   CHECK(replay(silent + "0: 30..31 send 1 8B\n1: 0..31 recv 0 8B\n").trace.kept.empty());
-  // Of another call that is not known.
+  // For another, unknown call.
   const Results other = replay(
       "0: 0..10 local MPI_Isendrecv\n0: 30..31 send 1 8B\n"
       "1: 0..31 recv 0 8B\n");

@@ -79,8 +79,7 @@ TEST_CASE("a join waits for what its thread waits for") {
   CHECK(results.scenarios[1].ranks[0].mpi == Approx(350e-9));
   REQUIRE(warnings_about(results.trace).size() == 1);
   CHECK(warnings_about(results.trace)[0].find(
-            "1 thread calls MPI beside the main one of its rank. Its "
-            "join is on record") == 0);
+            "1 thread besides the main thread of its rank calls MPI. Its join is recorded") == 0);
 }
 
 TEST_CASE("a join follows a faster rank on measured, too") {
@@ -97,7 +96,7 @@ TEST_CASE("a join in the order of time") {
   CHECK(end_of(results, 1, 0) == Approx(1900));
 }
 
-TEST_CASE("a join of a thread that has ended waits for nothing") {
+TEST_CASE("a join of an ended thread does not wait") {
   const std::string text = R"(
     0: 0..0 init
     0: 10 create 1
@@ -130,10 +129,11 @@ TEST_CASE("a join of a thread that never calls MPI is computation") {
   CHECK(end_of(results, 0, 0) == Approx(500));
   CHECK(end_of(results, 1, 0) == Approx(250));
   REQUIRE(warnings_about(results.trace).size() == 1);
-  CHECK(warnings_about(results.trace)[0].find("no join is on record") != std::string::npos);
+  CHECK(warnings_about(results.trace)[0].find("No joins of threads are recorded") !=
+        std::string::npos);
 }
 
-TEST_CASE("that no join is on record comes first of all") {
+TEST_CASE("the warning of missing joins comes first") {
   const std::string text = R"(
     0: 0..0 init
     0: 10..11 irecv 0 8B req 1
@@ -143,11 +143,11 @@ TEST_CASE("that no join is on record comes first of all") {
   const auto source = parse_text_trace(text);
   const Results results = run_replay(*source, {parse_scenario("perfect")}, {});
   REQUIRE(warnings_about(results.trace).size() == 2);  // the other one is about the receive
-  CHECK(warnings_about(results.trace)[0].find("1 thread calls MPI") == 0);
+  CHECK(warnings_about(results.trace)[0].find("1 thread besides the main thread") == 0);
 }
 
-TEST_CASE("a thread begins as long after its creation as recorded, whoever created it") {
-  // The main thread waits all the while; thread 1 creates thread 2, which nobody joins.
+TEST_CASE("a thread begins as long after its creation as recorded, whichever thread created it") {
+  // The main thread waits all the time; thread 1 creates thread 2, which is never joined.
   const std::string text = R"(
     0: 0..0 init
     0: 10 create 1
@@ -179,7 +179,7 @@ TEST_CASE("a thread begins as long after its creation as recorded, whoever creat
         std::string::npos);
 }
 
-TEST_CASE("a location may hold several threads, one after the other") {
+TEST_CASE("a location may contain several threads, one after the other") {
   const std::string text = R"(
     0: 0..0 init
     0: 10 create 1
@@ -225,7 +225,7 @@ TEST_CASE("a join that was recorded to leave a little before the end of its thre
   CHECK(end_of(text, "perfect", 0) == Approx(920));
 }
 
-TEST_CASE("a thread that goes on behind its join did not end in it") {
+TEST_CASE("a thread that continues after its join did not end in it") {
   const std::string text = R"(
     0: 0..0 init
     0: 10 create 1
@@ -241,12 +241,13 @@ TEST_CASE("a thread that goes on behind its join did not end in it") {
     1: 1000..1000 finalize
   )";
   const Results results = replay(text, {"perfect"});
-  // The join is computation. The thread has its message at 400, and sends at 520, before rank 1
-  // asks for it at 580; 380 of compute.
+  // The join counts as compute. The thread has its message at 400, and sends at 520, before rank 1
+  // posts its receive at 580; 380 of compute.
   CHECK(end_of(results, 0, 0) == Approx(1000));
   CHECK(end_of(results, 0, 1) == Approx(960));
   REQUIRE(warnings_about(results.trace).size() == 1);
-  CHECK(warnings_about(results.trace)[0].find("no join is on record") != std::string::npos);
+  CHECK(warnings_about(results.trace)[0].find("No joins of threads are recorded") !=
+        std::string::npos);
 }
 
 TEST_CASE("a thread is waited for once, and begins once, whatever the records say") {
@@ -266,9 +267,9 @@ TEST_CASE("a thread is waited for once, and begins once, whatever the records sa
     1: 400..410 send 0 8B
     1: 1000..1000 finalize
   )";
-  // Perfect: the first join leaves at 420. The second thread of that number has no creation of its
-  // own and begins 20 later, ends at 450, and is joined from 500 to 600. The third join finds
-  // nobody and is computation, so that 300 follow.
+  // Perfect: the first join leaves at 420. The second thread of that number has no recorded
+  // creation and begins 20 later, ends at 450, and is joined from 500 to 600. The third join finds
+  // no thread and counts as compute, so that 300 follow.
   CHECK(end_of(text, "perfect", 0) == Approx(900));
 }
 
@@ -303,9 +304,10 @@ TEST_CASE("a thread that ends while its rank is in MPI_Finalize does not make th
   CHECK(results.scenarios[0].elapsed == Approx(500e-9));
 }
 
-// A thread without calls of MPI is no timeline, and its join computation: 7850, of which 7000 were
-// lost, 350 behind it. What is left: 850 and 150 before it, less the 10 of MPI_Init; 0 behind it.
-TEST_CASE("a join of a thread that nobody knows does without the core that it lost") {
+// A thread without MPI calls is no timeline, and its join counts as compute: 7850, including 7000
+// of lost core, with 350 after it. The rest: 850 and 150 before it, less the 10 of MPI_Init; 0
+// after it.
+TEST_CASE("a join of an unknown thread excludes the time without a core") {
   const Results results = replay(R"(
     one_clock
     0: 0..10 init
@@ -319,9 +321,9 @@ TEST_CASE("a join of a thread that nobody knows does without the core that it lo
   CHECK(results.scenarios[1].ranks[0].compute * 1e9 == Approx(140 + 850));
 }
 
-// The thread ends at 1000, and the main thread gets a core at 8000 only, which the next call tells,
-// or the join itself. With a core it leaves at 1000 and computes 500: 1500, less the 10 of
-// MPI_Init.
+// The thread ends at 1000, and the main thread gets a core only at 8000, which is recorded at the
+// next call, or at the join itself. With a core it leaves at 1000 and computes 500: 1500, less the
+// 10 of MPI_Init.
 TEST_CASE("a join does without the core that it lost") {
   for (const auto& [in_join, in_barrier] :
        {std::pair<std::string, std::string>{"", " stolen 7000"}, {" lost 7000", ""}}) {

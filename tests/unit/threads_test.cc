@@ -1,4 +1,4 @@
-// Ranks of which several threads call MPI, worked out by hand. One tick is one nanosecond.
+// Ranks with several threads that call MPI, worked out by hand. One tick is one nanosecond.
 
 #include <catch2/catch.hpp>
 
@@ -75,7 +75,7 @@ TEST_CASE("two threads, each in a ping-pong with a thread of the other rank") {
   CHECK(results.trace.locations == 4);
   CHECK(results.trace.messages == 4);
   REQUIRE(warnings_about(results.trace).size() == 1);
-  CHECK(warnings_about(results.trace)[0].find("2 threads call MPI") == 0);
+  CHECK(warnings_about(results.trace)[0].find("2 threads besides the main threads") == 0);
 }
 
 TEST_CASE("a request posted by one thread is waited for by another") {
@@ -113,8 +113,8 @@ TEST_CASE("a wait cannot begin before another thread has posted what it waits fo
   )";
   replay(text);
   // A latency of 1000: the first message is there at 1400, the post at 1410; the second message is
-  // sent at 410 and there at 1410 too. Thread 1 would wait from 600 on, for what nobody has posted:
-  // it begins to wait at 1410, and ends at 1410 + 100 + 1.
+  // sent at 410 and there at 1410 too. Thread 1 would wait from 600 on for a receive that is not
+  // posted yet: it begins to wait at 1410, and ends at 1410 + 100 + 1.
   const auto source = parse_text_trace(text);
   const Results slow = run_replay(*source, {parse_scenario("bandela:latency=1us")}, {});
   REQUIRE(slow.scenarios[0].deadlock.empty());
@@ -146,7 +146,8 @@ TEST_CASE("one request number, posted by one thread and waited for by another ag
   CHECK(call_of(results.scenarios[1], results, 0, "MPI_Wait").bytes_received == 24);
 }
 
-TEST_CASE("threads of every rank meet in a barrier while the main ones wait for messages") {
+TEST_CASE(
+    "threads of every rank synchronise in a barrier while the main threads wait for messages") {
   const Results results = replay(R"(
     0: 0..0 init
     0: 10..900 recv 1 8B
@@ -202,7 +203,7 @@ TEST_CASE("two receives open at once on one channel: the one that ended first ca
 }
 
 TEST_CASE("sends of two threads on one channel keep the order in which they were recorded") {
-  // In whatever order the replay runs the threads: the main one is held up at 100..290.
+  // In whatever order the replay runs the threads: the main one is blocked at 100..290.
   const Results results = replay(R"(
     0: 0..0 init
     0: 40..45 send 1 16B
@@ -308,7 +309,7 @@ TEST_CASE("a message of a thread whose length does not fit is matched by order")
   CHECK(results.scenarios[1].ranks[1].end == Approx(79e-9));
 }
 
-TEST_CASE("of a collective in which it has no part a rank with threads waits for nothing") {
+TEST_CASE("a rank with threads does not wait in a collective without a part") {
   const auto source = parse_text_trace(R"(
     0: 10..11 igatherv root 1 0B 0B req 1
     0: 20..21 wait 1

@@ -37,7 +37,7 @@ Found search(const std::function<double(double)>& f, double target) {
 // 100 up to x = 7, then 10 more each: 101 at 7.1, between the points 1 and 10. The line back
 // through 10 (130) and 100 (1030) meets 101 at 10 - 29 / 10 = 7.1: it is there at the first look,
 // and not yet just below at the second.
-TEST_CASE("a bend in the bracket is found from behind it") {
+TEST_CASE("a bend in the bracket is found from beyond it") {
   const Found found = search([](double x) { return 100 + 10 * std::max(0.0, x - 7); }, 101);
   CHECK(found.x.value() == Approx(7.1).epsilon(1e-9));
   CHECK(found.rounds == 2);
@@ -45,7 +45,7 @@ TEST_CASE("a bend in the bracket is found from behind it") {
 }
 
 // 100 + x up to 3, then steeper, 103 + 5 (x - 3): 102 at 2, on the line from 0.1 through 1.
-TEST_CASE("a bend behind the place does not matter") {
+TEST_CASE("a bend beyond the threshold does not matter") {
   const Found found = search([](double x) { return 100 + x + 4 * std::max(0.0, x - 3); }, 102);
   CHECK(found.x.value() == Approx(2).epsilon(1e-9));
   CHECK(found.rounds == 2);
@@ -79,7 +79,7 @@ TEST_CASE("a flat piece just below the value is passed") {
   CHECK(found.rounds <= 16);
 }
 
-TEST_CASE("what is not reached is not looked for, nor what is there at once") {
+TEST_CASE("unreachable thresholds are not searched, nor immediate ones") {
   CHECK_FALSE(search([](double) { return 100; }, 101).x.has_value());
   CHECK(search([](double) { return 100; }, 101).looks == 0);
   CHECK(search([](double x) { return 100 + x; }, 100).x.value() == 0);

@@ -4,7 +4,7 @@
 
 using namespace rubato;
 
-TEST_CASE("parts share what a run has beside its plan") {
+TEST_CASE("parts share the time of a run that is not planned") {
   // 20 s in four parts, 28 s at most: 8 s to spare.
   TimePlan plan(20, 28);
   CHECK(plan.left(0) == 20);
@@ -19,7 +19,7 @@ TEST_CASE("parts share what a run has beside its plan") {
   CHECK(plan.begin(4, 27) == 4);
   CHECK(plan.left(29) == 2);
   CHECK(plan.left(40) == 0);
-  // A part that nobody planned.
+  // An unplanned part.
   CHECK(plan.begin(1, 40) == 1);
   CHECK(plan.left(40) == 1);
 }
@@ -33,8 +33,8 @@ TEST_CASE("a quick run is to end within 30 s") {
   CHECK(time_limit(140, false) == 290);
 }
 
-TEST_CASE("a run takes the time that was asked for") {
-  // 20 s by itself and 12 s asked for: three quarters of these, 9 s, are planned.
+TEST_CASE("a run takes the requested time") {
+  // 20 s by default and 12 s requested: three quarters of these, 9 s, are planned.
   CHECK(scale_for(12, 20) == Approx(0.45));
   const Pace pace{true, false, scale_for(12, 20)};
   CHECK(pace.seconds(2, 10) == Approx(0.9));
@@ -42,7 +42,7 @@ TEST_CASE("a run takes the time that was asked for") {
   CHECK(scale_for(12, 0) == 1);  // nothing is planned
 }
 
-TEST_CASE("the time that is left is told roughly") {
+TEST_CASE("the remaining time is reported roughly") {
   CHECK(progress_text("node: cycle 3", 134) == "node: cycle 3; about 2 min left");
   CHECK(progress_text("node: cycle 3", 119.9) == "node: cycle 3; about 120 s left");
   CHECK(progress_text("node: cycle 3", 33) == "node: cycle 3; about 35 s left");

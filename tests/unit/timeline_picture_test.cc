@@ -83,7 +83,7 @@ TEST_CASE("waits and losses have their own colours") {
 
 // Up to the first call solve has 30 of 50 ticks, behind it io 30 of 40. Functions come first in
 // their gap: where in it they were is not kept.
-TEST_CASE("compute in functions has colours of its own") {
+TEST_CASE("compute in functions has separate colours") {
   const auto source = parse_text_trace(R"(
     0: 0..0 init
     0: 10..40 function solve
@@ -106,14 +106,14 @@ TEST_CASE("ranks of a large run share rows") {
   std::string text;
   for (int rank = 0; rank < 1025; ++rank)
     text += std::to_string(rank) + ": 0..100 local MPI_Comm_rank\n";
-  // 3 to a row: 342 rows, for which 700 cells have room for 2 columns.
+  // 3 ranks per row: 342 rows, so that 700 cells allow 2 columns.
   const Drawn drawn = draw(text, "perfect", 100, 700);
   CHECK(drawn.rows == 342);
   CHECK(drawn.cells.substr(0, 5) == "mm mm");
 }
 
 // Rank 0 is in MPI_Finalize from 40 on, until rank 1, which the run waits for, has come.
-TEST_CASE("behind the enter of MPI_Finalize nothing is drawn") {
+TEST_CASE("nothing is drawn after the enter of MPI_Finalize") {
   const char* text = R"(
     0: 0..0 init
     1: 0..0 init
@@ -128,7 +128,7 @@ TEST_CASE("behind the enter of MPI_Finalize nothing is drawn") {
 // Of rank 1, as if it had no records, no start is known: the run begins when the others do. On a
 // model calls have lost nothing, --keep-stolen or not; rank 0 waits from 10 on for rank 2, which
 // comes to the barrier at 30.
-TEST_CASE("a page draws from where the run begins, and nothing lost on models") {
+TEST_CASE("a page draws from the begin of the run, and no lost time on models") {
   const auto source = parse_text_trace(R"(
     comm 1 0 2
     0: 1000..1000 init
@@ -167,8 +167,8 @@ TEST_CASE("a page draws from where the run begins, and nothing lost on models") 
   }
 }
 
-// Eleven platforms between measured and perfect, of which the first deadlocks: six find a place.
-TEST_CASE("a page draws measured, perfect, and what else has a place") {
+// Eleven platforms between measured and perfect, the first of which deadlocks: six are drawn.
+TEST_CASE("a page draws measured, perfect, and others up to the limit") {
   std::vector<ScenarioResult> scenarios(13);
   for (size_t i = 0; i < scenarios.size(); ++i) {
     scenarios[i].name = "platform " + std::to_string(i);
@@ -183,7 +183,7 @@ TEST_CASE("a page draws measured, perfect, and what else has a place") {
   CHECK(choose_pictures(scenarios) == std::vector<size_t>{0, 2, 3, 4, 5, 6, 7, 12});
   scenarios.resize(4);
   CHECK(choose_pictures(scenarios) == std::vector<size_t>{0, 2, 3});
-  // What takes no time has no picture.
+  // Runs of zero length have no picture.
   scenarios[2].elapsed = 0;
   CHECK(choose_pictures(scenarios) == std::vector<size_t>{0, 3});
 }

@@ -1,4 +1,4 @@
-// How much worse a machine may become, worked out by hand and against replays. One tick is one
+// Tolerated degradation of a machine, worked out by hand and against replays. One tick is one
 // nanosecond.
 
 #include "replay/study/tolerance.h"
@@ -35,10 +35,10 @@ std::vector<ToleranceAxis> axes(const std::string& machine) {
 
 }  // namespace
 
-// Rank 1 computes 2000; the message of rank 0, who computes 1000, is there at 1000 + 100 + 8. With
+// Rank 1 computes 2000; the message of rank 0, which computes 1000, arrives at 1000 + 100 + 8. With
 // latency x f: T = max(2000, 1008 + 100 f), so 2020 at 10.12 and 2100 at 10.92. With bandwidth / f:
-// max(2000, 1100 + 8 f), so 2020 at 115 and 2100 at 125. With processors / f all of it: 2000 f, as
-// the message stays in the shade.
+// max(2000, 1100 + 8 f), so 2020 at 115 and 2100 at 125. With processors / f everything: 2000 f,
+// because the message stays hidden.
 TEST_CASE("a message in the shade of compute tolerates latency") {
   const auto source = parse_text_trace(R"(
     0: 0..0 init
@@ -78,12 +78,13 @@ TEST_CASE("what a number is due for is its share") {
   CHECK(found.axes[0].factors[0].value() == Approx(1.0108).epsilon(1e-6));
   CHECK(found.axes[1].share == Approx(16. / 216).epsilon(1e-4));
   CHECK(found.axes[1].factors[0].value() == Approx(1.135).epsilon(1e-6));
-  CHECK_FALSE(found.axes[2].factors[0].has_value());  // nobody computes
+  CHECK_FALSE(found.axes[2].factors[0].has_value());  // no rank computes
 
   const Scenario scenario = parse_scenario(kMachine);
   const std::string text = tolerance_text(found, scenario, {1}, 1000);
   CHECK(text.starts_with(kMachine + ": 216.0 ns elapsed; 1 % longer with latency × 1.0108, or "));
-  CHECK(text.find("cpu hardly matters (not up to a factor of a million).\n") != std::string::npos);
+  CHECK(text.find("cpu hardly matters (no effect up to a factor of a million).\n") !=
+        std::string::npos);
   const auto json = nlohmann::json::parse(tolerance_json(found, scenario, {1}));
   CHECK(json["numbers"][0]["name"] == "latency");
   CHECK(json["numbers"][0]["thresholds"][0]["factor"].get<double>() == Approx(1.0108));
@@ -142,13 +143,13 @@ TEST_CASE("the critical path has latencies and bytes of each level") {
   CHECK(shown.find("network.latency      1us  88.7 %        1 ") != std::string::npos);
 }
 
-// All on one node: the network is there, and nothing goes over it.
-TEST_CASE("a level that no message goes over is said to be none") {
+// All on one node: the network exists but is not used.
+TEST_CASE("an unused level is reported") {
   const Scenario scenario = parse_scenario(kMachine);
   const auto source = parse_text_trace(kLateSender);
   const Tolerances found = find_tolerances(*source, tolerance_axes(scenario), {1}, {});
   const std::string text = tolerance_text(found, scenario, {1}, 1000);
-  CHECK(text.find("Note: no message goes over level network.") != std::string::npos);
+  CHECK(text.find("Note: no message crosses level network.") != std::string::npos);
   CHECK(text.find("level node") == std::string::npos);
 }
 
@@ -171,9 +172,9 @@ TEST_CASE("with contention thresholds are found, a replay each") {
   REQUIRE(found.axes.size() == 7);
   CHECK(found.axes[0].factors[0].value() == Approx(1.21).epsilon(1e-6));
   CHECK(found.axes[1].factors[0].value() == Approx(1.0105).epsilon(1e-6));
-  CHECK(text.find("each of " + std::to_string(found.replays) + " factors was a replay") !=
+  CHECK(text.find("each of " + std::to_string(found.replays) + " factors needed a replay") !=
         std::string::npos);
-  CHECK(text.find("no message goes over level node.") != std::string::npos);
+  CHECK(text.find("no message crosses level node.") != std::string::npos);
 }
 
 TEST_CASE("thresholds are right to a thousandth, whatever the program") {
@@ -216,7 +217,7 @@ TEST_CASE("a deadlock has no tolerance") {
       Catch::StartsWith("the program deadlocks on this machine: ") && !Catch::Contains("\n"));
 }
 
-TEST_CASE("a run that takes no time has none, either") {
+TEST_CASE("a run of zero length has no tolerance") {
   const auto source = parse_text_trace("0: 0..0 local MPI_Comm_rank\n");
   CHECK_THROWS_WITH(find_tolerances(*source, axes(kMachine), {1}, {}),
                     "the run takes no time on this machine");

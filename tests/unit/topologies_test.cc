@@ -1,5 +1,5 @@
-// Networks with a shape, worked out by hand. One tick is one nanosecond; between nodes T(n) = 100 +
-// n, and links take 1 GB/s, one byte a tick, unless told.
+// Networks with a topology, worked out by hand. One tick is one nanosecond; between nodes T(n) =
+// 100 + n, and links transfer 1 GB/s, one byte per tick, unless stated otherwise.
 
 #include <catch2/catch.hpp>
 
@@ -28,7 +28,7 @@ TEST_CASE("incast: flows into a node divide its link evenly") {
 
 // Rank 0 sends 1000 to 1 and 1000 to 2; 3 sends 2000 to 2. Out of 0 and into 2 two flows each: all
 // at 1/2. At 2100 rank 0 is done; 3 has moved 1000 of 2000 and goes on alone until 3100.
-TEST_CASE("a flow that ends leaves its part to those that it shared links with") {
+TEST_CASE("a flow that ends frees its share for flows on the same links") {
   check(received(4, {{0, 1, 1000}, {0, 2, 1000}, {3, 2, 2000}}, on_network(kCrossbar)),
         {0, 2100, 3100, 0});
 }
@@ -88,9 +88,9 @@ TEST_CASE("torus: one dimension after the other, or all shortest paths") {
 }
 
 // 4 groups of 4 routers (2 chassis of 2) with a node each: node = router. All of group 0 send to
-// group 1: one cable for four flows, 100 + 4000. Over a third group (Valiant), of which there are
-// two, each of the four takes a group, and the largest number of flows in one decides: 100 + 1000
-// times at least 2, and at most 4.
+// group 1: one cable for four flows, 100 + 4000. Over one of two other groups (Valiant), each of
+// the four flows takes a group, and the largest number of flows in one determines the time: 100 +
+// 1000 times at least 2 and at most 4.
 TEST_CASE("dragonfly: all of a group send to one other group") {
   const std::string keys = "model = \"dragonfly\"\nshape = [4, 2, 2, 1]";
   const std::vector<Send> adversarial = {{0, 4, 1000}, {1, 5, 1000}, {2, 6, 1000}, {3, 7, 1000}};

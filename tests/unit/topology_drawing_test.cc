@@ -15,7 +15,7 @@ using namespace rubato;
 
 namespace {
 
-/// What a flow of 1000 bytes, one a tick on each link, leaves on paper.
+/// The drawing of a flow of 1000 bytes, one byte per tick on each link.
 LinkLoads::Drawing drawn(const std::string& keys, int nodes, int from, int to) {
   const Scenario scenario = on_network(keys);
   const auto network = scenario.platform.contention.make_network(Placement::blocks(nodes, 1), 1e9);
@@ -105,7 +105,7 @@ TEST_CASE("drawing of a network by hand") {
 
 // Each link is on paper once (a half-duplex cable both ways), and vertices lie apart within the
 // sheet. 64 nodes on a 3-D torus.
-TEST_CASE("vertices of a drawing lie apart") {
+TEST_CASE("vertices of a drawing do not overlap") {
   for (const std::string keys :
        {"model = \"torus\"\ndimensions = [4, 4, 4]", "model = \"dragonfly\"\nshape = [4, 2, 4, 2]",
         "model = \"fat-tree\"\ndown = [8, 8]\nup = [1, 4]"}) {

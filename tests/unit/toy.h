@@ -42,9 +42,8 @@ inline Scenario toy() {
   return scenario;
 }
 
-/// A machine on which messages cost processor time above all: o_s = 200, T = n, o_r = 300, g as
-/// told (all ns), by push from 1000 bytes on. L is 0; a sender has seen an answer 500 after it
-/// left.
+/// A machine on which messages mainly cost processor time: o_s = 200, T = n, o_r = 300, g as given
+/// (all ns), push from 1000 bytes on. L is 0; a sender has seen an answer 500 after it left.
 inline Scenario slow_processors(const std::string& gap) {
   Scenario scenario;
   scenario.name = "slow processors";

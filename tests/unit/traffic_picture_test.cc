@@ -1,4 +1,4 @@
-// What pages draw of messages, worked out by hand. One tick is one nanosecond.
+// Message pictures of pages, worked out by hand. One tick is one nanosecond.
 
 #include "replay/analyse/traffic_picture.h"
 #include "replay/run/driver.h"
@@ -90,7 +90,7 @@ TEST_CASE("ranks share a row where there are more of them") {
   check(traffic.cells[1], 1, 1, 1, 1024, 35);
 }
 
-TEST_CASE("messages go from the enter of their send to the leave of their receive") {
+TEST_CASE("messages are drawn from the enter of their send to the leave of their receive") {
   const std::vector<DrawnMessage> messages = draw(4, 3, 5e-9).messages;
   REQUIRE(messages.size() == 3);
   const auto ns = [&](size_t at) {
@@ -106,6 +106,6 @@ TEST_CASE("messages go from the enter of their send to the leave of their receiv
   CHECK(ns(2) == std::pair(45LL, 85LL));
 }
 
-TEST_CASE("too many messages are none") {
+TEST_CASE("too many messages are not drawn") {
   CHECK(draw(4, 2).messages.empty());
 }

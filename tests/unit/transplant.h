@@ -1,6 +1,7 @@
 #pragma once
 
-// What `measured` makes of a recording in which one rank computes longer, or shorter, in one place.
+// The result of `measured` for a recording in which one rank computes longer, or shorter, in one
+// place.
 
 #include <string>
 #include <vector>

@@ -7,10 +7,10 @@
 //
 //   leave = max(enter + kCall, W + kAfter)
 //
-// where W is when the last thing happened that the call waits for (what that is, every round below
-// says in a line), and leave = enter + kCall for calls that wait for nobody. Recordings start with
-// every round twice, in which who waits comes first and in which it comes last, so that both
-// constants show; the stretch is one of those behind.
+// where W is the time of the last event for which the call waits (given in a line for every round
+// below), and leave = enter + kCall for calls that do not wait. Recordings start with every round
+// twice, with the waiting rank first and last, so that both constants show; the tested part
+// follows.
 
 #include "tests/unit/transplant.h"
 
@@ -36,7 +36,7 @@ constexpr double kAfter = 60;
 constexpr double kNobody = -std::numeric_limits<double>::infinity();
 constexpr double kEagerLimit = 1000;
 
-/// Who comes first to a round.
+/// The rank that comes first to a round.
 enum class Haste { kAny, kWaiters, kOthers };
 
 class Recorder {
@@ -91,7 +91,7 @@ class Recorder {
   void wait(int rank, double entered, double cause, const std::string& what) {
     leave(rank, entered, std::max(entered + kCall, cause + kAfter), what);
   }
-  /// It waits for nobody; when it is entered.
+  /// It does not wait: the time when it is entered.
   double call(int rank, const std::string& what, bool waits = false) {
     const double entered = enter(rank, waits);
     leave(rank, entered, entered + kCall, what);
@@ -154,7 +154,7 @@ class Recorder {
   /// `cause` says, by the enters of all members and the place of one, what that one waits for.
   using Cause = std::function<double(const std::vector<double>&, size_t)>;
 
-  /// `own` is what stands in the line of each member alone.
+  /// `own` is the part of the line that differs between members.
   void collective(
       int comm, const std::string& what, const Cause& cause,
       const std::function<std::string(size_t)>& own = [](size_t) { return ""; }) {
@@ -209,7 +209,7 @@ class Recorder {
     for (size_t i = 0; i < kRanks; ++i) parts += i == (me + 1) % kRanks ? " 8B" : " 0B";
     return parts;
   }
-  /// Of a ring both ways, from both sides; the own enter is nobody's message.
+  /// For a ring in both directions, from both sides; the own enter is not a message.
   static double neighbours(const std::vector<double>& enters, size_t me) {
     return std::max(enters[(me + 1) % kRanks], enters[(me + kRanks - 1) % kRanks]);
   }
@@ -245,8 +245,9 @@ class Recorder {
     wait(a, completed, posted, "win_complete");
     wait(b, enter(b, true), completed, "win_wait");
   }
-  /// A lock waits for the unlock of who held it before. Who that is must not depend on `delta`: all
-  /// meet before, the first asks at once, and the second long after and before the first is done.
+  /// A lock waits for the unlock of the previous holder, which must not depend on `delta`: all
+  /// synchronise before, the first requests it at once, and the second long after that but before
+  /// the first is done.
   void locks() {
     all_to_all(0, "barrier");
     const int target = below(kRanks);
@@ -296,7 +297,7 @@ std::vector<Recorder::Round> Recorder::make_rounds() {
       [](Recorder& r) { r.fence(); },
       [](Recorder& r) { r.epoch(); },
       [](Recorder& r) { r.locks(); },
-      // Between groups: all-to-all, to and from a root (the others of its group wait for nobody).
+      // Between groups: all-to-all, to and from a root (the others of its group do not wait).
       [](Recorder& r) { r.collective(2, "allreduce 16B 16B", other_group); },
       [](Recorder& r) { r.started(2, "iallgather 16B 16B req 1", other_group); },
       [](Recorder& r) {

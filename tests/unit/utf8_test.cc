@@ -4,7 +4,7 @@
 
 using namespace rubato;
 
-TEST_CASE("text that is UTF-8 stays as it is") {
+TEST_CASE("UTF-8 text is not changed") {
   // The least and the largest character of each length; U+D7FF and U+E000 are beside the
   // surrogates.
   for (const char* text :

@@ -1,5 +1,5 @@
-// Who makes others wait, and the critical path, on hand-made traces worked out by hand. One tick is
-// one nanosecond.
+// Causes of waits and the critical path, on hand-made traces worked out by hand. One tick is one
+// nanosecond.
 
 #include "replay/observe/wait_causes.h"
 
@@ -14,7 +14,7 @@ using namespace rubato;
 
 // Rank 2 computes 40 and sends; rank 1 receives from 10 on (waits 30), computes 20 and sends at 60;
 // rank 0 receives from 0 on (waits 60). Of these 60, rank 1 itself waited for rank 2 from 10 to 40.
-TEST_CASE("the root of a wait is who did not wait meanwhile") {
+TEST_CASE("the root of a wait is the rank that did not wait itself") {
   const char* text = R"(
     0: 0..60 recv 1 8B
     0: 60 end
@@ -38,8 +38,8 @@ TEST_CASE("the root of a wait is who did not wait meanwhile") {
     CHECK(watched.causes->roots()[0] == 0);
     CHECK(watched.causes->roots()[1] == Approx(30));
     CHECK(watched.causes->roots()[2] == Approx(60));
-    // Back from the end at 60: rank 2 goes on until then by itself, as do all; the first timeline
-    // that ends last is rank 0's. Rank 0 <- rank 1 (20 of compute) <- rank 2 (40).
+    // Backwards from the end at 60: all ranks, like rank 2, continue until then without waits; the
+    // first timeline that ends last is rank 0's. Rank 0 <- rank 1 (20 of compute) <- rank 2 (40).
     CHECK(watched.path.hops == 2);
     CHECK(watched.path.compute == std::vector<double>{0, 20, 40});
     CHECK(sum_of(watched.path) == Approx(60));
@@ -49,7 +49,7 @@ TEST_CASE("the root of a wait is who did not wait meanwhile") {
 // Rank 0 sends at 1000. Rank 1 probes from 100 on and has the message at 1015; in the barrier rank
 // 0 waits for it from 1006 to 1100. Back from the end at 1300: 100 of rank 0, 100 of the barrier,
 // 85 of rank 1, 15 from the send to the end of the receive, 990 of rank 0.
-TEST_CASE("a probe waits for whoever sends what it finds") {
+TEST_CASE("a probe waits for the sender of the message that it finds") {
   const std::string text = R"(
     0: 0..10 init
     1: 0..10 init
@@ -87,7 +87,7 @@ TEST_CASE("a probe waits for whoever sends what it finds") {
 // 50 polls of 10 every 20, from 100 on. Before the send at 905: 40 of them and half of one, 405 in
 // all. Before one at 505, 20 of the first 34, which take 340 up to 770 and count as spread evenly:
 // 405/670 of 340.
-TEST_CASE("polls wait for whoever sends what their loop finds") {
+TEST_CASE("polls wait for the sender of the message that their loop finds") {
   for (const auto& [sent, waited] : {std::pair(905, 405.0), {505, 340.0 * 405 / 670}}) {
     std::string text = "0: 0..10 init\n1: 0..10 init\n0: " + std::to_string(sent) + ".." +
                        std::to_string(sent + 5) + " send 1 8B tag 7\n";
@@ -108,7 +108,7 @@ TEST_CASE("polls wait for whoever sends what their loop finds") {
 }
 
 // A local call that lost its core is not what a probe looked for.
-TEST_CASE("a local call behind a probe leaves its wait alone") {
+TEST_CASE("a local call after a probe does not change its wait") {
   const Watched watched = watch(R"(
     0: 0..10 init
     1: 0..10 init
@@ -123,8 +123,8 @@ TEST_CASE("a local call behind a probe leaves its wait alone") {
   CHECK(watched.wait(1, "MPI_Probe", "late sender") == Approx(900));
 }
 
-// The receive takes 1000, of which 99 are lost, wherever that was: of the 900 that its send is late
-// 900 x 901 / 1000 count.
+// The receive takes 1000, including 99 of lost core at an unknown time: of the 900 by which its
+// send is late, 900 x 901 / 1000 count.
 TEST_CASE("what a call lost is spread over its wait and the rest") {
   const Watched watched = watch(R"(
     0: 0..10 init
@@ -144,7 +144,7 @@ TEST_CASE("what a call lost is spread over its wait and the rest") {
 // Two receives complete together on toy(): 900 bytes of rank 0, sent at 0, are there at 10 + 100 +
 // 900; 8 bytes of rank 2, sent at 700, at 700 + 10 + 100 + 8. The last to be there is the first;
 // what was waited for is the later send: from 50 on for 650.
-TEST_CASE("a call waits until its latest cause, whichever message is there last") {
+TEST_CASE("a call waits until its latest cause, whichever message arrives last") {
   const Watched watched = watch(R"(
     0: 0..10 send 1 900B
     0: 1500 end
@@ -162,9 +162,9 @@ TEST_CASE("a call waits until its latest cause, whichever message is there last"
   CHECK(watched.result.ranks[1].waits[static_cast<int>(WaitKind::kLateSender)] == Approx(650e-9));
 }
 
-// Nobody receives the 2000 bytes, which rank 0 sees only once all wait for each other: the replay
-// begins anew. Rank 2 sends at 5; rank 1 waits for that from 0 on, once.
-TEST_CASE("what a replay saw before it began anew does not count") {
+// The 2000 bytes are never received, which is detected only when all ranks wait for each other: the
+// replay starts again. Rank 2 sends at 5; rank 1 waits for that from 0 on, once.
+TEST_CASE("events before a restart of the replay do not count") {
   const Watched watched = watch(R"(
     0: 0..1 send 1 2000B tag 1
     0: 1..2 send 1 8B tag 2
@@ -189,7 +189,7 @@ TEST_CASE("what a replay saw before it began anew does not count") {
 
 // Tag 1 is sent at 10, tag 2 at 50. Rank 1 receives tag 2 first, from 0 on: it waits 50 while tag 1
 // lies there.
-TEST_CASE("a message received behind a later one makes its wait one of the wrong order") {
+TEST_CASE("a wait for a message received after a later one is a wrong order") {
   const char* text = R"(
     0: 10..10 send 1 8B tag 1
     0: 50..50 send 1 8B tag 2
@@ -230,7 +230,9 @@ TEST_CASE("collective waits have the name of their pattern, and their last membe
 }
 
 // Ranks 1 and 2 enter at 40. When recorded, rank 1 was there at 940 only, so it is replayed later.
-TEST_CASE("of several that come last at once it is the lowest, whoever is replayed first") {
+TEST_CASE(
+    "of several ranks that come last simultaneously the lowest is the cause, whichever is "
+    "replayed first") {
   const std::string text = R"(
     0: 0..0 init
     1: 0..0 init
@@ -368,7 +370,7 @@ TEST_CASE("what a call lost is no wait, nor anybody's doing") {
 // A thread waits while its main one is still in MPI_Init, and gets a message of before behind that:
 // the wait was of the wrong order. Rank 1 leaves MPI_Init together with rank 0, at 100, so it sends
 // at 110 and 150, and the wait from 10 on takes 140.
-TEST_CASE("the end of MPI_Init forgets nothing of other threads") {
+TEST_CASE("the end of MPI_Init does not reset other threads") {
   const Watched watched = watch(R"(
     0: 0..100 init
     0: 120 end
@@ -387,7 +389,7 @@ TEST_CASE("the end of MPI_Init forgets nothing of other threads") {
 }
 
 // Rank 0 waits for rank i for i ticks.
-TEST_CASE("of many who cause waits those are kept that cause most") {
+TEST_CASE("of many causes of waits the largest are kept") {
   std::string text = "0: 0..0 init\n";
   int now = 0;
   for (int rank = 1; rank < 600; ++rank) {

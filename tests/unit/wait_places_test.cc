@@ -1,5 +1,5 @@
-// Where ranks wait, where those are that make them wait, and efficiencies by function, on hand-made
-// traces worked out by hand. One tick is one nanosecond.
+// Places of waits and of their causes, and efficiencies by function, on hand-made traces worked out
+// by hand. One tick is one nanosecond.
 
 #include "replay/observe/wait_places.h"
 #include "replay/run/driver.h"
@@ -24,7 +24,7 @@ struct Seen {
   std::vector<double> roots;  ///< of WaitCauses, ns
   double waits_by_call = 0;   ///< likewise
 
-  /// What a rank waits at a place, in ns.
+  /// The wait of a rank at a place, in ns.
   double wait(int rank, const std::string& place, const std::string& communicator = "") const {
     double sum = 0;
     for (const PlaceSummary::Wait& wait : summary.waits) {
@@ -34,7 +34,7 @@ struct Seen {
     }
     return sum;
   }
-  /// What a rank at a place makes others wait at `waiting` ("": anywhere), in ns.
+  /// The waits of others at `waiting` ("": anywhere) caused by a rank at a place, in ns.
   double delay(int rank, const std::string& place, const std::string& waiting = "") const {
     double sum = 0;
     for (const PlaceSummary::Delay& delay : summary.delays) {
@@ -129,7 +129,7 @@ TEST_CASE("waits have a place, and so has what is at their root") {
     CHECK(seen.delay(2, "solve", "MPI_Recv (a.c:10)") == Approx(30));
     CHECK(seen.delay(2, "solve", "MPI_Recv in main") == Approx(30));
     CHECK(seen.all_delays() == Approx(90));
-    // The longest wait, and who causes most of it: 30 of 60.
+    // The longest wait, and its main cause: 30 of 60.
     const std::vector<WaitAtPlace> waits = waits_by_place(seen.summary);
     REQUIRE(waits.size() == 2);
     CHECK(waits[0].rank == 2);
@@ -140,7 +140,7 @@ TEST_CASE("waits have a place, and so has what is at their root") {
     CHECK(place_text(seen.summary.places[delays[0].place]) == "solve");
     CHECK(delays[0].seconds == Approx(60e-9));
   }
-  // Nobody asked for places: there is but the call, and the compute before it.
+  // Without note_places() there are only the call and the compute before it.
   const Seen seen = see(text, kMeasured, false);
   CHECK(seen.wait(0, "MPI_Recv") == Approx(60));
   CHECK(seen.delay(1, "before MPI_Send") == Approx(20));
@@ -169,7 +169,7 @@ TEST_CASE("functions keep their shares of compute that takes longer") {
 
 // Rank 0 waits 30 on communicator 1 (rank 1 is there at 30), then 50 on the world: from 30 until
 // rank 2 sends at 80. Rank 1 waits 50 likewise.
-TEST_CASE("waits are told by communicator") {
+TEST_CASE("waits are reported by communicator") {
   const Seen seen = see(R"(
     comm 1 0 1
     0: 0..30 barrier comm 1
@@ -238,7 +238,7 @@ TEST_CASE("a function has its compute, and the calls that it makes itself") {
 // Rank 1 sends a thousand messages that are 2 apart, the last one at 2000, then the one that rank 0
 // waits for from 0 on, at 2010. The replay has rank 1 far ahead of the others. All compute (2
 // before each) is before a send: 2010. Then rank 0 takes the others, which are there.
-TEST_CASE("a rank that is far ahead is still told where it was") {
+TEST_CASE("places are also known for a rank that is far ahead") {
   std::string text = "0: 0..2010 recv 1 8B tag 1\n1: 0..0 local MPI_Comm_rank\n";
   for (int i = 1; i <= 1000; ++i) {
     const std::string at = std::to_string(2 * i);
@@ -254,7 +254,7 @@ TEST_CASE("a rank that is far ahead is still told where it was") {
 
 // Of rank 0's 100 in the barrier it had no core for 60: 40 can be waiting, which is what counts. In
 // these 100 rank 1 is 25 in pack and 75 in none, so 10 and 30 of the 40.
-TEST_CASE("a wait that holds lost time counts in part, and so do its causes") {
+TEST_CASE("a wait with lost time counts in part, and so do its causes") {
   const Seen seen = see(R"(
     0: 0..100 barrier lost 60
     0: 100 end

@@ -1,4 +1,4 @@
-// What ranks wait for, on hand-made traces, worked out by hand. One tick is one nanosecond.
+// Wait states on hand-made traces, worked out by hand. One tick is one nanosecond.
 
 #include "replay/observe/wait_states.h"
 #include "replay/run/driver.h"
@@ -58,7 +58,7 @@ void check(const std::string& text, const Scenario& scenario, const std::vector<
 
 }  // namespace
 
-TEST_CASE("waits are summed up only where somebody asks") {
+TEST_CASE("waits are summed up only on request") {
   const auto source = parse_text_trace("0: 0..10 barrier\n1: 9..10 barrier\n");
   CHECK_FALSE(run_replay(*source, {kPerfect}, {}).scenarios[0].has_waits);
 }
@@ -99,7 +99,7 @@ TEST_CASE("what the port and the network take is no wait") {
   check(text, parse_scenario("bandela:latency=1us,bandwidth=1GB/s"), {kNone, kNone});
 }
 
-TEST_CASE("a send that ends with its late receive tells an eager limit that nobody says") {
+TEST_CASE("a send that ends with its late receive reveals an unrecorded eager limit") {
   // Rank 0 is in its send for 25 us before the receive is posted, and for 5 us after that.
   const std::string late_receive = R"(
     0: 0..30000 send 1 8000B
@@ -177,7 +177,7 @@ TEST_CASE("so does a nonblocking send that a call waits for alone") {
   CHECK_FALSE(halo.trace.eager.node.bytes);
 }
 
-TEST_CASE("rendezvous: who comes late is named at the other end") {
+TEST_CASE("rendezvous: the late side is reported at the other side") {
   // 2000 B: T = 2100 holds the handshake, L = 100.
   const char* late_receive = R"(
     0: 0..7010 send 1 2000B
@@ -201,10 +201,10 @@ TEST_CASE("rendezvous: who comes late is named at the other end") {
     1: 0..10 recv 0 2000B
     1: 10 end
   )";
-  // The receive is posted at 0: the send, though it leaves at 5110, waits for nobody.
+  // The receive is posted at 0: the send leaves at 5110, but does not wait for the receiver.
   check(late_send, toy(), {kNone, late_sender(3000)});
 
-  // In the order of time, where nobody is in anybody's way, the same.
+  // The same in time order without contention.
   Scenario buses = toy();
   buses.platform.contention.model = network_model("buses");
   buses.platform.contention.levels.fill(true);
@@ -212,7 +212,7 @@ TEST_CASE("rendezvous: who comes late is named at the other end") {
   check(late_send, buses, {kNone, late_sender(3000)});
 }
 
-TEST_CASE("a rendezvous that needs its receiver inside MPI: the post counts, not who looks") {
+TEST_CASE("a rendezvous that needs its receiver inside MPI: the post counts, not later polls") {
   Scenario pull = toy();
   pull.platform = parse_platform(R"(
     format = 1
@@ -229,11 +229,12 @@ TEST_CASE("a rendezvous that needs its receiver inside MPI: the post counts, not
     1: 900 end
   )";
   // Posted at 300, where rank 1 is inside MPI for no time, with the request there since 100: the
-  // send waits 300 for it, and then for the data. Rank 1 waits from 800 on: for nobody.
+  // send waits 300 for it, and then for the data. Rank 1 waits from 800 on, but not for another
+  // rank.
   check(text, pull, {late_receiver(300), kNone});
 }
 
-TEST_CASE("synchronous sends wait for their receive, in the call or in the one behind it") {
+TEST_CASE("synchronous sends wait for their receive, in the send or in its wait") {
   const char* ssend = R"(
     0: 0..300 ssend 1 8B
     0: 300 end
@@ -276,7 +277,7 @@ TEST_CASE("a call waits once, for the last one, and that one gives the name") {
   check(swapped, kPerfect, {late_receiver(300), kNone, kNone});
 }
 
-TEST_CASE("collective waits, by whom each kind waits for") {
+TEST_CASE("collective waits, by the ranks for which each kind waits") {
   const char* text = R"(
     0: 10..40 bcast root 1 8B 8B
     0: 40..90 reduce root 0 8B 24B
@@ -299,7 +300,7 @@ TEST_CASE("collective waits, by whom each kind waits for") {
   // barrier at 81.
   check(text, kPerfect, {collective(20 + 50), kNone, collective(45)});
   // As recorded. Broadcast: 20 again. Reduce: the root from 40 to 81. Scan: entered at 90, 82, 41:
-  // rank 1 waits 8, rank 2 49. The barrier: nobody.
+  // rank 1 waits 8, rank 2 49. The barrier: no waits.
   check(text, kMeasured, {collective(20 + 41), collective(8), collective(49)});
 
   // n-to-n, for the last one; what the rounds take is no wait.
@@ -315,7 +316,7 @@ TEST_CASE("collective waits, by whom each kind waits for") {
     check(allreduce, parse_scenario(scenario), {collective(50), collective(30), kNone});
 }
 
-TEST_CASE("between groups nobody waits for the own one") {
+TEST_CASE("between groups no rank waits for its own group") {
   const char* text = R"(
     comm 1 0 1 | 2 3
     0: 10..11 bcast root -2 0B 0B comm 1
@@ -332,8 +333,8 @@ TEST_CASE("between groups nobody waits for the own one") {
     3: 503 end
   )";
   // Broadcast: rank 2 waits from 20 for the root, rank 1, at 300; rank 3 comes later. Gather: its
-  // root, rank 2, is there at 300 (perfect) and waits for rank 1, at 301; as recorded, from 310 on
-  // for nobody.
+  // root, rank 2, is there at 300 (perfect) and waits for rank 1, at 301; as recorded, it does not
+  // wait from 310 on.
   check(text, kPerfect, {kNone, kNone, collective(280 + 1), kNone});
   check(text, kMeasured, {kNone, kNone, collective(280), kNone});
 }
@@ -365,9 +366,9 @@ TEST_CASE("a collective that was started is waited for where it completes") {
   check(text, kMeasured, {collective(49), kNone});
 }
 
-TEST_CASE("the wait in an Alltoallv is for those that send it something") {
-  // Rank 0 gets from rank 1 alone, which comes at 30; rank 2, at 400, sends to rank 1. Rank 1 waits
-  // for that, rank 2 for nobody.
+TEST_CASE("the wait in an Alltoallv is for the members that send to the rank") {
+  // Rank 0 receives only from rank 1, which comes at 30; rank 2, at 400, sends to rank 1. Rank 1
+  // waits for that, rank 2 does not wait.
   const char* text = R"(
     0: 0 local MPI_Comm_rank
     0: 10..450 alltoallv 8B 8B parts 0B 0B 8B
@@ -483,7 +484,7 @@ TEST_CASE("by arrival, a receive waits for the send that it takes") {
   check(replay_with_waits(text, kPerfect, options), {late_sender(50 + 100), kNone, kNone});
 }
 
-TEST_CASE("who waits for one that never comes waits for nobody") {
+TEST_CASE("a wait for a rank that never comes has no cause") {
   // The receive has no send and keeps its 100 ticks.
   const ScenarioResult result = replay_with_waits(R"(
     0: 0..0 init
@@ -516,7 +517,7 @@ TEST_CASE("only the window of a rank counts") {
   check(text, kMeasured, {collective(40), kNone});
 }
 
-TEST_CASE("a balanced program waits for nobody, however slow the network") {
+TEST_CASE("a balanced program has no waits, however slow the network") {
   std::string text;
   for (int rank = 0; rank < 4; ++rank) {
     const std::string self = std::to_string(rank) + ": ";
@@ -536,7 +537,7 @@ TEST_CASE("a balanced program waits for nobody, however slow the network") {
   CHECK(slow.ranks[0].mpi * 1e9 == Approx(3 * 1008));
 }
 
-TEST_CASE("threads of a rank wait each for itself") {
+TEST_CASE("threads of a rank wait independently") {
   const char* text = R"(
     0: 0..0 init
     0: 10..60 recv 1 8B tag 1

@@ -1,4 +1,4 @@
-// Receives from any source or tag that take whichever message comes first, worked out by hand. One
+// Receives from any source or tag that take the first message to arrive, worked out by hand. One
 // tick is one nanosecond.
 
 #include <catch2/catch.hpp>
@@ -53,7 +53,7 @@ TEST_CASE("a receive from any source takes the message that comes first") {
 
 // Now rank 2's is there at 100 and rank 1's at 1000, as when it was recorded: 100, then 600 to
 // 1000.
-TEST_CASE("nothing changes where messages come as recorded") {
+TEST_CASE("nothing changes if messages arrive as recorded") {
   const ScenarioResult same = replay(kTwoSenders, 1000, 100);
   check_ends(same, {1000, 0, 0});
   CHECK(same.rematched_receives == 0);
@@ -65,9 +65,9 @@ TEST_CASE("of two messages that come at once the one of the lower rank is taken"
   CHECK(replay(kTwoSenders, 100, 100).rematched_receives == 2);
 }
 
-// A receive that names its source keeps it, and one that does not leaves it alone: it is posted
-// behind. Rank 1's message, there at 100, goes to the first receive; the second waits for 1000.
-TEST_CASE("a message goes to the first posted receive that accepts it") {
+// A receive with an explicit source keeps its message, and a later wildcard receive does not take
+// it. Rank 1's message, there at 100, goes to the first receive; the second waits for 1000.
+TEST_CASE("a message matches the first posted receive that accepts it") {
   check_ends(replay(R"(
     nodes 0 0 1
     0: 0..0 irecv 1 0B req 1
@@ -129,10 +129,11 @@ TEST_CASE("a receive from any source with any tag takes another tag") {
   CHECK(result.rematched_receives == 2);
 }
 
-// The master hears from rank 1 at 100 and answers whom it answered in the recording, rank 2, which
-// has it at 100 + 1000. It hears from rank 2 at 1000 and answers rank 1: 1000 + 100. As recorded,
-// it hears from rank 2 at 1000, which has its answer at 2000, and 10 later from rank 1: 1010 + 100.
-TEST_CASE("a master answers whom it answered when it was recorded") {
+// The master receives from rank 1 at 100 and answers the same rank as in the recording, rank 2,
+// which has the answer at 100 + 1000. It receives from rank 2 at 1000 and answers rank 1: 1000 +
+// 100. As recorded, it receives from rank 2 at 1000, which has its answer at 2000, and 10 later
+// from rank 1: 1010 + 100.
+TEST_CASE("a master answers the same ranks as in the recording") {
   const char* const text = R"(
     nodes 0 0 1
     0: 0..20 recv 2 0B any_source
@@ -148,9 +149,9 @@ TEST_CASE("a master answers whom it answered when it was recorded") {
   check_ends(replay(text, 100, 1000, false), {1010, 1110, 2000});
 }
 
-// What rank 0 asks for by name depends on whom it heard from: it wants two messages of each. By
-// arrival it would take rank 1's two from any source, and then ask for a third in vain. So this is
-// replayed as recorded: 1000, 1000, and rank 1's have been there for long.
+// The explicit receives of rank 0 depend on earlier senders: it needs two messages of each. By
+// arrival it would take both of rank 1 from any source, and then wait for a third forever. So this
+// is replayed as recorded: 1000, 1000, and those of rank 1 arrived long before.
 TEST_CASE("where taking the first would leave ranks waiting, receives are matched as recorded") {
   const ScenarioResult result = replay(R"(
     nodes 0 0 1
@@ -195,9 +196,9 @@ TEST_CASE("above the eager limit the request to send decides") {
   CHECK(result.rematched_receives == 2);
 }
 
-// A blocking probe keeps its recorded 40, so the first receive is posted at 40. It stands for one
-// from any source, as the probe did: rank 1's message at 100. Then 490 of compute, 5 in the second
-// probe, 5 of compute: the second receive waits from 600 until 1000.
+// A blocking probe keeps its recorded 40, so the first receive is posted at 40. It represents a
+// receive from any source, as the probe did: rank 1's message at 100. Then 490 of compute, 5 in the
+// second probe, 5 of compute: the second receive waits from 600 until 1000.
 TEST_CASE("a receive of what a probe from any source found is one from any source") {
   const ScenarioResult result = replay(R"(
     nodes 0 0 1
@@ -215,7 +216,7 @@ TEST_CASE("a receive of what a probe from any source found is one from any sourc
   CHECK(result.rematched_receives == 2);
 }
 
-// The probe looked for rank 2's message alone, so its receive is one from rank 2.
+// The probe was only for rank 2's message, so its receive is one from rank 2.
 TEST_CASE("a probe that names its source leaves the receive as it is") {
   CHECK(replay(R"(
     nodes 0 0 1
@@ -242,7 +243,7 @@ class Prober {
     builder_.probed(++event_, time, 0, 1, tag, kAnySource);
     builder_.leave(++event_, time, 0);
   }
-  /// True when the receive stands for one from any source.
+  /// True if the receive represents one from any source.
   bool receive(uint32_t tag) {
     const double time = static_cast<double>(event_);
     builder_.enter(++event_, time, 1);
@@ -267,7 +268,7 @@ class Prober {
 TEST_CASE("messages that were probed and are never received are forgotten") {
   constexpr uint32_t kMost = CallBuilder::kMostProbed;
   Prober rank;
-  // The same message, however often somebody looks; then one more than are kept.
+  // The same message, however often it is probed; then one more than are kept.
   for (int i = 0; i < 1000; ++i) rank.probe(0);
   for (uint32_t tag = 1; tag <= kMost; ++tag) rank.probe(tag);
   CHECK_FALSE(rank.receive(0));  // the oldest

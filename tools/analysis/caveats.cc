@@ -22,28 +22,30 @@ std::string such_as(const std::string& example) {
 std::string clock_line(const TraceSummary& trace) {
   if (trace.one_clock) {
     return fmt::format(
-        "{} before another rank reached the same operation, by the one clock that all ranks share, "
-        "the first at {}: MPI let them leave early, and their times stay.",
+        "{} before another rank reached the same operation, by the clock that all ranks share, "
+        "the first at {}: the library let them return early; their times are kept.",
         counted(trace.clock_violations.total(), "call ends", "calls end"),
         trace.clock_violations.first);
   }
   const std::string violations =
-      fmt::format("{} before what was waited for, by the clocks of the archive",
+      fmt::format("{} before their cause, by the clocks of the archive",
                   counted(trace.clock_violations.total(), "call ends", "calls end"));
-  if (!trace.clock_repair) return violations + ": they disagree.";
+  if (!trace.clock_repair) return violations + ": the clocks are not synchronised.";
   const ClockRepair& repair = *trace.clock_repair;
-  return fmt::format("{} ({}, {}). Calls of {} were moved later, by up to {}: now {}.", violations,
-                     counted(trace.clock_violations.messages, "message", "messages"),
-                     counted(trace.clock_violations.collectives, "collective", "collectives"),
-                     counted(repair.ranks, "rank", "ranks"), show_seconds(repair.largest_shift),
-                     repair.after.total() == 0
-                         ? "none does"
-                         : fmt::format("{}, the first at {}",
-                                       counted(repair.after.total(), "still does", "still do"),
-                                       repair.after.first));
+  return fmt::format(
+      "{} ({}, {}). The clock repair moved calls of {} later, by up to {}: "
+      "afterwards {}.",
+      violations, counted(trace.clock_violations.messages, "message", "messages"),
+      counted(trace.clock_violations.collectives, "collective", "collectives"),
+      counted(repair.ranks, "rank", "ranks"), show_seconds(repair.largest_shift),
+      repair.after.total() == 0
+          ? "none does"
+          : fmt::format("{}, the first at {}",
+                        counted(repair.after.total(), "still does", "still do"),
+                        repair.after.first));
 }
 
-/// Of limits that are no more than what some send showed.
+/// The eager limits that were inferred from recorded sends.
 std::string eager_line(const EagerSummary& eager) {
   std::string limits;
   for (const auto& [limit, where] :
@@ -54,20 +56,20 @@ std::string eager_line(const EagerSummary& eager) {
   }
   if (limits.empty()) return "";
   return fmt::format(
-      "Sends {} wait for their receivers: so one did in the recording; no library or option "
-      "(--eager-limit) says it.",
+      "Sends {} wait for their receivers: the limit was inferred from a recorded send, because "
+      "neither the archive nor --eager-limit gives it.",
       limits);
 }
 
 }  // namespace
 
 std::string kept_calls_line(const TraceSummary& trace) {
-  // Other tracers do not say what they saw.
+  // Archives of other tracers do not record which calls they could observe.
   const bool all_seen = trace.unwatched == "none";
   const std::string unseen =
       all_seen || trace.unwatched.empty()
           ? ""
-          : fmt::format(" Calls by {} may be missing: they go past the tracer.", trace.unwatched);
+          : fmt::format(" Calls by {} may be missing: they bypass the tracer.", trace.unwatched);
   if (trace.kept.empty()) {
     return fmt::format("Every {}MPI call that communicates is replayed.{}",
                        all_seen ? "" : "recorded ", unseen);
@@ -80,9 +82,8 @@ std::string kept_calls_line(const TraceSummary& trace) {
                          counted(kept.count, "call", "calls"), show_seconds(kept.time),
                          kept.first_at.empty() ? "" : ", first at ", kept.first_at);
   }
-  return fmt::format(
-      "{} of MPI time keeps its recorded length because it cannot be replayed: {}.{}",
-      show_share(time, trace.mpi_time), names, unseen);
+  return fmt::format("{} of MPI time is kept as recorded because it cannot be replayed: {}.{}",
+                     show_share(time, trace.mpi_time), names, unseen);
 }
 
 void refuse_kept_calls(const TraceSummary& trace) {
@@ -94,10 +95,9 @@ std::vector<std::string> caveats(const TraceSummary& trace) {
   std::vector<std::string> lines;
   if (trace.spinning_calls > 0) {
     lines.push_back(
-        fmt::format("{} in a loop until something came, or in MPI_Probe ({} inside): on a modelled "
-                    "machine that is "
-                    "a wait, unless it is replayed with --polling keep.",
-                    counted(trace.spinning_calls, "call looked", "calls looked"),
+        fmt::format("{} in a loop or in MPI_Probe ({} in total): modelled machines treat each "
+                    "loop as one wait, unless --polling keep is given.",
+                    counted(trace.spinning_calls, "call polled", "calls polled"),
                     show_seconds(trace.spinning_time)));
   }
   if (trace.unmatched_sends > 0) {
@@ -125,15 +125,15 @@ std::vector<std::string> caveats(const std::vector<ScenarioResult>& scenarios) {
     }
     if (scenario.contradicted_outcomes > 0) {
       lines.push_back(fmt::format(
-          "{}: {} of MPI_Test, MPI_Iprobe, MPI_Waitany and their like as recorded, though on this "
-          "machine another message comes first, none yet, or one before; that touches {} of all "
-          "ranks' time.",
+          "{}: {} of MPI_Test, MPI_Iprobe, MPI_Waitany and similar as recorded, although messages "
+          "arrive in another order or at other times on this machine; this affects {} of the time "
+          "of all ranks.",
           scenario.name, counted(scenario.contradicted_outcomes, "outcome stays", "outcomes stay"),
           show_seconds(scenario.contradicted_time)));
     }
     if (!scenario.grade.empty())
       lines.push_back(
-          fmt::format("{}: its calibration had faults ({}).", scenario.name, scenario.grade));
+          fmt::format("{}: the calibration has deficiencies ({}).", scenario.name, scenario.grade));
     for (const std::string& warning : warnings_about(scenario)) {
       lines.push_back(fmt::format("{}: {}", scenario.name, warning));
     }
@@ -143,15 +143,16 @@ std::vector<std::string> caveats(const std::vector<ScenarioResult>& scenarios) {
 
 namespace {
 
-// Where what a model says cannot be trusted.
-constexpr double kMostUnexplained = 0.1;  ///< of the recorded time, by the machine's own model
+// Beyond this a prediction is not trusted.
+constexpr double kMostUnexplained = 0.1;  ///< deviation of the own machine's model from the
+                                          ///< recorded time
 
 /// "49 % less", "1.1 % less"
 std::string less(double gain) {
   return fmt::format("{:.{}f} % less", 100 * gain, gain < 0.1 ? 1 : 0);
 }
 
-/// The first scenario that has a platform file of the archive's own machine.
+/// The first scenario with a platform file measured on the archive's own machine.
 const ScenarioResult* own_machine(const Results& results) {
   for (const ScenarioResult& scenario : results.scenarios) {
     if (scenario.own_machine && scenario.deadlock.empty()) return &scenario;
@@ -159,15 +160,17 @@ const ScenarioResult* own_machine(const Results& results) {
   return nullptr;
 }
 
-/// True of a model of the archive's own machine that misses the recorded time.
+/// True if the model of the archive's own machine misses the recorded time.
 bool misses(const ScenarioResult* own, const ScenarioResult& measured) {
   return own && std::abs(own->elapsed / measured.elapsed - 1) > kMostUnexplained;
 }
 
 std::string closure_line(const ScenarioResult& own, const ScenarioResult& measured) {
-  return fmt::format("On its own machine the model ({}) gives {} of the recorded {} ({:+.1f} %).",
-                     own.name, show_seconds(own.elapsed), show_seconds(measured.elapsed),
-                     100 * (own.elapsed / measured.elapsed - 1));
+  return fmt::format(
+      "For the machine of the recording, the model ({}) predicts {}; recorded were "
+      "{} ({:+.1f} %).",
+      own.name, show_seconds(own.elapsed), show_seconds(measured.elapsed),
+      100 * (own.elapsed / measured.elapsed - 1));
 }
 
 /// Possible causes of the difference between a model and the recording, with shares.
@@ -180,32 +183,32 @@ std::string doubts(const TraceSummary& trace, const ScenarioResult& measured) {
                                 show_share(seconds, mean_window(measured.ranks))));
   };
   add("lost cores", mean(measured.ranks, &RankResult::lost_core));
-  add("flushes of the tracer", mean(measured.ranks, &RankResult::flushing));
+  add("buffer flushes of the tracer", mean(measured.ranks, &RankResult::flushing));
   double kept = 0;
   for (const KeptCall& call : trace.kept) kept += call.time;
-  add("calls that keep their time", kept / ranks);
-  if (trace.clock_repair) add("clocks that disagree by up to", trace.clock_repair->largest_shift);
+  add("calls kept as recorded", kept / ranks);
+  if (trace.clock_repair) add("clock errors of up to", trace.clock_repair->largest_shift);
   if (trace.shared_cores) parts.push_back("ranks that shared cores");
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
   return text;
 }
 
-/// Time that only "measured" contains, and so a part of the savings of other machines.
+/// Time that only "measured" contains, and that is therefore part of the savings on other machines.
 std::string not_the_network(const Results& results, const ScenarioResult& measured) {
   std::string text;
   const auto add = [&](const char* what, double seconds) {
     if (seconds >= 0.005 * measured.elapsed)
-      text += fmt::format(" {} {} of that.", what, show_seconds(seconds));
+      text += fmt::format(" {} {} of the difference.", what, show_seconds(seconds));
   };
   const ScenarioResult* undisturbed = scenario_named(results, "undisturbed");
   if (undisturbed) {
     const bool lost = mean(measured.ranks, &RankResult::lost_core) >= 0.005 * measured.elapsed;
-    add(lost ? "Recording it and lost cores took" : "Recording it took",
+    add(lost ? "Tracing overhead and lost cores account for" : "Tracing overhead accounts for",
         measured.elapsed - undisturbed->elapsed);
   } else {
-    add("The tracer's flushes took", mean(measured.ranks, &RankResult::flushing));
-    add("Lost cores took", mean(measured.ranks, &RankResult::lost_core));
+    add("Buffer flushes of the tracer account for", mean(measured.ranks, &RankResult::flushing));
+    add("Lost cores account for", mean(measured.ranks, &RankResult::lost_core));
   }
   return text;
 }
@@ -230,10 +233,10 @@ std::string unused_network_line(const Results& results) {
     return change.starts_with("ppn=") || change.starts_with("placement=");
   });
   changes.emplace_back("ppn=1");
-  return fmt::format("{}: {} the network ({}): try {}.", names, what,
+  return fmt::format("{}: {} the network ({}); to use it, try {}.", names, what,
                      results.trace.nodes == 1 && results.trace.ranks > 1
                          ? "all ranks on 1 node"
-                         : "those that talk to each other share a node",
+                         : "ranks that communicate share a node",
                      scenario_text(first->base, changes));
 }
 
@@ -253,19 +256,19 @@ std::vector<std::string> caveats(const Results& results) {
   const double window = mean_window(measured->ranks);
   if (mean(measured->ranks, &RankResult::not_recorded) > 0) {
     lines.push_back(fmt::format(
-        "{} of the mean rank was not recorded, as measurement was switched off: it is neither "
-        "compute nor MPI, and as long on every machine.",
+        "{} of the mean rank was not recorded because measurement was switched off: it counts as "
+        "neither compute nor MPI, and is the same in every scenario.",
         share(&RankResult::not_recorded)));
   }
   if (mean(measured->ranks, &RankResult::flushing) > 0.001 * window) {
     lines.push_back(fmt::format(
-        "the tracer wrote its buffer for {} of the mean rank: that is in measured alone.",
+        "the tracer flushed its buffer for {} of the mean rank: only measured includes this time.",
         share(&RankResult::flushing)));
   }
   if (mean(measured->ranks, &RankResult::lost_core) > 0.001 * window) {
     lines.push_back(
-        fmt::format("the mean rank had no core for {}, as others had it: undisturbed and platforms "
-                    "do without that time (--keep-stolen leaves it in).",
+        fmt::format("the mean rank was descheduled for {}: undisturbed and platforms exclude this "
+                    "time (--keep-stolen includes it).",
                     share(&RankResult::lost_core)));
   }
   return lines;
@@ -285,26 +288,26 @@ std::string headline(const Results& results) {
   std::string text = own ? closure_line(*own, *measured) : "";
   const std::string why = doubts(results.trace, *measured);
   if (misses(own, *measured)) {
-    text += fmt::format(" {} are not explained{}: nothing is said of better networks.",
+    text += fmt::format(" {} are unexplained{}: no conclusion about faster networks.",
                         show_seconds(std::abs(measured->elapsed - own->elapsed)),
-                        why.empty() ? "" : "; there are " + why);
+                        why.empty() ? "" : "; possible causes: " + why);
     return text;
   }
   if (!perfect) return text;
   if (own) text += " ";
   if (has_unsynchronised_clocks(results.trace)) {
     return text +
-           "The clocks of the ranks were not synchronised: nothing is said of better networks.";
+           "No conclusion about faster networks: the clocks of the ranks were not synchronised.";
   }
   if (lacks_cores(results)) {
     return text +
            fmt::format(
-               "Ranks waited for cores, and others for them ({}): that is part of the difference "
-               "between measured and perfect, which says nothing of the network. Record it with a "
-               "core for each rank.",
-               why.empty() ? "others ran there" : why);
+               "No conclusion about the network: ranks waited for cores ({}), and this time is "
+               "part of the difference between measured and perfect. Record again with a core for "
+               "each rank.",
+               why.empty() ? "shared with other programs" : why);
   }
-  // Lost cores are no gain of a better network.
+  // Time lost to other programs is not saved by a better network.
   const bool lost = lost_cores(results);
   const ScenarioResult& run = lost ? *scenario_named(results, "undisturbed") : *measured;
   const double off = mean(measured->ranks, &RankResult::not_recorded);
@@ -317,9 +320,8 @@ std::string headline(const Results& results) {
       (lost ? " without lost cores" : "");
   if (gain < 0.005) {
     text += fmt::format(
-        "Even a perfect interconnect would not make {} faster{}: the time goes into compute and "
-        "into "
-        "waiting for other ranks, not into the network.",
+        "Even a perfect interconnect would not make {} faster{}: the time is spent in compute and "
+        "in waiting for other ranks, not in the network.",
         name, off > 0 ? "" : " than its " + show_seconds(run.elapsed));
   } else if (off > 0) {
     text += fmt::format("On a perfect interconnect {} would take {} ({}).", name,
@@ -329,22 +331,22 @@ std::string headline(const Results& results) {
                         show_seconds(perfect->elapsed), show_seconds(run.elapsed), less(gain));
   }
   if (!lost) return text + not_the_network(results, *measured);
-  return text + fmt::format(" Ranks had no core for {} of their time.",
+  return text + fmt::format(" Ranks were descheduled for {} of their time.",
                             show_share(lost_share(results), 1));
 }
 
 std::string identity_line(const IdentityResult& identity) {
   if (identity.differing == 0) {
-    return fmt::format("Verified: measured gives all {} records back to the tick.",
+    return fmt::format("Verified: measured reproduces all {} records exactly.",
                        show_count(identity.records));
   }
   const std::string reason =
       identity.backwards > 0
-          ? fmt::format("In the archive {} earlier than the one before: a clock ran backwards",
+          ? fmt::format("In the archive {} earlier than the record before: a clock ran backwards",
                         counted(identity.backwards, "record is", "records are"))
           : "This is an error in Rubato";
   return fmt::format(
-      "NOT VERIFIED: {} of {} records of \"measured\" are not at the recorded tick, by up to {} "
+      "NOT VERIFIED: {} of {} records of \"measured\" deviate from the recording, by up to {} "
       "ticks, the first at {}. {}: do not trust the results.",
       show_count(identity.differing), show_count(identity.records), identity.worst_ticks,
       identity.first, reason);

@@ -19,7 +19,8 @@ namespace {
 
 constexpr double kLeastGain = 0.01;  ///< of the elapsed time
 
-/// The first scenario with a platform, its own machine's before others; nullptr without one.
+/// The scenario with a platform of the archive's own machine, else the first with a platform;
+/// nullptr without one.
 const ScenarioResult* platform_of(const Results& results) {
   const ScenarioResult* first = nullptr;
   for (const ScenarioResult& scenario : results.scenarios) {
@@ -31,7 +32,8 @@ const ScenarioResult* platform_of(const Results& results) {
   return first;
 }
 
-/// Latency against bandwidth on the platform of the run; a known network where it has none.
+/// A command that compares latency and bandwidth on the platform of the run, or on a built-in
+/// network if there is none.
 std::string network_command(const Results& results) {
   std::string scenarios;
   if (const ScenarioResult* platform = platform_of(results)) {
@@ -41,7 +43,7 @@ std::string network_command(const Results& results) {
             parse_scenario(scenario_text(platform->base, platform->changes), platforms_dir()),
             change);
       } catch (const InputError&) {
-        return true;  // its file is not there any more
+        return true;  // the platform file was removed
       }
     };
     for (const char* change : {"latency/2", "bandwidth*2"}) {
@@ -57,27 +59,27 @@ std::string network_command(const Results& results) {
   return ask_again("replay", results, scenarios);
 }
 
-/// What `perfect` does without.
+/// What `perfect` assumes to be free.
 std::string costless_transfer(const Results& results, const ScenarioResult& scenario) {
-  if (!communicates(results)) return "recording that costs nothing";
-  return scenario.name == "measured" ? "messages and recording that cost nothing"
-                                     : "messages that cost nothing";
+  if (!communicates(results)) return "free tracing";
+  return scenario.name == "measured" ? "free messages and tracing" : "free messages";
 }
 
-/// What full serialisation efficiency would be.
+/// The cure that corresponds to a serialisation efficiency of 1.
 std::string parallelised(Serialiser serialiser) {
   switch (serialiser) {
     case Serialiser::kKeptCalls:
-      return "kept calls that cost nothing";
+      return "free kept calls";
     case Serialiser::kApart:
       return "ranks that begin and end together";
     case Serialiser::kTurns:
       break;
   }
-  return "no rank that waits for its turn";
+  return "no dependency chains between ranks";
 }
 
-/// Which of messages and recording it is, or what of the network; "" where there is none.
+/// A command that separates tracing from messages, or latency from bandwidth; "" without
+/// communication.
 std::string transfer_command(const Results& results, const ScenarioResult& scenario) {
   if (is_most_recording(scenario, *scenario_named(results, "perfect")))
     return ask_again("replay", results, "--on undisturbed");
@@ -118,7 +120,7 @@ std::vector<std::string> next_commands(const Results& results) {
 
 std::vector<std::string> verdict(const Results& results) {
   std::vector<std::string> lines;
-  // The line of factors refers to the headline where ranks lacked cores.
+  // If ranks lacked cores, the line of factors refers to the headline.
   std::vector<std::string> both = {efficiency_line(results), headline(results)};
   if (lacks_cores(results)) std::swap(both[0], both[1]);
   for (const std::string& line : both) {

@@ -13,7 +13,7 @@
 namespace rubato {
 namespace {
 
-constexpr double kGood = 0.95;  ///< a factor from which on there is nothing to gain
+constexpr double kGood = 0.95;  ///< at or above this factor, little can be gained
 constexpr double kMostOfIt = 0.5;
 constexpr double kMuch = 0.25;
 
@@ -21,8 +21,8 @@ std::string percent(double factor) {
   return fmt::format("{:.{}f} %", 100 * factor, factor < 0.01 ? 1 : 0);
 }
 
-/// ", in solve (app.c:41)" where one function holds most of the seconds `all` that a rank computes
-/// more than the mean one; "" where none does, or none is on record.
+/// ", in solve (app.c:41)" if one function accounts for more than half of the seconds `all` that a
+/// rank computes beyond the mean; else "".
 std::string excess_function(const Results& results, int rank, double all) {
   const FunctionResult* most = nullptr;
   double largest = 0;
@@ -38,11 +38,11 @@ std::string excess_function(const Results& results, int rank, double all) {
   return most && largest > kMostOfIt * all ? ", in " + most->place : "";
 }
 
-/// ", most of it in MPI_Allreduce (2 calls)" where one call holds most of what a scenario takes
-/// longer than `perfect`, for all ranks; or recording between calls does.
+/// ", most of it in MPI_Allreduce (2 calls)" if one call, or tracing between calls, accounts for
+/// most of the time beyond `perfect`, summed over ranks; else "".
 std::string slowest_part(const Results& results, const ScenarioResult& scenario,
                          const ScenarioResult& perfect) {
-  if (is_most_recording(scenario, perfect)) return ", most of it recording between calls";
+  if (is_most_recording(scenario, perfect)) return ", most of it tracing between calls";
   double largest = 0;
   size_t most = 0;
   uint64_t calls = 0;
@@ -66,23 +66,23 @@ std::string slowest_part(const Results& results, const ScenarioResult& scenario,
                      counted(calls, "call", "calls"));
 }
 
-/// Recorded seconds of the mean rank in calls that keep them.
+/// Recorded seconds of the mean rank in kept calls.
 double kept_time(const Results& results, const ScenarioResult& perfect) {
   double kept = 0;
   for (const KeptCall& call : results.trace.kept) kept += call.time;
   return kept / static_cast<double>(perfect.ranks.size());
 }
 
-/// Seconds of the mean rank before its begin and behind its end.
+/// Seconds of the mean rank before it begins and after it ends.
 double time_apart(const ScenarioResult& perfect) {
   return mean(perfect.ranks, &RankResult::before) + mean(perfect.ranks, &RankResult::after);
 }
 
-/// What lowers the efficiency most.
+/// The main cause of lost efficiency, in words.
 std::string cause(const Efficiency& e, const Results& results, const ScenarioResult& scenario,
                   const ScenarioResult& perfect) {
   const double worst = std::min({e.load_balance, e.serialisation, e.transfer});
-  if (worst >= kGood) return "there is little to gain";
+  if (worst >= kGood) return "little can be gained";
   if (worst == e.load_balance) {
     const double longer =
         perfect.ranks[e.busiest].compute - mean(perfect.ranks, &RankResult::compute);
@@ -93,37 +93,36 @@ std::string cause(const Efficiency& e, const Results& results, const ScenarioRes
   if (worst == e.serialisation) {
     const Serialiser serialiser = serialiser_of(results, e);
     if (serialiser == Serialiser::kKeptCalls) {
-      return fmt::format("calls that keep their recorded time take {} of the mean rank",
+      return fmt::format("calls kept as recorded take {} of the mean rank",
                          show_seconds(kept_time(results, perfect)));
     }
     if (serialiser == Serialiser::kApart) {
-      return fmt::format("ranks begin or end apart: the mean one has {} before and after",
+      return fmt::format("ranks begin or end at different times: the mean rank is inactive for {}",
                          show_seconds(time_apart(perfect)));
     }
     const std::string in_turn =
-        "ranks wait for each other in turn, on a perfect interconnect as well";
+        "dependency chains between ranks cause waits even on a perfect interconnect";
     if (!results.root_cause) return in_turn;
     const RootCause& root = *results.root_cause;
-    const std::string where = in_turn + ", most in " + root.call;
-    // One among many that do the same is nobody's fault.
+    const std::string where = in_turn + ", mostly in " + root.call;
+    // A rank is named only if its share clearly exceeds that of the mean rank.
     const double much = std::max(kMuch, 1.5 / static_cast<double>(perfect.ranks.size()));
     if (root.share < much) return where;
     const std::string in = root.function.empty() ? "" : ", most of it in " + root.function;
-    return fmt::format("{}; rank {} is the root of {} of all waits{}", where, root.rank,
+    return fmt::format("{}; rank {} is the root cause of {} of all waits{}", where, root.rank,
                        percent(root.share), in);
   }
   const std::string longer = show_seconds(scenario.elapsed - perfect.elapsed);
-  if (!communicates(results)) return fmt::format("recording takes {}", longer);
-  return fmt::format("messages{} take {}{}",
-                     scenario.name == "measured" ? " and recording them" : "", longer,
-                     slowest_part(results, scenario, perfect));
+  if (!communicates(results)) return fmt::format("tracing takes {}", longer);
+  return fmt::format("messages{} take {}{}", scenario.name == "measured" ? " and tracing" : "",
+                     longer, slowest_part(results, scenario, perfect));
 }
 
 }  // namespace
 
 namespace {
 
-/// The factors, whether the recording can be trusted or not.
+/// The factors, whether or not the recording can be trusted.
 std::optional<Efficiency> factors(const Results& results, const ScenarioResult& scenario) {
   const ScenarioResult* perfect = scenario_named(results, "perfect");
   if (!perfect || !scenario.deadlock.empty() || perfect->ranks.empty()) return {};
@@ -144,14 +143,14 @@ std::optional<Efficiency> factors(const Results& results, const ScenarioResult& 
   return e;
 }
 
-/// What `perfect` says where ranks lacked cores: it does without the time that they lost.
+/// The line for runs in which ranks lacked cores, from `perfect`, which excludes that time.
 std::string line_of_perfect(const Results& results, const ScenarioResult& perfect) {
   const ScenarioResult* measured = scenario_named(results, "measured");
   if (!measured || !(mean(measured->ranks, &RankResult::lost_core) > 0)) return "";
   const std::optional<Efficiency> e = factors(results, perfect);
   if (!e) return "";
   return fmt::format(
-      "Without that, on a perfect interconnect: load balance {} × serialisation {}: {}.",
+      "Excluding that time, on a perfect interconnect: load balance {} × serialisation {}: {}.",
       percent(e->load_balance), percent(e->serialisation), cause(*e, results, perfect, perfect));
 }
 
@@ -190,7 +189,7 @@ const ScenarioResult* run_of_interest(const Results& results) {
 
 Serialiser serialiser_of(const Results& results, const Efficiency& e) {
   const ScenarioResult& perfect = *scenario_named(results, "perfect");
-  // What perfect takes beyond the longest compute need not be waiting.
+  // The time of `perfect` beyond the longest compute need not be waiting.
   const double beyond = (1 - e.serialisation) * perfect.elapsed;
   if (kept_time(results, perfect) > kMostOfIt * beyond) return Serialiser::kKeptCalls;
   if (time_apart(perfect) > kMostOfIt * beyond) return Serialiser::kApart;

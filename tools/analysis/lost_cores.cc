@@ -9,7 +9,7 @@
 namespace rubato {
 namespace {
 
-// Of the ranks' time.
+// Shares of the ranks' time.
 constexpr double kMostLost = 0.02;
 constexpr double kMostTold = 0.1;
 

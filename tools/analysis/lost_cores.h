@@ -6,23 +6,24 @@
 
 namespace rubato {
 
-/// What the mean rank had no core for, as a part of its time in "measured"; 0 without "measured".
+/// The share of its time in "measured" for which the mean rank was descheduled; 0 without
+/// "measured".
 double lost_share(const Results& results);
 
-/// True where that is more than a verdict on "measured" can pass over: 2 %.
+/// True if that share is over 2 %, too much for a verdict on "measured".
 bool lost_cores(const Results& results);
 
-/// True where ranks waited for cores so long that nothing tells what the network costs: they shared
-/// cores, or lost more than 10 %, or more than 2 % and nobody replayed an "undisturbed" without
-/// that time. (Of larger losses some stays in there: CP2K beside two busy programs 1.77 s, alone
-/// 1.40 s.) False without "measured".
+/// True if ranks waited for cores so long that the cost of the network is unknown: they shared
+/// cores, were descheduled for more than 10 % of the time, or for more than 2 % without a replay of
+/// "undisturbed" that excludes this time. ("undisturbed" removes larger losses only in part: CP2K
+/// beside two busy programs 1.77 s, alone 1.40 s.) False without "measured".
 bool lacks_cores(const Results& results);
 
-/// True where the headline needs "undisturbed", which was not asked for, to tell lost cores from
-/// the network: of more than 2 and up to 10 % lost.
+/// True if the headline needs a replay of "undisturbed" to separate lost cores from the network:
+/// the lost share is above 2 % and at most 10 %, and "undisturbed" is not among the scenarios.
 bool needs_undisturbed(const Results& results, const ReplayOptions& options);
 
-/// Replays it for Results::undisturbed then.
+/// If needs_undisturbed(), replays it and stores it in Results::undisturbed.
 void find_undisturbed(EventSource& source, Results& results, ReplayOptions options);
 
 }  // namespace rubato

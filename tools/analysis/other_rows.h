@@ -6,14 +6,14 @@
 
 namespace rubato {
 
-/// A row of a rank beside compute and MPI.
+/// A category of a rank's time other than compute and MPI.
 struct OtherRow {
   const char* name;  ///< "Lost core"
   const char* key;   ///< "lost_core", in JSON
   double RankResult::*seconds;
 };
 
-/// With compute and MPI these add up to Elapsed.
+/// Together with compute and MPI these add up to Elapsed.
 inline constexpr std::array<OtherRow, 5> kOtherRows = {{
     {"Flushing", "flushing", &RankResult::flushing},
     {"Not recorded", "not_recorded", &RankResult::not_recorded},
@@ -24,10 +24,10 @@ inline constexpr std::array<OtherRow, 5> kOtherRows = {{
 /// The first of them lie in the rank's own window.
 inline constexpr int kOtherRowsInWindow = 3;
 
-/// Mean over ranks, of all their threads together.
+/// Mean over ranks of the sum over each rank's threads.
 double mean(const std::vector<RankResult>& ranks, double RankResult::*seconds);
 
-/// Seconds of the window of the mean rank: compute, MPI and the rows in it.
+/// Mean length of the ranks' windows in seconds: compute, MPI and the rows within the window.
 double mean_window(const std::vector<RankResult>& ranks);
 
 }  // namespace rubato

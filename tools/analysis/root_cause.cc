@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kMainShare = 0.5;
 
-/// The function in which `rank` makes others wait, if one holds most of it.
+/// The function in which `rank` causes more than half of its delays of others; "" if there is none.
 std::string function_of(const PlaceSummary& summary, int rank) {
   std::map<std::string, double> by_function;
   double all = 0;

@@ -6,9 +6,8 @@
 
 namespace rubato {
 
-/// Fills Results::root_cause where the verdict will ask for it: ranks wait for each other in turn
-/// on `perfect`, which is replayed once more for that. Functions are named if the source was asked
-/// to note_places(). Errors: as run_replay().
+/// Fills Results::root_cause if waits_in_turn(), by replaying `perfect` once more. Names the
+/// function if note_places() was called on the source. Errors: as run_replay().
 void find_root_cause(EventSource& source, Results& results, ReplayOptions options);
 
 }  // namespace rubato

@@ -7,14 +7,15 @@
 
 namespace rubato {
 
-/// What reading and matching found odd about an archive, a sentence each: how far the numbers of
-/// every scenario can be trusted.
+/// Anomalies found when reading and matching an archive, one sentence each. They limit the accuracy
+/// of every scenario.
 std::vector<std::string> warnings_about(const TraceSummary& trace);
 
-/// The clocks of the ranks were so far apart that nothing is known of who waited for whom.
+/// True if the clocks of the ranks were so far apart that recorded waits between ranks are
+/// meaningless.
 bool has_unsynchronised_clocks(const TraceSummary& trace);
 
-/// What is odd about one scenario, a sentence each, without its name.
+/// Anomalies of one scenario, one sentence each, without its name.
 std::vector<std::string> warnings_about(const ScenarioResult& scenario);
 
 }  // namespace rubato

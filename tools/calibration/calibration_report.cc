@@ -16,14 +16,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Six digits are more than a picture shows.
+/// Six digits are enough for a chart.
 double rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
   const double digits = std::pow(10, 5 - std::floor(std::log10(std::abs(value))));
   return std::round(value * digits) / digits;
 }
 
-/// Where a curve is drawn: eight sizes for each doubling, and both sides of each border.
+/// Sizes at which a curve is drawn: eight per doubling, and both sides of each segment border.
 std::set<double> drawing_sizes(double least, double largest, const std::vector<double>& borders) {
   std::set<double> sizes = {least, largest};
   for (double bytes = std::max(1.0, least); bytes < largest; bytes *= std::exp2(0.125))
@@ -36,7 +36,7 @@ std::set<double> drawing_sizes(double least, double largest, const std::vector<d
   return sizes;
 }
 
-/// Bytes, seconds, and the curve there.
+/// Samples as [bytes, seconds, fitted seconds].
 Json samples_of(const SegmentedFit& fit) {
   Json samples = Json::array();
   for (const FitSample& one : fit.samples)
@@ -48,7 +48,7 @@ double largest_of(const SegmentedFit& fit) {
   return fit.samples.empty() ? 1 : std::max(1.0, fit.samples.back().bytes);
 }
 
-/// A segmented curve over the samples that it was fitted to.
+/// A segmented curve with the samples to which it was fitted.
 Json curve_data(const std::string& title, const SegmentedFit& fit, double largest) {
   std::vector<double> borders;
   Json segments = Json::array();
@@ -73,7 +73,7 @@ Json curve_data(const std::string& title, const SegmentedFit& fit, double larges
           {"rms_error", rounded(fit.rms_error)}};
 }
 
-/// The piece of a formula that speaks for a payload.
+/// The piece of a formula that applies to a payload.
 const FormulaPiece& piece_at(const std::vector<FormulaPiece>& pieces, double bytes) {
   const FormulaPiece* piece = &pieces.front();
   for (const FormulaPiece& one : pieces) {

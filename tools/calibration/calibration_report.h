@@ -6,8 +6,8 @@
 
 namespace rubato {
 
-/// A page with every curve and formula of a calibration: samples, residuals, breakpoints, goodness
-/// of fit; see fill_page().
+/// The HTML page with every curve and formula of a calibration: samples, residuals, breakpoints,
+/// goodness of fit; see fill_page().
 std::string calibration_html(const FittedPlatform& fitted);
 
 }  // namespace rubato

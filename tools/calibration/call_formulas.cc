@@ -18,7 +18,7 @@ namespace {
 
 using Key = std::pair<double, double>;  // processes, bytes
 
-/// Samples by what was timed, with their launches put together.
+/// Times by processes and bytes, with one value per launch.
 std::vector<CollectiveTimes> times_of(const std::map<Key, std::vector<SampleRow>>& cells,
                                       OfLoops of_loops) {
   std::vector<CollectiveTimes> times;
@@ -104,11 +104,11 @@ std::string formula_report(const std::vector<FittedCall>& calls, const std::stri
   std::string text = library.empty() ? "" : library + "\n";
   text += format_formula_table(fits);
   text += wrap(
-      "p processes, d bytes; log is to base 2. One formula for all sizes: where a library "
-      "changes its protocol or algorithm, Q is near 0, and the platform file has a formula "
-      "for each range.",
+      "p processes, d bytes; log is base 2. The table has one formula for all sizes: if the "
+      "library switches its protocol or algorithm, Q is near 0, and the platform file has a "
+      "formula per range.",
       page_width, 0);
-  if (!all_from_launches) text += "Q needs four launches or more (launches of --plan).\n";
+  if (!all_from_launches) text += "Q requires at least four launches (launches of --plan).\n";
   return text;
 }
 

@@ -14,17 +14,17 @@ struct FittedCall {
   CollectiveFit fit;
 };
 
-/// The collectives in a file of samples. If some were measured on nodes and between nodes, those
-/// between nodes count; of several launches the least limit.
+/// The collectives in a sample file. Collectives measured both within and between nodes are taken
+/// from between nodes; held_from is the least of several launches.
 MeasuredCollectives sampled_collectives(const SampleFile& samples);
 
-/// A formula in d for every message pattern with enough samples, then formulas in p and d of
-/// collectives. `of_loops`: the statistic of message loops that counts.
+/// A formula in d for every message pattern with enough samples, then the formulas in p and d of
+/// collectives. `of_loops`: the statistic that represents message loops.
 std::vector<FittedCall> fit_calls(const SampleFile& samples,
                                   const std::map<CollectiveOp, CollectiveFit>& collectives,
                                   OfLoops of_loops);
 
-/// Howell's table for one MPI library, and the basis of its Q.
+/// Howell's table for one MPI library, with an explanation of Q.
 std::string formula_report(const std::vector<FittedCall>& calls, const std::string& library,
                            int page_width);
 

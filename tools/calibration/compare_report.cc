@@ -29,7 +29,7 @@ std::string plural(int count, const char* word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : (word[0] == 'l' ? "es" : "s"));
 }
 
-/// Which side is faster where they differ, and by how much over all cells.
+/// The number of cells in which each side is faster, and the median ratio of all cells.
 std::string verdict(const Comparison& comparison) {
   int slower = 0, faster = 0;
   std::vector<double> ratios;
@@ -42,12 +42,12 @@ std::string verdict(const Comparison& comparison) {
   const auto middle = ratios.begin() + static_cast<long>(ratios.size() / 2);
   std::nth_element(ratios.begin(), middle, ratios.end());
   return fmt::format(
-      "B is faster in {} and slower in {} of {} cells, at 0.05; between equal machines 1 in 20 "
-      "differs. The middle B / A is {:.3f}.",
+      "B is faster in {} and slower in {} of {} cells, at significance level 0.05 (1 in 20 cells "
+      "differs between identical machines). The median B / A is {:.3f}.",
       faster, slower, tested, *middle);
 }
 
-/// The largest difference that is shown; empty where there is none.
+/// The largest significant difference; empty if there is none.
 std::string largest_difference(const Comparison& comparison) {
   const CellComparison* most = nullptr;
   const auto size = [](const CellComparison& cell) { return std::abs(std::log(cell.ratio())); };
@@ -57,13 +57,13 @@ std::string largest_difference(const Comparison& comparison) {
   }
   if (!most) return "";
   const TimeUnit unit = common_unit({most->median_a, most->median_b});
-  return fmt::format("Most in {}, {}: A {} {}, B {} {}, B / A {:.3f}, p {}.", most->operation,
-                     show_bytes(most->bytes), unit.show(most->median_a), unit.name,
+  return fmt::format("Largest difference: {}, {}: A {} {}, B {} {}, B / A {:.3f}, p {}.",
+                     most->operation, show_bytes(most->bytes), unit.show(most->median_a), unit.name,
                      unit.show(most->median_b), unit.name, most->ratio(),
                      show_p(most->test.two_sided));
 }
 
-/// The cells of one operation stand together.
+/// The table of one operation, the cells [first, end).
 std::string operation_table(const std::vector<CellComparison>& cells, size_t first, size_t end,
                             int page_width) {
   std::vector<double> times;
@@ -132,15 +132,15 @@ std::vector<std::string> comparison_notes(const ComparedFiles& files) {
       files.column));
   if (files.by_least > 0) {
     notes.push_back(fmt::format(
-        "{} of {} cells are compared by seconds_min: some launch has no median of them.",
+        "{} of {} cells are compared by seconds_min because a launch lacks their median.",
         files.by_least, cells));
   }
   if (too_few > 0) {
     const auto few = std::find_if(comparison.cells.begin(), comparison.cells.end(),
                                   [](const CellComparison& cell) { return cell.least_p > kLevel; });
     notes.push_back(fmt::format(
-        "{} too few launches to show a difference both ways: the least two-sided p of {} against "
-        "{} is {:.2f}. Four against four are enough, ten or more are advisable.",
+        "{} too few launches for a two-sided test: the smallest possible p of {} against {} is "
+        "{:.2f}. Four launches on each side suffice, ten or more are recommended.",
         too_few == cells ? "All cells have"
         : too_few == 1   ? "1 further cell (-) has"
                          : fmt::format("{} further cells (-) have", too_few),
@@ -157,7 +157,7 @@ std::vector<std::string> comparison_notes(const ComparedFiles& files) {
 std::string comparison_text(const ComparedFiles& files, bool all, int page_width) {
   std::string text;
   for (const std::string& note : comparison_notes(files)) text += wrap(note, page_width, 2);
-  if (!all) return text + "Each cell: --all, --csv, --html.\n";
+  if (!all) return text + "For all cells: --all, --csv, --html.\n";
   const std::vector<CellComparison>& cells = files.comparison.cells;
   for (size_t first = 0; first < cells.size();) {
     size_t end = first;

@@ -6,26 +6,27 @@
 
 namespace rubato {
 
-/// Two files of samples and their comparison.
+/// Two sample files and their comparison.
 struct ComparedFiles {
   std::string a, b;    ///< as named on the command line
-  std::string column;  ///< whose times were compared: "seconds_min"
+  std::string column;  ///< the compared times: "seconds_min"
   Comparison comparison;
-  int by_least = 0;  ///< cells compared by seconds_min, as some launch has no median of them
+  int by_least = 0;  ///< number of cells compared by seconds_min because a launch lacks their
+                     ///< median
 };
 
-/// A sentence per entry: how many cells differ and which way, where most, what was compared, and
-/// doubts.
+/// One sentence per entry: how many cells differ in which direction, the largest difference, the
+/// compared files, and limitations.
 std::vector<std::string> comparison_notes(const ComparedFiles& files);
 
-/// The notes; with `all` then a table per operation.
+/// The notes; with `all` also a table per operation.
 std::string comparison_text(const ComparedFiles& files, bool all, int page_width);
 
 /// share/doc/calibrating.md explains the formats.
 std::string comparison_csv(const ComparedFiles& files);
 std::string comparison_json(const ComparedFiles& files);
 
-/// A page with charts; see fill_page().
+/// An HTML page with charts; see fill_page().
 std::string comparison_html(const ComparedFiles& files);
 
 }  // namespace rubato

@@ -1,4 +1,4 @@
-// The formats, as far as needed. Each '|' begins a line.
+// The input formats, as far as they are read. Each '|' begins a line.
 //
 // OSU   | # OSU MPI Latency Test v5.9          title; "# OSU MPI-CUDA ..." also
 //                                              MVAPICH: "(Version 2.0)"
@@ -33,7 +33,7 @@ namespace rubato {
 namespace {
 
 const char* const kWhatIsRead =
-    "no output of the OSU micro-benchmarks, the Intel MPI Benchmarks or NetPIPE";
+    "not output of the OSU micro-benchmarks, the Intel MPI Benchmarks or NetPIPE";
 
 std::vector<std::string> words_of(const std::string& line) {
   std::istringstream in(line);
@@ -42,7 +42,7 @@ std::vector<std::string> words_of(const std::string& line) {
   return words;
 }
 
-/// Names of columns have single spaces in them.
+/// Splits at tabs and runs of spaces: column names contain single spaces.
 std::vector<std::string> columns_of(const std::string& line) {
   static const std::regex gap("[ \t]{2,}|\t");
   const std::sregex_token_iterator end;
@@ -59,7 +59,8 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// What the titles of benchmarks say, in lower case and without blanks and hyphens: the operation.
+/// The operation named by the title of a benchmark, in lower case without blanks and hyphens; "" if
+/// unknown.
 std::string collective_pattern(const std::string& title) {
   std::string key;
   for (const char c : lower(title)) {
@@ -75,11 +76,11 @@ std::string collective_pattern(const std::string& title) {
   return collective_named(key) ? key : "";
 }
 
-/// The table that is being read.
+/// The table being read.
 struct Table {
-  std::string pattern;  ///< empty: rows are passed over
+  std::string pattern;  ///< empty: rows are skipped
   int size_column = -1, value_column = -1;
-  double scale = 1e-6;   ///< of the value to seconds
+  double scale = 1e-6;   ///< factor from the value to seconds
   bool is_rate = false;  ///< the value is MB/s
   int processes = 0;
   bool is_open = false;  ///< its columns are known
@@ -92,19 +93,19 @@ class Reader {
   ForeignSamples read() {
     std::ifstream in(file_);
     if (!in) throw InputError(file_ + ": cannot be read");
-    // What `srun --label` puts before each line.
+    // The prefix that `srun --label` puts before each line.
     static const std::regex label("^[0-9]+: (?= *[#0-9])");
-    // std::regex recurses for each character.
+    // std::regex recurses for each character, so long lines are skipped.
     constexpr size_t kMostCharacters = 500;
     std::string line;
     for (number_ = 1; std::getline(in, line); ++number_) {
       if (line.size() > kMostCharacters) {
         if (table_.is_open && std::isdigit(static_cast<unsigned char>(line[0])) != 0)
           fail(fmt::format("a row of {} characters", line.size()));
-        continue;  // of the job; benchmarks print no such line
+        continue;  // output of the job: benchmarks print no such lines
       }
       if (!line.empty() && line.back() == '\r') line.pop_back();
-      // NetPIPE's own lines begin like a label.
+      // NetPIPE's lines begin like a label, so test for them first.
       if (netpipe_row(line)) continue;
       read_line(std::regex_replace(line, label, ""));
     }
@@ -112,7 +113,7 @@ class Reader {
       throw InputError(file_ +
                        (samples_.benchmark.empty()
                             ? std::string(": is ") + kWhatIsRead
-                            : ": no table of messages or collectives is in this output of " +
+                            : ": contains no table of messages or collectives in the output of " +
                                   samples_.benchmark));
     }
     return std::move(samples_);
@@ -128,12 +129,12 @@ class Reader {
     const char* end = word.data() + word.size();
     const auto result = std::from_chars(word.data(), end, value);
     if (result.ec != std::errc() || result.ptr != end || !(value >= 0) || value > 1e18)
-      fail(fmt::format("'{}' is not a number from 0 on", word));
+      fail(fmt::format("'{}' is not a non-negative number", word));
     return value;
   }
 
   void add(double bytes, double seconds, int messages) {
-    if (!(seconds > 0)) fail("a time of 0 tells nothing; measure with more repetitions");
+    if (!(seconds > 0)) fail("a time of 0; measure again with more repetitions");
     if (!(seconds <= 1e6)) fail("a time of more than a million seconds");
     SampleRow row;
     row.pattern = table_.pattern;
@@ -142,7 +143,7 @@ class Reader {
     row.messages = messages;
     if (const auto op = collective_named(table_.pattern)) {
       row.processes = table_.processes;
-      // IMB speaks of the whole vector, calibrate of the part that each member gets.
+      // IMB prints the size of the whole vector, calibrate that of the part of each member.
       if (op == CollectiveOp::kReduceScatter && row.processes > 0) row.bytes /= row.processes;
     }
     samples_.rows.push_back(row);
@@ -163,7 +164,7 @@ class Reader {
   void read_line(const std::string& line) {
     const std::vector<std::string> words = words_of(line);
     if (words.empty()) {
-      // IMB ends its tables so; OSU has blank lines before its title only.
+      // IMB ends tables with a blank line; OSU has blank lines only before its title.
       if (samples_.benchmark == "IMB") table_ = Table();
     } else if (words[0] == "#" && words.size() > 2 && words[1] == "OSU") {
       osu_title(line);
@@ -209,7 +210,7 @@ class Reader {
       if (!is_time && !is_rate) continue;
       if (is_time && column.find("(us)") == std::string::npos)
         fail(fmt::format("'{}' is not in microseconds", columns[i]));
-      // The least of several, as calibrate has it.
+      // Of several columns take the minimum, as calibrate does.
       if (table_.value_column > 0 && column.rfind("min", 0) != 0) continue;
       table_.value_column = static_cast<int>(i);
       table_.is_rate = is_rate;
@@ -240,7 +241,7 @@ class Reader {
     if (samples_.benchmark.empty() || samples_.benchmark == "np.out") return np_out_row(words);
     if (!table_.is_open || table_.pattern.empty()) return;
     if (words.size() <= static_cast<size_t>(std::max(table_.value_column, table_.size_column)))
-      fail("this row is cut off");
+      fail("the row is truncated");
     const double bytes = table_.size_column < 0 ? 0 : number(words[table_.size_column]);
     const double value = number(words[table_.value_column]);
     if (!table_.is_rate) return add(bytes, value * table_.scale, 1);
@@ -252,7 +253,7 @@ class Reader {
     samples_.benchmark = "np.out";
     table_.pattern = "pingpong";
     const double bytes = number(words[0]), rate = number(words[1]), seconds = number(words[2]);
-    // The rate says the same, so other tables of three numbers do not pass for one.
+    // Check that rate and time agree, so that other tables of three numbers are not accepted.
     if (bytes > 64 && std::abs(rate * 131072 * seconds / bytes - 1) > 0.05 &&
         std::abs(rate * 125000 * seconds / bytes - 1) > 0.05) {
       fail(std::string("this is ") + kWhatIsRead);
@@ -285,13 +286,13 @@ std::vector<SampleRow> as_calibrated(std::vector<SampleRow> rows) {
   std::vector<SampleRow> calibrated;
   for (SampleRow row : rows) {
     if (row.pattern == "sendrecv" && !pingpong.empty()) row.pattern = "head_to_head";
-    // Both ways with both neighbours at once; ours is of two ranks.
+    // Exchanges with both neighbours at once, unlike calibrate's pattern of two ranks.
     if (row.pattern == "exchange") row.pattern = "imb_exchange";
     if (row.pattern != "window") {
       calibrated.push_back(row);
       continue;
     }
-    // The window is over when the answer of a few bytes is back.
+    // The window ends when the short answer has arrived.
     const auto alone = pingpong.find(row.bytes);
     if (alone == pingpong.end()) continue;
     SampleRow single = row;

@@ -26,8 +26,8 @@ struct ForeignSamples {
 ForeignSamples read_foreign_samples(const std::string& file, int window);
 
 /// Turns the rows of one level into rows for `rubato fit`: windows become `burst` and `single`
-/// (calibrate's patterns) with the help of the ping-pong; a Sendrecv counts only without a
-/// ping-pong.
+/// (calibrate's patterns), which needs ping-pong times; a Sendrecv is taken as transfer time only
+/// without a ping-pong.
 std::vector<SampleRow> as_calibrated(std::vector<SampleRow> rows);
 
 }  // namespace rubato

@@ -16,10 +16,10 @@
 namespace rubato {
 namespace {
 
-/// By launch.
+/// Seconds by launch.
 using Cell = std::map<int, double>;
 
-/// 0, 1, 8, 64, ... and the largest: the file has all of them.
+/// The sizes 0, 1, 8, 64, ... and the largest are shown; the file has all.
 bool is_shown(double bytes, double largest) {
   if (bytes == 0 || bytes == largest) return true;
   const auto whole = static_cast<unsigned long long>(bytes);
@@ -55,7 +55,7 @@ std::string table_of(const std::string& operation, const std::map<double, Cell>&
   return table.format(page_width);
 }
 
-/// One launch: a row per operation.
+/// For a single launch: a row per operation.
 std::string table_of_one(const std::vector<std::string>& order,
                          std::map<std::string, std::map<double, Cell>>& operations,
                          int page_width) {

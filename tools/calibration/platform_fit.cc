@@ -20,7 +20,7 @@
 namespace rubato {
 namespace {
 
-/// The segments of a level with their intervals.
+/// A table of the segments of a level with their confidence intervals.
 std::string level_table(const std::string& name, const SegmentedFit& fit, int page_width) {
   TextTable table({name, "from between", "latency", "", "bandwidth", ""});
   for (size_t k = 0; k < fit.segments.size(); ++k) {
@@ -36,7 +36,7 @@ std::string level_table(const std::string& name, const SegmentedFit& fit, int pa
   return table.format(page_width);
 }
 
-/// How well a level's curve meets its samples, how these were repeated, and how sends proceed.
+/// The fit error of a level's curve, its protocols, and warnings about its samples.
 std::string remarks(const std::vector<TimedLength>& timings, const LevelFit& fit,
                     const std::vector<ProtocolSegment>& protocols) {
   std::string text = fmt::format(
@@ -50,15 +50,16 @@ std::string remarks(const std::vector<TimedLength>& timings, const LevelFit& fit
   const bool one_launch = timings.front().launches == 1;
   if (one_launch && fit.repeatable_within > kRepeatable) {
     text += fmt::format(
-        "\nTwo halves of the run differ by {:.1f} %: the machine was busy, or the ranks share a "
-        "core; calibrate again when it is idle.",
+        "\n"
+        "The two halves of the run differ by {:.1f} %: the machine was busy, or ranks share a "
+        "core; calibrate again on an idle machine.",
         100 * fit.repeatable_within);
   }
   const std::string uncertain = uncertain_curve(*fit.transfer);
   return text + (uncertain.empty() ? "" : "\n" + uncertain);
 }
 
-/// Nothing disturbed any message between two ranks, and there were some: a simulator.
+/// True if there are samples of messages between ranks, all free of noise: a simulator.
 bool were_exact(const std::map<Level, LevelSamples>& levels) {
   bool any = false;
   for (const auto& [level, samples] : levels) {
@@ -69,7 +70,7 @@ bool were_exact(const std::map<Level, LevelSamples>& levels) {
   return any;
 }
 
-/// What other things than messages take, and messages in each other's way.
+/// Lines on noise and on the degradation by concurrent messages.
 std::string disturbances(const Provenance& measured) {
   std::string text;
   for (const auto& [key, value] : measured) {
@@ -85,15 +86,14 @@ std::string disturbances(const Provenance& measured) {
 
 std::string uncertain_curve(const SegmentedFit& fit) {
   constexpr double kHalf = 0.5;
-  const Segment* worst = nullptr;  // (What is no number is not more than anything.)
+  const Segment* worst = nullptr;  // (Comparisons with NaN are false.)
   for (const Segment& segment : fit.segments) {
     if (segment.uncertainty >= (worst ? worst->uncertainty : kHalf)) worst = &segment;
   }
   if (!worst) return "";
   return fmt::format(
-      "Its times from {} on are uncertain by {:.0f} %, too much to be of use: the samples differ "
-      "from "
-      "launch to launch, or were disturbed; calibrate again when the machine is idle.",
+      "Its times from {} on have an uncertainty of {:.0f} %, too much to be useful: the samples "
+      "vary between launches, or were disturbed; calibrate again on an idle machine.",
       format_bytes(worst->from), 100 * worst->uncertainty);
 }
 
@@ -116,8 +116,10 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
     const LevelSamples& of_level = levels.at(level);
     const LevelFit fit = fit_level(of_level, max_segments);
     if (!fit.transfer) {
-      left_out += fmt::format("{}: left out, it has {} of the three lengths that a curve needs\n",
-                              kLevelNames[static_cast<int>(level)], of_level.transfer.size());
+      left_out += fmt::format(
+          "{}: left out because it has {} message lengths; a curve needs "
+          "three\n",
+          kLevelNames[static_cast<int>(level)], of_level.transfer.size());
       continue;
     }
     add_level(platform, level, fit, of_level.probe);
@@ -132,7 +134,7 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
   report += left_out.empty() || report.empty() ? "" : left_out + "\n";
   fitted.remarks += left_out;
   if (const size_t unused = rows_of_no_use(samples); unused > 0 && !report.empty())
-    report += fmt::format("{} rows of patterns that no curve is made of were not used\n", unused);
+    report += fmt::format("{} rows of patterns without a curve were not used\n", unused);
   if (report.empty()) {
     throw InputError(fmt::format(
         "{}: no level has three lengths or more of the patterns pingpong or sendrecv", file));
@@ -152,11 +154,12 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
   const MeasuredCollectives measured = sampled_collectives(samples);
   const std::map<CollectiveOp, CollectiveFit> collectives = fit_collectives(measured);
   add_collectives(platform, collectives, measured);
-  // Last: the latency of links comes out of that of the level, which collectives are priced by.
+  // Links come last: their latency is subtracted from that of the level, by which collectives are
+  // priced.
   if (auto& network = platform.levels[static_cast<size_t>(Level::kNetwork)]) {
     ShiftTimes shifts = shift_times(samples, file, of_loops);
     const auto cores = platform.measured.find("cores");
-    std::erase_if(shifts, [&](const auto& shift) {  // ranks that took turns on cores
+    std::erase_if(shifts, [&](const auto& shift) {  // oversubscribed shifts: more ranks than cores
       return cores != platform.measured.end() &&
              shift.first.ranks > std::atoi(cores->second.c_str());
     });
@@ -168,7 +171,7 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
     const double one_way = growth > 0 ? longest / 2 / growth : 0;
     if (auto links = fit_shared_links(shifts, one_way, exact)) {
       tell_distances(*network, *links);
-      // A file has one of the two: links say more than a degradation.
+      // A file has either links or a degradation; links are more detailed.
       fitted.comments.contention = network_table(*links);
       report += describe(*links) + "\n\n";
       fitted.remarks += describe(*links) + "\n";

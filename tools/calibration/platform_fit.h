@@ -12,7 +12,7 @@
 
 namespace rubato {
 
-/// A level of it.
+/// A level of a fitted platform.
 struct FittedLevel {
   Level level = Level::kNode;
   LevelSamples samples;
@@ -26,16 +26,16 @@ struct FittedPlatform {
   std::vector<FittedCall> calls;
   PlatformComments comments;  ///< for the file
   std::string report;         ///< tables for a terminal
-  std::string remarks;        ///< lines for a terminal: how good each level's curve is, and noise
+  std::string remarks;        ///< lines for a terminal: quality of each level's curve, and noise
 };
 
-/// What to say of a curve of which a segment is uncertain by half of itself or more: from which
-/// length on, and by how much; "" of any other.
+/// A warning about a curve with a segment whose relative uncertainty is 50 % or more: from which
+/// length on, and by how much; "" for other curves.
 std::string uncertain_curve(const SegmentedFit& fit);
 
-/// Fits everything in the samples of one file, each curve in at most `max_segments`; `file` is its
-/// name in messages and under [measured]. Errors: InputError if no level has enough samples for a
-/// curve.
+/// Fits all curves and formulas to the samples of one file, with at most `max_segments` segments
+/// per curve. `file`: its name in messages and under [measured]. Errors: InputError if no level has
+/// enough samples for a curve.
 FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
                             const std::string& name, int page_width,
                             OfLoops of_loops = OfLoops::kLeast,

@@ -20,7 +20,7 @@ Level level_named(const std::string& text, const std::string& file) {
   return static_cast<Level>(found - names.begin());
 }
 
-/// The median of what `part` says of the rows; 0 where one of them does not say it.
+/// The median of `part` over the rows; 0 if one of them lacks it.
 template <typename Part>
 double median_of(const std::vector<SampleRow>& rows, Part part) {
   std::vector<double> values;
@@ -30,19 +30,18 @@ double median_of(const std::vector<SampleRow>& rows, Part part) {
   return median(values);
 }
 
-/// Has the median count of a row. Errors: InputError where it has none.
+/// Makes the median represent a row. Errors: InputError if it has none.
 void count_median(SampleRow& row, const std::string& name) {
   if (!(row.median > 0)) {
     throw InputError(fmt::format(
-        "{}: {} of {} bytes has no seconds_median; samples of older versions have none, and are "
-        "fitted with --time min",
+        "{}: {} of {} bytes has no seconds_median; fit samples of older versions with --time min",
         name, operation_of(row), row.bytes));
   }
   row.seconds = row.median;
   std::copy_n(row.median_half, 2, row.half);
 }
 
-/// One length from all its launches.
+/// Combines all launches of one message length.
 TimedLength put_together(const std::vector<SampleRow>& rows) {
   const std::vector<SampleRow> launches = one_per_launch(rows);
   const SampleRow& first = launches.front();
@@ -57,8 +56,8 @@ TimedLength put_together(const std::vector<SampleRow>& rows) {
   length.seconds = median(all);
   length.launches = static_cast<int>(launches.size());
   for (int i = 0; i < 2; ++i) length.half[i] = median(halves[i]);
-  // The median of n normally distributed values is sqrt(pi / 2) times less certain than their mean;
-  // that of two is their mean.
+  // The standard error of the median of n normally distributed values is sqrt(pi / 2) times that of
+  // their mean; the median of two values is their mean.
   length.launch_error = launches.size() == 2
                             ? error_of_halves(length)
                             : std::sqrt(M_PI_2) * standard_error(all) / length.seconds;
@@ -95,21 +94,23 @@ OfLoops counted_of_loops(const SampleFile& samples) {
 std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const std::string& name,
                                              OfLoops of_loops) {
   std::map<Level, LevelSamples> levels;
-  // A send that returned early is proof, one that waited may have lost its processor: the launch
-  // with the largest eager length is right about the least that waits, too.
+  // A send that returned early is proof of the eager protocol, but one that waited may have been
+  // descheduled. So both limits are taken from the launch with the largest eager length.
   std::map<std::pair<Level, int>, ProtocolProbe> probes;
   for (const SampleRow& row : samples.probes) {
     if (row.pattern != "eager" && row.pattern != "waiting") continue;
     ProtocolProbe& probe = probes[{level_named(row.level, name), row.launch}];
     if (row.bytes != std::floor(row.bytes)) {
       throw InputError(
-          fmt::format("{}: {} of {} bytes: not a whole number", name, row.pattern, row.bytes));
+          fmt::format("{}: {} of {} bytes: expected an integer", name, row.pattern, row.bytes));
     }
     if (row.pattern == "eager") probe.eager = row.bytes;
     if (row.pattern == "waiting") probe.waiting = row.bytes;
     if (probe.eager && probe.waiting && *probe.eager >= *probe.waiting) {
-      throw InputError(fmt::format("{}: a send of {} bytes returned early, and one of {} waited",
-                                   name, *probe.eager, *probe.waiting));
+      throw InputError(
+          fmt::format("{}: contradictory eager limit: a send of {} bytes returned "
+                      "early, but one of {} bytes waited",
+                      name, *probe.eager, *probe.waiting));
     }
   }
   for (const auto& [key, probe] : probes) {

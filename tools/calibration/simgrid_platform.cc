@@ -1,4 +1,4 @@
-// How a curve becomes factors.
+// The conversion of a curve to factors.
 //
 // In SimGrid a message of n bytes takes latency * lat-factor + (n + 16) / (bandwidth * bw-factor)
 // on its route, with the factors of the piece that n + 16 falls into; 16 bytes are an envelope that
@@ -9,9 +9,9 @@
 // time per byte changes by at most kStep; each has that time per byte and no latency.
 //
 // From the first protocol other than eager on, senders wait (send-is-detached-thresh) and the data
-// starts when both sides are there (async-small-thresh); SimGrid has one such size for all levels.
-// Its request to send takes no time, while ours takes a trip, included in our T: the two agree if
-// the receiver is there first, as in a ping-pong.
+// transfer starts when both sides are ready (async-small-thresh); SimGrid has one such size for all
+// levels. Its request to send takes no time, while ours takes one trip, included in our T: the two
+// agree if the receiver is ready first, as in a ping-pong.
 #include "tools/calibration/simgrid_platform.h"
 
 #include <fmt/core.h>
@@ -28,11 +28,11 @@ namespace rubato {
 namespace {
 
 constexpr double kEnvelope = 16;    // bytes
-constexpr double kStep = 0.005;     // relative: half the 1 % that times may be off
+constexpr double kStep = 0.005;     // relative: half the tolerated error of 1 %
 constexpr double kNever = 1 << 30;  // bytes; SimGrid's sizes are int
-constexpr double kFast = 1e15;      // bytes per second, where a byte costs nothing
+constexpr double kFast = 1e15;      // bytes per second, if a byte costs nothing
 
-/// A stretch of sizes in SimGrid's terms.
+/// A range of sizes with SimGrid's parameters.
 struct Piece {
   double from;  ///< the least size, envelope included
   double latency;
@@ -47,11 +47,12 @@ void add_pieces(std::vector<Piece>& pieces, const Segment& segment, double end) 
   };
   double from = segment.from + kEnvelope;
   const double last = end + kEnvelope;
-  // -fixed / wire is what the time per byte lacks; at `enough` that is kStep of it.
+  // The time per byte is per_byte + fixed / wire; from `enough` on the second term is below kStep
+  // of the first.
   const double enough = -fixed / (segment.per_byte * kStep);
   while (from < std::min(last, enough)) {
-    // Where the time per byte is larger by kStep: per_byte + fixed / to = (1 + kStep) * that at
-    // from.
+    // The size `to` at which the time per byte has grown by kStep: per_byte + fixed / to = (1 +
+    // kStep) * time_per_byte(from).
     const double wanted = (1 + kStep) * time_per_byte(from);
     double to = wanted < segment.per_byte ? fixed / (wanted - segment.per_byte) : enough;
     to = std::clamp(std::floor(to), from + 1, std::max(from + 1, std::min(last, enough)));
@@ -68,7 +69,7 @@ double eager_limit(const LevelModel& level) {
   return kNever;
 }
 
-/// T, and from the eager limit on with the overheads.
+/// T, with the overheads added from the eager limit on.
 std::vector<Segment> with_overheads(const LevelModel& level) {
   if (level.transfer.empty()) return {};
   const double limit = eager_limit(level);
@@ -137,7 +138,7 @@ double bandwidth(double per_byte) {
 std::string escaped(const std::string& text) {
   std::string safe;
   for (const char c : one_line(text)) {
-    // No comment may hold "--".
+    // XML comments must not contain "--".
     if (c == '-' && !safe.empty() && safe.back() == '-') safe += ' ';
     safe += c;
   }
@@ -149,9 +150,7 @@ std::string escaped(const std::string& text) {
 std::string simgrid_platform(const Platform& platform, int nodes) {
   if (!platform.level(Level::kNetwork)) {
     throw InputError(
-        "there is no [level.network], which is what messages between SimGrid's hosts take; give "
-        "the "
-        "file one");
+        "no [level.network], which SimGrid needs for messages between hosts; add it to the file");
   }
   const LevelModel& network = *platform.level(Level::kNetwork);
   const std::vector<Piece> pieces = pieces_of(network);
@@ -180,13 +179,13 @@ std::string simgrid_platform(const Platform& platform, int nodes) {
   const std::string limit = fmt::format("{:.0f}", eager_limit(network));
   setting("smpi/async-small-thresh", limit);
   setting("smpi/send-is-detached-thresh", limit);
-  // A curve that was measured has these in it.
+  // Measured curves already include these effects.
   setting("network/TCP-gamma", "0");
   setting("network/weight-S", "0");
   setting("network/crosstraffic", "0");
   text += "  </config>\n";
-  // A message passes the link of its sender and that of its receiver, each of which lets one
-  // message through at a time in each direction: half the latency each.
+  // A message passes the links of its sender and its receiver, each with half the latency. Each
+  // link transfers one message at a time per direction.
   text += fmt::format(
       "  <cluster id=\"cluster\" prefix=\"node\" suffix=\"\" radical=\"0-{}\" speed=\"1Gf\"\n"
       "           bw=\"{:.9g}Bps\" lat=\"{:.9g}s\" sharing_policy=\"SPLITDUPLEX\"\n"

@@ -6,20 +6,20 @@
 
 namespace rubato {
 
-/// The subcommands of `rubato`. Each takes the words behind its name and returns the exit code
-/// (0 done, 1 the input is bad, 2 the command line is bad). They throw InputError and UsageError,
-/// which main() prints.
+/// The subcommands of `rubato`. Each takes the arguments after its name and returns the exit code
+/// (0 success, 1 bad input, 2 bad command line). Errors: InputError and UsageError, which main()
+/// prints.
 using Arguments = std::vector<std::string>;
 
-/// A row of what `rubato --help` lists.
+/// A row in the list of `rubato --help`.
 struct Command {
   const char* name;
   const char* summary;  ///< half a line
   int (*run)(const Arguments&);
 };
-/// All of them, in the order a new user needs them.
+/// All commands, in the order in which a new user needs them.
 std::span<const Command> commands();
-/// The one called `name`; null when there is none.
+/// The command called `name`; null if there is none.
 const Command* command_named(const std::string& name);
 
 int command_trace(const Arguments& arguments);

@@ -1,6 +1,6 @@
 // libotf2 checks little of what it decodes, so a damaged archive can make it crash. Our readers
-// refuse what they can see beforehand; what is left ends here. A child process for libotf2 would
-// cost a copy of every record.
+// reject the damage that they can detect beforehand; this handler reports the rest. Running libotf2
+// in a child process would cost a copy of every record.
 
 #include "tools/cli/crash.h"
 
@@ -21,7 +21,7 @@ namespace {
 
 std::atomic<bool> crashed = false;
 
-/// Safe in a handler: on the stack, and at once.
+/// Async-signal-safe: formats on the stack and writes immediately.
 template <typename... Values>
 void print(fmt::string_view format, Values... values) {
   std::array<char, 4352> line;  // a path, and some words
@@ -36,13 +36,11 @@ const char* name_of(int number) {
 }
 
 extern "C" void on_crash(int number) {
-  if (crashed.exchange(true)) return;  // another thread is at it
+  if (crashed.exchange(true)) return;  // another thread handles the crash
   const NowReading* reading = NowReading::current();
   if (!reading) {
-    print(
-        "rubato: error: crashed (SIG{}); this is a mistake of rubato's, please report the "
-        "command\n",
-        name_of(number));
+    print("rubato: error: crashed (SIG{}); this is a bug in rubato, please report the command\n",
+          name_of(number));
     std::signal(number, SIG_DFL);
     std::raise(number);
     return;
@@ -62,7 +60,8 @@ extern "C" void on_crash(int number) {
 }  // namespace
 
 void handle_crashes() {
-  // Of the main thread: a stack that has overflowed is no place for a handler.
+  // Alternate stack for the main thread: after a stack overflow the handler could not run on its
+  // own.
   static std::array<char, 1 << 16> stack;
   stack_t other = {};
   other.ss_sp = stack.data();

@@ -2,10 +2,11 @@
 
 namespace rubato {
 
-/// From here on a crash (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) is one line on standard error.
-/// One while libotf2 decodes an archive names what it decoded, removes what is not complete, and
-/// ends the process with exit code 1, as other damage does; any other is called a mistake of
-/// rubato's and goes its usual way. Signals that somebody else handles (a sanitizer) stay so.
+/// From here on a crash (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) prints one line on standard
+/// error. If libotf2 was decoding an archive, the line names the location, incomplete output is
+/// removed, and the process exits with code 1, as for other damage. Any other crash is reported as
+/// a bug in rubato and then takes its default action. Signals that already have a handler (of a
+/// sanitizer) keep it.
 void handle_crashes();
 
 }  // namespace rubato

@@ -1,5 +1,5 @@
-// A handler of signals may not remove directories: it wakes a thread that does. There is one as
-// soon as there is something to remove.
+// A signal handler must not remove directories, so it wakes a thread that does. The thread is
+// started when the first path to remove is registered.
 
 #include "tools/cli/interruption.h"
 
@@ -21,10 +21,10 @@
 namespace rubato {
 namespace {
 
-std::atomic<int> things = 0;  ///< to remove
+std::atomic<int> things = 0;  ///< number of paths to remove
 int wake_up[2] = {-1, -1};    ///< a pipe: the handler writes, the thread reads
 
-/// Never destroyed: the thread may use them while the process ends.
+/// Never destroyed: the thread may use them while the process exits.
 std::mutex& mutex() {
   static auto* const only = new std::mutex;
   return *only;
@@ -36,7 +36,7 @@ std::set<std::string>& paths() {
 
 void say(int number) {
   const std::string_view word = number == SIGINT ? "rubato: interrupted\n" : "rubato: terminated\n";
-  constexpr std::string_view kClear = "\r\033[K";  // of the line of progress
+  constexpr std::string_view kClear = "\r\033[K";  // clears the progress line
   if (isatty(STDERR_FILENO) != 0 && write(STDERR_FILENO, kClear.data(), kClear.size()) < 0) return;
   if (write(STDERR_FILENO, word.data(), word.size()) < 0) return;
 }
@@ -53,7 +53,7 @@ extern "C" void on_interruption(int number) {
   std::raise(number);
 }
 
-constexpr char kCrash = 0;  ///< written in place of a signal's number
+constexpr char kCrash = 0;  ///< written instead of a signal number
 
 extern "C" void on_too_large(int) {}
 
@@ -63,10 +63,10 @@ void clean_up() {
     if (errno != EINTR) return;
   }
   {
-    // Held to the end: nothing becomes complete, and nothing new begins.
+    // Never unlocked: no output can be committed or registered any more.
     mutex().lock();
     for (const std::string& path : paths()) {
-      // The program goes on meanwhile, and may make a file in a directory that is being emptied.
+      // The program keeps running and may create a file in a directory that is being emptied.
       constexpr int kTries = 100;
       std::error_code ignored;
       for (int i = 0; i == 0 || (i < kTries && std::filesystem::exists(path, ignored)); ++i)
@@ -75,7 +75,7 @@ void clean_up() {
   }
   if (number == kCrash) _exit(1);
   say(number);
-  // To this thread: others may have it blocked, and wait.
+  // Raised in this thread: other threads may block the signal.
   std::signal(number, SIG_DFL);
   sigset_t one;
   sigemptyset(&one);
@@ -85,7 +85,7 @@ void clean_up() {
   _exit(128 + number);
 }
 
-/// Signals are for other threads.
+/// Starts the thread with all signals blocked, so that other threads receive them.
 void start_thread() {
   static const bool started = [] {
     if (pipe2(wake_up, O_CLOEXEC) != 0) return false;
@@ -94,7 +94,8 @@ void start_thread() {
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
       std::thread(clean_up).detach();
-    } catch (const std::system_error&) {  // without one, files stay when interrupted
+      // without the thread, incomplete files remain after an interruption
+    } catch (const std::system_error&) {
       wake_up[1] = -1;
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -116,7 +117,8 @@ void handle_interruptions() {
 }
 
 void end_after_crash() {
-  constexpr unsigned kPatience = 5;  // seconds: a crash may hold what the thread needs
+  // seconds: the crashed thread may hold a lock that the thread needs
+  constexpr unsigned kPatience = 5;
   if (things == 0 || write(wake_up[1], &kCrash, 1) != 1) _exit(1);
   std::signal(SIGALRM, SIG_DFL);
   alarm(kPatience);

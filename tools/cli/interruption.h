@@ -5,16 +5,17 @@
 
 namespace rubato {
 
-/// From here on Ctrl-C (SIGINT), SIGTERM and SIGHUP end the process with one word on standard
-/// error, after what is not complete has been removed; a file that grows beyond its limit (SIGXFSZ)
-/// is an error of writing. Signals that are ignored, or that somebody else handles, stay so;
-/// programs that this process becomes get those of before.
+/// From here on Ctrl-C (SIGINT), SIGTERM and SIGHUP remove incomplete output, print one word on
+/// standard error and end the process; exceeding the file size limit (SIGXFSZ) becomes a write
+/// error. Signals that are ignored or already have a handler keep it. exec() restores the default
+/// actions.
 void handle_interruptions();
 
-/// For a handler of a crash: removes what is not complete, and ends the process with exit code 1.
+/// For a crash handler: removes incomplete output and ends the process with exit code 1.
 [[noreturn]] void end_after_crash();
 
-/// While it lives, this thread is not interrupted: what it makes it can say to be gone.
+/// Blocks interruptions in this thread for its lifetime, so that a path can be created and
+/// registered with GoneWhenInterrupted in one step.
 class NotInterrupted {
  public:
   NotInterrupted();
@@ -26,8 +27,8 @@ class NotInterrupted {
   sigset_t before_;
 };
 
-/// A file or directory that is to go, with all in it, if the process is interrupted while this
-/// lives.
+/// A file or directory that is removed, with its contents, if the process is interrupted during the
+/// lifetime of this object.
 class GoneWhenInterrupted {
  public:
   explicit GoneWhenInterrupted(std::string path);
@@ -35,7 +36,7 @@ class GoneWhenInterrupted {
   GoneWhenInterrupted(const GoneWhenInterrupted&) = delete;
   GoneWhenInterrupted& operator=(const GoneWhenInterrupted&) = delete;
 
-  /// It is complete, and gets its name, or is gone. False, with errno, if that is impossible.
+  /// Renames the complete file or directory to `name`. False, with errno, on failure.
   bool keep_as(const std::string& name);
 
  private:

@@ -17,10 +17,10 @@ namespace {
 
 constexpr Command kCommands[] = {
     {"trace", "record the MPI calls of a program (under mpirun)", command_trace},
-    {"recover", "make an archive of the records of a killed program", command_recover},
+    {"recover", "build an archive from the records of a killed program", command_recover},
     {"calibrate", "measure this cluster's network (under mpirun)", command_calibrate},
     {"fit", "refit a calibration", command_fit},
-    {"import", "make a platform file from the output of OSU, IMB or NetPIPE", command_import},
+    {"import", "build a platform file from the output of OSU, IMB or NetPIPE", command_import},
     {"export", "write a platform file for SimGrid", command_export},
     {"compare", "compare two calibrations statistically", command_compare},
     {"info", "summary of a trace", command_info},
@@ -28,11 +28,11 @@ constexpr Command kCommands[] = {
     {"platforms", "list built-in networks", command_platforms},
     {"replay", "predict a run on other machines", command_replay},
     {"profile", "time per call, bytes per pair of ranks", command_profile},
-    {"place", "search a placement of ranks on nodes", command_place},
-    {"advise", "rank changes by what each saves end to end", command_advise},
-    {"tolerance", "how much slower a network may be without slowing the run", command_tolerance},
+    {"place", "search for a good placement of ranks on nodes", command_place},
+    {"advise", "rank possible changes by the elapsed time they save", command_advise},
+    {"tolerance", "by how much the network may slow down before the run does", command_tolerance},
     {"diff", "compare a prediction with a measured run, call by call", command_diff},
-    {"help", "explain a command, or scenarios, platforms or units", command_help},
+    {"help", "explain a command, scenarios, platforms or units", command_help},
 };
 
 int run(const Arguments& words) {
@@ -69,7 +69,7 @@ const Command* command_named(const std::string& name) {
 
 int main(int argc, char** argv) {
   rubato::open_standard_streams();
-  // (The calibrator answers signals itself: what it has measured until then counts.)
+  // (The calibrator handles signals itself and keeps the results measured so far.)
   if (argc < 2 || std::string_view(argv[1]) != "calibrate") rubato::handle_interruptions();
   rubato::handle_crashes();
   try {

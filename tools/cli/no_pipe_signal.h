@@ -4,9 +4,9 @@
 
 namespace rubato {
 
-/// While it lives, writing into a pipe that nobody reads is an error like others, not the end of
-/// the process: that would leave temporary files behind. Only so long, as programs that rubato
-/// starts would inherit it.
+/// Ignores SIGPIPE for its lifetime, so that writing to a closed pipe returns an error instead of
+/// ending the process, which would leave temporary files behind. The scope is short because
+/// programs that rubato starts would inherit the setting.
 class NoPipeSignal {
  public:
   NoPipeSignal() : before_(std::signal(SIGPIPE, SIG_IGN)) {}

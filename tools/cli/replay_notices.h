@@ -11,12 +11,12 @@ namespace rubato {
 /// Prints warnings about the platforms of scenarios, except presets.
 void warn_of_platforms(const std::vector<Scenario>& scenarios);
 
-/// "replaying:  12 %, 4.1 %/s, about 21 s left": what is done (0 to 1) after so many seconds.
-/// During the first second the percentage alone, as the rest would be a guess.
+/// "replaying:  12 %, 4.1 %/s, about 21 s left": the completed share (0 to 1) after so many
+/// seconds. During the first second only the percentage, because the rest would be a guess.
 std::string progress_text(const std::string& word, double share, double seconds);
 
-/// Shows that on a terminal, as the share grows, and clears the line at 1. Where standard error is
-/// none, null, or with RUBATO_PROGRESS=1 in the environment a line at each tenth.
+/// Shows that text on a terminal as the share grows, and clears the line at 1. If standard error is
+/// not a terminal: null, or with RUBATO_PROGRESS=1 in the environment a line every 10 %.
 std::function<void(double)> progress_line(const std::string& word);
 
 }  // namespace rubato

@@ -19,7 +19,7 @@ bool reader_left = false;
 void give_up() {
   if (errno != EPIPE) throw InputError("standard output cannot be written");
   reader_left = true;
-  // What is printed from here on, and what is left in the buffer, is for nobody.
+  // Discard the rest of the buffer and all later output.
   if (!freopen("/dev/null", "w", stdout)) throw InputError("standard output cannot be written");
 }
 

@@ -4,26 +4,27 @@
 
 namespace rubato {
 
-/// Opens /dev/null in place of standard streams that are closed, so that no file of ours gets their
-/// numbers, and reports go into it. Before anything is opened.
+/// Opens /dev/null in place of closed standard streams, so that no other file gets their
+/// descriptors and receives output meant for them. To be called before any file is opened.
 void open_standard_streams();
 
-/// Prints all of a text for people (terminal_text(), and ascii_text() where it is wanted), or
-/// throws: a full disk behind `rubato info >file` is an error too. A reader that has seen enough
-/// (`| head`) is none: the command goes on and writes its files. Errors: InputError.
+/// Prints a text for people, through terminal_text() and, if wants_ascii(), ascii_text(). Errors:
+/// InputError if it cannot be written completely, for example on a full disk. A closed pipe (`|
+/// head`) is no error: the command continues and writes its files.
 void print_to_stdout(const std::string& text);
-/// The same of CSV or JSON, as it is; on a terminal terminal_text(). Parts may end anywhere.
+/// The same for CSV or JSON, unchanged; on a terminal through terminal_text(). A part may end
+/// anywhere.
 void print_data(const std::string& text);
-/// Throws what print_to_stdout() would if something printed otherwise cannot be written.
+/// Flushes standard output. Errors: as print_to_stdout(), for output printed by other means.
 void flush_stdout();
-/// True when print_to_stdout() found a closed reader. The process should then end by SIGPIPE, as
-/// others do.
+/// True if print_to_stdout() wrote to a closed pipe. The process should then end by SIGPIPE, as
+/// other programs do.
 bool nobody_reads_stdout();
 
-/// Prints a line, without its end, on standard error: one line, whatever stands in it. What cannot
-/// be written there is lost; there is nowhere else to say so.
+/// Prints `line` (without a line end) on standard error, as one line even if it contains line ends.
+/// Write errors are ignored, because there is nowhere to report them.
 void print_to_stderr(const std::string& line);
-/// For a person who watches: replaces the line of before on a terminal; elsewhere nothing.
+/// On a terminal, replaces the previous progress line; elsewhere does nothing.
 void show_progress(const std::string& line);
 
 }  // namespace rubato

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-/// The character at `at`, which goes on behind it; kNone for a byte that is no UTF-8.
+/// Returns the character at `at` and moves `at` behind it; kNone for a byte that is not UTF-8.
 uint32_t next_character(std::string_view text, size_t& at) {
   const auto first = static_cast<unsigned char>(text[at++]);
   if (first < 0x80) return first;
@@ -30,7 +30,7 @@ uint32_t next_character(std::string_view text, size_t& at) {
   return character;
 }
 
-/// Moves the cursor, or turns the direction of what follows.
+/// True for characters that move the cursor or change the writing direction.
 bool is_control(uint32_t c) {
   return c == kNone || (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7F && c < 0xA0) ||
          c == 0x2028 || c == 0x2029 || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);

@@ -18,41 +18,44 @@ namespace {
 
 const CommandHelp kAdviseHelp = {
     "rubato advise ARCHIVE [--on SCENARIO] [options]",
-    "Says what each change would save end to end, the best first: a function, a rank or\n"
-    "all compute in half the time, equal compute on all ranks, free messages; on a\n"
-    "platform also latency, bandwidth, overheads, algorithms and placements.",
+    "Estimates how much elapsed time each of many changes would save, best first: halving\n"
+    "the time of a function, of a rank or of all compute, equal compute on all ranks, free\n"
+    "messages; on a platform also latency, bandwidth, overheads, algorithms and placements.",
     "  rubato advise run.otf2dir\n"
     "  rubato advise run.otf2dir --on cluster.toml --hosts hosts.txt\n"
-    "Scenarios are those of 'rubato replay'. With contention each change is a replay of\n"
-    "its own, which takes long. Files that exist are replaced; they appear only when\n"
-    "complete."};
+    "Scenarios are written as for 'rubato replay'. With contention each change needs a\n"
+    "replay of its own, which takes long. Existing files are replaced, and only when the\n"
+    "new file is complete."};
 
 po::options_description advise_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add("on", po::value<std::string>()->value_name("SCENARIO")->default_value("measured"),
-      "the machine that changes are tried on");
+      "the machine on which changes are evaluated");
   add("all",
-      "try 64 functions and ranks instead of 10: those with most compute on the critical path and "
-      "in all");
+      "evaluate 64 functions and ranks instead of 10: those with the most compute on the critical "
+      "path and overall");
   add("hosts", po::value<std::string>()->value_name("FILE"),
-      "write the host of each rank in the placement that keeps messages on nodes, for "
+      "write the host of each rank in the placement that keeps most messages within nodes, for "
       "placement=file:FILE");
   add("json", po::value<std::string>()->value_name("FILE"),
       "write the results as JSON (share/doc/json.md); '-': to standard output instead of the text");
   add("csv", po::value<std::string>()->value_name("FILE"),
-      "write a row for each change, with its kind and name; '-' as above");
+      "write a row per change, with its kind and name; '-' as above");
   add("help,h", "show this help");
   add_engine_options(options);
   return options;
 }
 
-/// The file as texts of scenarios name it.
+/// The file name as used in scenarios.
 std::string hosts_file(const po::variables_map& values) {
   if (!values.count("hosts")) return "hosts.txt";
   const std::string file = values["hosts"].as<std::string>();
   if (file.find(',') != std::string::npos)
-    throw UsageError(fmt::format("--hosts: '{}' has a comma, which ends a change", file));
+    throw UsageError(
+        fmt::format("--hosts: '{}': the name must not contain a comma, which "
+                    "separates changes of a scenario",
+                    file));
   return file;
 }
 
@@ -65,7 +68,7 @@ int command_advise(const Arguments& arguments) {
   const Scenario scenario = fixed_scenario(text_of(values, "on"));
   if (scenario.local) {
     throw UsageError(
-        "--on: with undisturbed:local ranks wait as long as recorded, so nothing can be told");
+        "--on: undisturbed:local keeps recorded waits, so savings cannot be estimated");
   }
   warn_of_platforms({scenario});
   AdviceSettings settings;
@@ -73,7 +76,7 @@ int command_advise(const Arguments& arguments) {
   settings.parse = named_scenario;
   settings.hosts_file = hosts_file(values);
   ReplayOptions options = engine_options(values);
-  options.progress = progress_line("trying");
+  options.progress = progress_line("evaluating");
   ReportFiles files(values, {"json", "csv", "hosts"}, archive);
 
   const auto source = open_trace(archive, {options.ignore_offsets, options.threads});

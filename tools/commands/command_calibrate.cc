@@ -127,7 +127,7 @@ LaunchPlan launch_plan(const po::variables_map& values, const CalibrationPlan& p
     if (plan.launches > 1 && !is_one_of_several) {
       const std::string file = values["plan"].as<std::string>();
       throw UsageError(
-          fmt::format("{}: launches = {} needs what starts a launch: rubato calibrate --plan {} "
+          fmt::format("{}: launches = {} needs a launcher: rubato calibrate --plan {} "
                       "-o FILE -- mpirun -n 2",
                       file, plan.launches, file));
     }
@@ -138,7 +138,7 @@ LaunchPlan launch_plan(const po::variables_map& values, const CalibrationPlan& p
                                               : kLaunches;
   if (launcher_flavour() != Flavour::kUnknown) {
     throw UsageError(
-        "what stands behind '--' is started by rubato calibrate; start that without mpirun");
+        "rubato calibrate starts the launcher after '--' itself; run it without mpirun");
   }
   if (is_one_of_several) throw UsageError("--launch and a launcher behind '--' exclude each other");
   launches.launcher = launcher;
@@ -164,14 +164,14 @@ std::pair<Arguments, Arguments> at_dashes(const Arguments& arguments) {
 
 const CommandHelp kCalibrateHelp = {
     "mpirun -n RANKS rubato calibrate -o FILE [options]",
-    "Measures what messages cost on this machine and writes a platform file for 'rubato "
+    "Measures the cost of messages on this machine and writes a platform file for 'rubato "
     "replay'.\n"
-    "Rank 0 talks to the last rank on its own node (level 'node'), to the last rank on another\n"
-    "node (level 'network'), and to itself (level 'self'); start it so that these pairs exist.\n"
-    "Where ranks are bound to cores, and rank 0 has others on its own socket and on another one,\n"
-    "'socket' is inside the first and 'node' between the two.\n"
-    "With a launcher behind '--' it starts several launches and makes one platform file of all.\n"
-    "Which experiments are run can be changed by a plan ('rubato help plan').",
+    "Rank 0 exchanges messages with the last rank on its own node (level 'node'), the last rank\n"
+    "on another node (level 'network'), and itself (level 'self'); start it so that these pairs\n"
+    "exist. If ranks are bound to cores and rank 0 has partners on its own socket and on another\n"
+    "one, 'socket' is inside the first and 'node' between the two.\n"
+    "With a launcher after '--' it starts several launches and makes one platform file of all.\n"
+    "A plan changes the experiments ('rubato help plan').",
     "Examples:\n"
     "  mpirun -n 2 rubato calibrate -o cluster.toml                 one node\n"
     "  mpirun -n 4 --map-by ppr:2:node rubato calibrate -o c.toml   two nodes\n"
@@ -185,22 +185,21 @@ po::options_description visible_options() {
        "the platform file to write (.toml); the samples go beside it, as .csv")  //
       ("quick", "at most 30 s instead of minutes, with less certain numbers")    //
       ("seconds", po::value<double>()->value_name("N"),
-       "how long it may take, about (default: two or three minutes, quick 20 to 30 s, for two "
-       "ranks)")  //
+       "approximate duration (default for two ranks: two or three minutes; --quick: 20 to 30 s)")  //
       ("plan", po::value<std::string>()->value_name("FILE"),
        "the experiments: sizes, patterns, collectives, number of launches; 'rubato help plan' "
        "prints the default one")  //
       ("levels", po::value<std::string>()->value_name("LIST"),
-       "which levels have to be measured: socket, node, network, with commas; self for none of "
-       "them; an error where the ranks do not show one (default: those that they show)")  //
+       "levels to measure: socket, node, network, separated by commas; self for none of them; an "
+       "error if the ranks do not have one (default: all that they have)")  //
       ("name", po::value<std::string>()->value_name("NAME"),
-       "what reports call the machine (default: the name of FILE)")  //
+       "name of the machine in reports (default: the name of FILE)")  //
       ("launch", po::value<int>()->value_name("N")->default_value(1),
-       "which of several launches this is, for the samples ('rubato compare') and the random order "
-       "of lengths")  //
+       "number of this launch among several, for the samples ('rubato compare') and the random "
+       "order of lengths")  //
       ("mpi", po::value<std::string>()->value_name("NAME"),
-       "openmpi or mpich, where the launcher does not tell: 'srun --mpi=pmi2' is taken for "
-       "MPICH's, other kinds for Open MPI's")  //
+       "openmpi or mpich, if the launcher does not tell (default: MPICH under 'srun --mpi=pmi2', "
+       "else Open MPI)")  //
       ("html", po::value<std::string>()->value_name("FILE"),
        "write a page with every curve and formula, its samples and residuals")  //
       ("raw", po::value<std::string>()->value_name("FILE.csv"),

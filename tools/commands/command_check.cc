@@ -19,21 +19,20 @@ namespace {
 
 const CommandHelp kCheckHelp = {
     "rubato check FILE...",
-    "Reads platform files, or networks by name, and says what is wrong with "
-    "them, or what a message\n"
-    "takes one way there, overheads included.",
+    "Validates platform files, or built-in networks by name, and prints one-way message times,\n"
+    "overheads included, or what is wrong with the file.",
     "  rubato check cluster.toml\n"
-    "The least that a platform file holds:\n"
+    "A minimal platform file:\n"
     "  format = 1\n"
     "  [level.network]\n"
     "  latency = \"2us\"\n"
     "  bandwidth = \"10Gbit/s\"\n"
-    "All of it: share/doc/platform-files.md"};
+    "Format: share/doc/platform-files.md"};
 
 std::string report(const Platform& platform, const std::string& path) {
   const std::string grade =
       platform.grade.empty() ? ""
-                             : wrap("Calibrated badly: " + platform.grade + ".", page_width(), 2);
+                             : wrap("Poor calibration: " + platform.grade + ".", page_width(), 2);
   return fmt::format("{}: {}\n{}{}", path, platform.name, grade, curves_of(platform, page_width()));
 }
 
@@ -44,7 +43,8 @@ int command_check(const Arguments& arguments) {
   options.add_options()("help,h", "show this help");
   po::variables_map values;
   if (!parse_options(arguments, kCheckHelp, options, "file", false, values)) return 0;
-  if (!values.count("file")) throw UsageError("which file? usage: " + kCheckHelp.usage);
+  if (!values.count("file"))
+    throw UsageError("expected a platform file; usage: " + kCheckHelp.usage);
   std::string text;
   for (const std::string& name : values["file"].as<std::vector<std::string>>()) {
     std::error_code ignored;

@@ -22,25 +22,25 @@ namespace {
 
 const CommandHelp kCompareHelp = {
     "rubato compare A.csv B.csv [options]",
-    "Says for each operation and size whether two sets of samples differ, by Wilcoxon's rank-sum\n"
-    "test over launches, and which one is faster.",
+    "Tests for each operation and size whether two sets of samples differ significantly\n"
+    "(Wilcoxon's rank-sum test over launches), and which one is faster.",
     "Each side needs several launches, ten or more if possible: launches = 10 in both\n"
     "plans, and lengths = \"a.csv\" in the second one ('rubato help plan'):\n"
     "  rubato calibrate --quick --plan a-plan.toml -o a.toml -- mpirun -n 2\n"
     "  rubato calibrate --quick --plan b-plan.toml -o b.toml -- mpirun -n 2 OPTIONS\n"
     "  rubato compare a.csv b.csv\n"
-    "Files of samples may also be strung together (cat), those of older versions too."};
+    "Sample files may be concatenated (cat), including those of older versions."};
 
 using Cells = std::set<std::pair<std::string, double>>;  // operation and bytes
 
-/// Adds the cells in which some launch has no median.
+/// Adds the cells without a median in some launch.
 void add_cells_without_median(const SampleFile& samples, Cells& cells) {
   for (const SampleRow& row : samples.rows) {
     if (!(row.median > 0)) cells.emplace(operation_of(row), row.bytes);
   }
 }
 
-/// Medians, but those `by_least`: like is compared with like.
+/// Observations by median, except in the cells `by_least`, which use the minimum on both sides.
 std::vector<Observation> observations_of(const SampleFile& samples, bool median,
                                          const Cells& by_least) {
   std::vector<Observation> observations;
@@ -58,22 +58,22 @@ int command_compare(const Arguments& arguments) {
   po::options_description options("Options");
   auto add = options.add_options();
   add("time", po::value<std::string>()->value_name("NAME")->default_value("median"),
-      "which time of a sample: median, min, avg or max of its loops; where a launch of an older "
-      "version has no median, min is compared instead");
+      "time of a sample: median, min, avg or max of its loops; min replaces median where a launch "
+      "of an older version has no median");
   add("json", po::value<std::string>()->value_name("FILE"),
       "write all results as JSON; '-': to standard output instead of the tables");
   add("csv", po::value<std::string>()->value_name("FILE"),
       "write a row per operation and size; '-' as above");
   add("html", po::value<std::string>()->value_name("FILE"),
-      "write a page with charts; one file that needs no network");
-  add("all", "show each operation and size, not only how many differ and where most");
+      "write a self-contained page with charts");
+  add("all", "show each operation and size, not only the summary");
   add("help,h", "show this help");
   po::variables_map values;
   if (!parse_options(arguments, kCompareHelp, options, "file", false, values)) return 0;
   const auto files = values.count("file") ? values["file"].as<std::vector<std::string>>()
                                           : std::vector<std::string>{};
   if (files.size() != 2) {
-    throw UsageError(fmt::format("two files of samples, please; usage: {}", kCompareHelp.usage));
+    throw UsageError(fmt::format("expected two files of samples; usage: {}", kCompareHelp.usage));
   }
   const std::string time = values["time"].as<std::string>();
   if (time != "min" && time != "avg" && time != "max" && time != "median") {
@@ -87,7 +87,7 @@ int command_compare(const Arguments& arguments) {
                                        {"html", comparison_html}}) {
     if (!values.count(option)) continue;
     if (!writers.emplace(values[option].as<std::string>(), writer).second) {
-      throw UsageError("two reports cannot be written to one file");
+      throw UsageError("two reports cannot be written to the same file");
     }
   }
   std::vector<std::pair<std::unique_ptr<WholeFile>, Writer>> outputs;
@@ -98,7 +98,7 @@ int command_compare(const Arguments& arguments) {
   }
 
   ComparedFiles compared{files[0], files[1], "seconds_" + time, {}};
-  // ReproMPI compares medians; samples of older versions have none of most messages.
+  // ReproMPI compares medians; samples of older versions lack them for most messages.
   const bool median = time == "median";
   std::vector<SampleFile> samples;
   Cells by_least;

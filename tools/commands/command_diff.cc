@@ -28,19 +28,20 @@ using Words = std::vector<std::string>;
 
 const CommandHelp kDiffHelp = {
     "rubato diff PREDICTED [--on SCENARIO] MEASURED [--on SCENARIO] [options]",
-    "Lays two runs of a program side by side, operation by operation, and says where they part:\n"
-    "what was predicted from the first archive, and what the second one recorded.",
-    "Without --on, a side is what was measured. --on belongs to the archive before it.\n"
+    "Compares two runs of a program operation by operation, usually a prediction made from the\n"
+    "first archive and the recording in the second, and reports where they diverge.",
+    "--on applies to the archive before it; without --on, the recorded times are compared.\n"
     "  rubato diff here.otf2dir --on there.toml there.otf2dir\n"
-    "Both runs need as many ranks. Differences are no error: the exit code is 0."};
+    "Both runs need the same number of ranks. Differences are not errors: the exit code is 0."};
 
-/// What is compared, in words of the command line.
+/// One side of the comparison, as on the command line.
 struct Side {
   std::string archive;
   std::string scenario = "measured";
 };
 
-/// Takes `--on` to the archive before it (to the first, if there is none); boost keeps no order.
+/// Assigns each `--on` to the archive before it, or to the first one. Parses again because boost's
+/// variables_map keeps no order.
 std::vector<Side> sides_of(const Arguments& arguments, const po::options_description& visible) {
   po::options_description all;
   all.add(visible);
@@ -90,8 +91,8 @@ struct ReplayedSide {
   }
 };
 
-/// Of the functions of an archive those that can be measured in one pass, first those that
-/// scenarios change: the driver's order.
+/// The functions of an archive that can be measured in one pass, in the driver's order: first those
+/// that scenarios change.
 std::vector<std::string> measured_functions(const EventSource& source, const Scenario& scenario) {
   std::vector<std::string> functions =
       functions_to_time({scenario}, source.functions(), source.definitions());
@@ -132,15 +133,15 @@ int command_diff(const Arguments& arguments) {
   po::options_description options("Options");
   auto add = options.add_options();
   add("on", po::value<Words>()->value_name("SCENARIO"),
-      "the machine of the archive before it, as for 'rubato replay'; once for each archive");
+      "machine for the archive before it, as for 'rubato replay'; once per archive");
   add("threshold", po::value<std::string>()->value_name("TIME"),
-      "names the first operation behind which a rank is that much ahead or behind; default: 1 % of "
-      "the measured run");
-  add("all", "list all operations that differ, not the ten that differ most");
-  add("functions",
-      "also compare the compute in functions of the program, where archives have them");
+      "report the first operation after which a rank is ahead or behind by this time; default: 1 "
+      "% of the measured run");
+  add("all", "list all differing operations, not only the ten with the largest gap");
+  add("functions", "also compare the compute time of functions, if recorded");
   add("json", po::value<std::string>()->value_name("FILE"),
-      "write all of it as JSON (share/doc/json.md); '-': to standard output instead of the tables");
+      "write the results as JSON (share/doc/json.md); '-': to standard output instead of the "
+      "tables");
   add("help,h", "show this help");
   add_engine_options(options);
   po::variables_map values;
@@ -157,8 +158,7 @@ int command_diff(const Arguments& arguments) {
     }
   }
   const std::string json = values.count("json") ? values["json"].as<std::string>() : "";
-  if (values.count("json") && json.empty())
-    throw UsageError("--json: the name of the file is empty");
+  if (values.count("json") && json.empty()) throw UsageError("--json: the file name is empty");
   std::unique_ptr<WholeFile> file;
   if (!json.empty() && json != "-") {
     for (const Side& side : sides) refuse_archive_part(json, side.archive);

@@ -18,9 +18,9 @@ namespace {
 
 const CommandHelp kExportHelp = {
     "rubato export PLATFORM -o FILE [options]",
-    "Writes a platform file, or one that 'rubato platforms' lists, in the form that another\n"
-    "simulator reads: for SimGrid as hosts node0, node1, ... with the factors of its MPI model\n"
-    "(SMPI), which give a ping-pong the times of level network.",
+    "Converts a platform file, or a built-in network ('rubato platforms'), to a platform for\n"
+    "SimGrid: hosts node0, node1, ... with factors of its MPI model (SMPI) that reproduce the\n"
+    "ping-pong times of level network.",
     "  rubato export cluster.toml -o cluster.xml --nodes 64\n"
     "  smpirun -np 64 -platform cluster.xml -hostfile hosts \\\n"
     "    --cfg=network/model:SMPI ./app"};
@@ -31,7 +31,7 @@ int command_export(const Arguments& arguments) {
   po::options_description options("Options");
   auto add = options.add_options();
   add("output,o", po::value<std::string>()->value_name("FILE"), "the SimGrid platform to write");
-  add("nodes", po::value<int>()->value_name("N")->default_value(16), "how many hosts it has");
+  add("nodes", po::value<int>()->value_name("N")->default_value(16), "number of hosts");
   add("force", "replace an existing file");
   add("help,h", "show this help");
   po::variables_map values;
@@ -43,15 +43,15 @@ int command_export(const Arguments& arguments) {
         fmt::format("expected one platform file and -o FILE; usage: {}", kExportHelp.usage));
   }
   const int nodes = values["nodes"].as<int>();
-  if (nodes < 1) throw UsageError("--nodes: a whole number above 0");
+  if (nodes < 1) throw UsageError("--nodes: expected an integer above 0");
   const std::string output = values["output"].as<std::string>();
   if (!values.count("force")) refuse_existing({output});
   const std::string preset =
       std::filesystem::exists(names[0]) ? "" : preset_path(platforms_dir(), names[0]);
   if (preset.empty() && !std::filesystem::exists(names[0])) {
     throw InputError(
-        fmt::format("there is no platform file '{}'{}; 'rubato platforms' lists those "
-                    "that come with Rubato",
+        fmt::format("there is no platform file '{}'{}; 'rubato platforms' lists the built-in "
+                    "networks",
                     names[0], did_you_mean(names[0], preset_names(platforms_dir()))));
   }
   const std::string path = preset.empty() ? names[0] : preset;

@@ -24,10 +24,8 @@ namespace {
 
 const CommandHelp kFitHelp = {
     "rubato fit SAMPLES.csv -o FILE [--html FILE] [--all] [options]",
-    "Makes a platform file of the samples that 'rubato calibrate' wrote, as it does at its end: "
-    "on\n"
-    "another machine, by another version, or of several launches strung together, of which the\n"
-    "median of each message counts.",
+    "Fits the samples of 'rubato calibrate' again and writes a platform file: on another machine,\n"
+    "by another version, or for several launches in one file (the median over launches counts).",
     ""};
 
 }  // namespace
@@ -37,14 +35,14 @@ int command_fit(const Arguments& arguments) {
   auto add = options.add_options();
   add("output,o", po::value<std::string>()->value_name("FILE"), "the platform file to write");
   add("time", po::value<std::string>()->value_name("NAME"),
-      "what counts of the loops of a launch: min, which nothing disturbed, or median, what\n"
-      "a message took most of the time (default: as it was calibrated)");
+      "statistic of the loops of a launch: min (undisturbed) or median (usual); default: as "
+      "calibrated");
   add("segments", po::value<int>()->value_name("N")->default_value(kSegmentsOfLevel),
-      "straight pieces of a curve at most, 1 to 20; fewer where the samples show fewer");
+      "most segments of a curve, 1 to 20");
   add("digits", po::value<int>()->value_name("N")->default_value(kMeasuredDigits),
       "significant digits of times and bandwidths in FILE, 2 to 15");
   add("name", po::value<std::string>()->value_name("NAME"),
-      "what reports call the machine (default: the name of FILE)");
+      "name of the machine in reports (default: the name of FILE)");
   add("all",
       "print times and formulas of all patterns and operations with their ranges, not the curves");
   add("html", po::value<std::string>()->value_name("FILE"),
@@ -57,14 +55,13 @@ int command_fit(const Arguments& arguments) {
                                              : std::vector<std::string>{};
   const bool page = values.count("html") > 0, all = values.count("all") > 0;
   if (files.size() != 1 || (!values.count("output") && !page && !all)) {
-    throw UsageError(
-        fmt::format("one file of samples and -o FILE, --html FILE or --all, please; usage: {}",
-                    kFitHelp.usage));
+    throw UsageError(fmt::format(
+        "expected one sample file and -o FILE, --html FILE or --all; usage: {}", kFitHelp.usage));
   }
-  // The page alone is about the platform that stands beside the samples.
+  // Without -o the page describes the platform file beside the samples.
   const std::string output = values.count("output") ? values["output"].as<std::string>() : "";
   if (!values.count("force")) refuse_existing({output});
-  if (output == "-") throw UsageError("-o: a platform file needs a name");
+  if (output == "-") throw UsageError("-o: expected a file name, not '-'");
   if (!output.empty()) keep_input(files[0], output);
   std::unique_ptr<WholeFile> html;
   if (page) {

@@ -17,17 +17,17 @@
 namespace fs = std::filesystem;
 namespace po = boost::program_options;
 
-/// `rubato help`: what a person asks for, and two forms that nobody types: --man [COMMAND], of
-/// which the build makes manual pages, and --shells [COMMAND | --on], which completions of shells
-/// ask. Texts of topics are the files of share/help.
+/// `rubato help`, with two internal forms: --man [COMMAND], from which the build generates manual
+/// pages, and --shells [COMMAND | --on], for shell completion. The texts of topics are the files in
+/// share/help.
 namespace rubato {
 namespace {
 
-const CommandHelp kHelpHelp = {
-    "rubato help [COMMAND | TOPIC]",
-    "Says how a command is used, or explains what several commands have in "
-    "common: scenarios, platforms, units, or the plan of a calibration.",
-    "  rubato help replay\n  rubato help scenarios"};
+const CommandHelp kHelpHelp = {"rubato help [COMMAND | TOPIC]",
+                               "Prints the help of a command, or explains a topic: scenarios, "
+                               "platforms, units, or the plan of\n"
+                               "a calibration.",
+                               "  rubato help replay\n  rubato help scenarios"};
 
 po::options_description help_options() {
   po::options_description options("Options");
@@ -51,8 +51,11 @@ std::vector<std::string> topics() {
 
 void print_overview() {
   std::string text = fmt::format(
-      "rubato {}: what would this MPI program do on another network?\n\n"
-      "Usage: rubato COMMAND [options]\n\nCommands:\n",
+      "rubato {}: predict the run time of an MPI program on another network\n"
+      "\n"
+      "Usage: rubato COMMAND [options]\n"
+      "\n"
+      "Commands:\n",
       kVersion);
   for (const Command& command : commands())
     text += fmt::format("  {:<10} {}\n", command.name, command.summary);
@@ -69,7 +72,7 @@ const Command& known(const std::string& name) {
                                did_you_mean(name, names), quoted_list(topics())));
 }
 
-/// Title and NAME; the command prints the sections behind them.
+/// Prints the title and NAME; the command prints the other sections.
 void print_man_page(const std::string& name) {
   const std::string page = name.empty() ? "rubato" : "rubato-" + name;
   const std::string summary =
@@ -99,8 +102,8 @@ void print_man_page(const std::string& name) {
   print_to_stdout(text);
 }
 
-/// Lines "kind TAB word TAB what it is": commands and topics, the options of a command, or what may
-/// stand in a scenario.
+/// Prints lines "kind TAB word TAB description": commands and topics, the options of a command, or
+/// the machines and keys of scenarios.
 int print_for_shells(const std::string& what) {
   std::string text;
   if (what == "--on") {
@@ -130,7 +133,7 @@ int command_help(const Arguments& arguments) {
   const std::string& first = arguments[0];
   const std::string second = arguments.size() > 1 ? arguments[1] : "";
   if (arguments.size() > (first == "--man" || first == "--shells" ? 2 : 1))
-    throw UsageError(fmt::format("too many words; usage: {}", kHelpHelp.usage));
+    throw UsageError(fmt::format("too many arguments; usage: {}", kHelpHelp.usage));
   if (first == "--man") {
     print_man_page(second);
     return 0;

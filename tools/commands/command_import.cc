@@ -26,15 +26,18 @@ using Words = std::vector<std::string>;
 
 const CommandHelp kImportHelp = {
     "rubato import FILE... -o FILE [options]",
-    "Makes a platform file of what other benchmarks printed: the OSU micro-benchmarks, the Intel\n"
-    "MPI Benchmarks and NetPIPE. Files without a level were measured between nodes. Several files\n"
-    "of one benchmark count as several launches.",
+    "Builds a platform file from the output of the OSU micro-benchmarks, the Intel MPI "
+    "Benchmarks\n"
+    "and NetPIPE. Files without a level are taken as measured between nodes. Several files of "
+    "one\n"
+    "benchmark count as several launches.",
     "  rubato import osu_latency.txt osu_bw.txt -o cluster.toml\n"
     "  rubato import --level node=shm.txt --level network=ib.txt -o cluster.toml\n"
-    "They do not say from which size on a sender waits for its receiver: without a 'protocol' in\n"
-    "the file it never does (share/doc/platform-files.md)."};
+    "These benchmarks do not measure the eager limit: unless you add a 'protocol' to the file, "
+    "all\n"
+    "messages are eager (share/doc/platform-files.md)."};
 
-/// A file and the level that it was measured on.
+/// A file and the level on which it was measured.
 struct Input {
   std::string level;
   std::string file;
@@ -53,8 +56,8 @@ std::vector<Input> inputs_of(const po::variables_map& values) {
                         equals == std::string::npos ? "" : word.substr(equals + 1)};
       const Words names(kLevelNames.begin(), kLevelNames.end());
       if (input.file.empty() || std::find(names.begin(), names.end(), input.level) == names.end()) {
-        throw UsageError(
-            fmt::format("--level: '{}' is no LEVEL=FILE with one of {}", word, quoted_list(names)));
+        throw UsageError(fmt::format("--level: expected LEVEL=FILE with a level of {1}, not '{0}'",
+                                     word, quoted_list(names)));
       }
       inputs.push_back(input);
     }
@@ -62,7 +65,7 @@ std::vector<Input> inputs_of(const po::variables_map& values) {
   return inputs;
 }
 
-/// As `rubato fit` reads it again.
+/// The samples in the format that `rubato fit` reads.
 std::string csv_of(const SampleFile& samples) {
   std::string text;
   for (const auto& [key, value] : samples.measured)
@@ -85,11 +88,11 @@ int command_import(const Arguments& arguments) {
   add("level", po::value<Words>()->value_name("LEVEL=FILE"),
       "FILE was measured on this level: self, socket, node or network; may be repeated");
   add("csv", po::value<std::string>()->value_name("FILE"),
-      "also write the samples, as 'rubato fit' and 'rubato compare' read them");
+      "also write the samples, for 'rubato fit' and 'rubato compare'");
   add("window", po::value<int>()->value_name("N")->default_value(64),
-      "messages at once in osu_bw (its option -W)");
+      "window size of osu_bw (its option -W)");
   add("name", po::value<std::string>()->value_name("NAME"),
-      "what reports call the machine (default: the name of FILE)");
+      "name of the machine in reports (default: the name of FILE)");
   add("force", "replace existing files");
   add("help,h", "show this help");
   po::variables_map values;
@@ -97,13 +100,13 @@ int command_import(const Arguments& arguments) {
   const std::vector<Input> inputs = inputs_of(values);
   if (inputs.empty() || !values.count("output")) {
     throw UsageError(
-        fmt::format("files of samples and -o FILE, please; usage: {}", kImportHelp.usage));
+        fmt::format("expected files of samples and -o FILE; usage: {}", kImportHelp.usage));
   }
   const int window = values["window"].as<int>();
-  if (window < 2) throw UsageError("--window: a whole number above 1");
+  if (window < 2) throw UsageError("--window: expected an integer above 1");
   const std::string output = values["output"].as<std::string>();
   const std::string csv = values.count("csv") ? values["csv"].as<std::string>() : "";
-  if (output == "-") throw UsageError("-o: a platform file needs a name");
+  if (output == "-") throw UsageError("-o: expected a file name, not '-'");
   keep_apart(output, csv);
   if (!values.count("force")) refuse_existing({output, csv});
   for (const std::string& file : {output, csv}) {

@@ -18,8 +18,9 @@ namespace {
 
 const CommandHelp kInfoHelp = {
     "rubato info ARCHIVE [options]",
-    "Prints a summary of an archive (a directory or its .otf2 file): its size, which of its calls\n"
-    "can be replayed, and what limits conclusions from it.",
+    "Prints a summary of an archive (a directory or its .otf2 file): its size, which calls can "
+    "be\n"
+    "replayed, and known limitations of the recording.",
     ""};
 
 }  // namespace
@@ -28,8 +29,8 @@ int command_info(const Arguments& arguments) {
   po::options_description options("Options");
   options.add_options()("json", "print JSON (share/doc/json.md) instead of text");
   add_clocks(options);
-  options.add_options()(
-      "strict", "exit with 1 when a call keeps its recorded time because it cannot be replayed");
+  options.add_options()("strict",
+                        "exit with 1 if a call is kept as recorded because it cannot be replayed");
   options.add_options()("help,h", "show this help");
   po::variables_map values;
   if (!parse_options(arguments, kInfoHelp, options, "archive", false, values)) return 0;

@@ -19,22 +19,22 @@ namespace {
 
 const CommandHelp kPlaceHelp = {
     "rubato place ARCHIVE --on SCENARIO [options]",
-    "Says where the ranks of a run should be: ranks on nodes, and nodes in a network with\n"
-    "a shape. Every placement that it names is replayed.",
+    "Searches for a good placement of ranks on nodes and, for networks with a topology, of\n"
+    "nodes in the network. Every reported placement has been replayed.",
     "  rubato place run.otf2dir --on infiniband-hdr:ppn=4,network=dragonfly\n"
     "  rubato place run.otf2dir --on cluster.toml:ppn=4,network=dragonfly \\\n"
     "    --free 0-63+200-300 --hosts hosts.txt\n"
-    "Scenarios are those of 'rubato replay'; share/doc/networks.md explains networks. With\n"
-    "shared links each placement is a replay of its own. Files that exist are replaced;\n"
-    "they appear only when complete."};
+    "Scenarios are written as for 'rubato replay'; share/doc/networks.md explains networks.\n"
+    "With shared links each placement needs a replay of its own. Existing files are replaced,\n"
+    "and only when the new file is complete."};
 
 po::options_description place_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add("on", po::value<std::string>()->value_name("SCENARIO"), "the machine");
   add("free", po::value<std::string>()->value_name("LIST"),
-      "nodes of the network that may be used, as in 0-15+32-60/4; without it those that nodes= "
-      "names, else all");
+      "nodes of the network that may be used, such as 0-15+32-60/4; default: those of nodes=, "
+      "else all");
   add("hosts", po::value<std::string>()->value_name("FILE"),
       "write the host of each rank in the best placement, for placement=file:FILE,nodes=hosts");
   add("json", po::value<std::string>()->value_name("FILE"),
@@ -48,9 +48,7 @@ std::vector<int> free_nodes(const po::variables_map& values, const Scenario& sce
   if (!values.count("free")) return {};
   const ContentionSetting& network = scenario.platform.contention;
   if (!network.model || !network.model->nodes)
-    throw UsageError(
-        "--free: the nodes of which network? Name one with network= behind the "
-        "platform");
+    throw UsageError("--free: the scenario has no network; add network= to the platform");
   try {
     return parse_nodes(text_of(values, "free"));
   } catch (const InputError& error) {
@@ -64,15 +62,18 @@ int command_place(const Arguments& arguments) {
   po::variables_map values;
   if (!parse_options(arguments, kPlaceHelp, place_options(), "archive", false, values)) return 0;
   const std::string archive = one_archive(values, kPlaceHelp);
-  if (!values.count("on")) throw UsageError("on which machine? Name it with --on SCENARIO");
+  if (!values.count("on")) throw UsageError("--on SCENARIO is required");
   const Scenario scenario = fixed_scenario(text_of(values, "on"));
   const std::string hosts = values.count("hosts") ? text_of(values, "hosts") : "hosts.txt";
   if (hosts.find(',') != std::string::npos)
-    throw UsageError(fmt::format("--hosts: '{}' has a comma, which ends a change", hosts));
+    throw UsageError(
+        fmt::format("--hosts: '{}': the name must not contain a comma, which "
+                    "separates changes of a scenario",
+                    hosts));
   const PlacementSearchSettings settings{free_nodes(values, scenario)};
   warn_of_platforms({scenario});
   ReplayOptions options = engine_options(values);
-  options.progress = progress_line("trying");
+  options.progress = progress_line("evaluating");
   ReportFiles files(values, {"json", "hosts"}, archive);
 
   const auto source = open_trace(archive, {options.ignore_offsets, options.threads});

@@ -19,15 +19,14 @@ namespace {
 
 const CommandHelp kPlatformsHelp = {
     "rubato platforms [NAME]",
-    "Lists the platform files of common networks that come with Rubato, or prints the one called\n"
-    "NAME. Each is made of public\n"
-    "figures, whose sources stand in the file; one that 'rubato calibrate' made on the machine\n"
-    "itself is better.",
-    "Use them by name, with changes where they are known better, or copy one and edit it:\n"
+    "Lists the built-in platform files of common networks, or prints the one called NAME. They\n"
+    "are based on published figures, with sources in each file; a file that 'rubato calibrate'\n"
+    "measures on your machine is more accurate.",
+    "Use them by name, with changes where you know better values, or copy one and edit it:\n"
     "  rubato replay run.otf2dir --on infiniband-hdr:latency*0.5,ppn=64\n"
     "  rubato platforms infiniband-hdr >cluster.toml"};
 
-/// What a message between nodes costs: of no bytes, and of the next byte of a large one.
+/// Latency and asymptotic bandwidth of messages between nodes.
 std::vector<std::string> row(const std::string& name, const Platform& platform) {
   const auto& level = platform.level(Level::kNetwork);
   if (!level) return {name, "", "", platform.name};
@@ -48,7 +47,7 @@ int command_platforms(const Arguments& arguments) {
   if (names.empty()) throw InputError(directory + ": there are no platform files");
   if (values.count("name")) {
     const auto asked = values["name"].as<std::vector<std::string>>();
-    if (asked.size() > 1) throw UsageError("too many words; usage: " + kPlatformsHelp.usage);
+    if (asked.size() > 1) throw UsageError("too many arguments; usage: " + kPlatformsHelp.usage);
     const std::string path = preset_path(directory, asked[0]);
     if (path.empty()) {
       throw UsageError(fmt::format("there is no platform '{}'{}; 'rubato platforms' lists them",

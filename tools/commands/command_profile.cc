@@ -28,11 +28,11 @@ const CommandHelp kProfileHelp = {
     "rubato profile ARCHIVE [--on SCENARIO]... [options]",
     "Prints the time of each rank in each MPI call, the bytes it sends and receives there,\n"
     "message sizes, and bytes per pair of ranks: the tables and matrices of MPInside.",
-    "Without --on: what was measured; no platform file is needed.\n"
+    "Without --on, the recorded run is profiled; no platform file is needed.\n"
     "share/doc/profile.md explains the tables, with examples for pandas and jq.\n"
     "  rubato profile run.otf2dir\n"
     "  rubato profile run.otf2dir --on measured --on perfect --csv run.csv\n"
-    "Files that exist are replaced; they appear only when complete."};
+    "Existing files are replaced, and only when the new file is complete."};
 
 po::options_description profile_options() {
   po::options_description options("Options");
@@ -40,17 +40,17 @@ po::options_description profile_options() {
   add("on", po::value<Words>()->value_name("SCENARIO"),
       "the machine, as for 'rubato replay'; may be repeated");
   add("csv", po::value<std::string>()->value_name("FILE"),
-      "write a number a row, with its kind, name, rank, peer and size; '-': to standard output "
+      "write one value per row, with its kind, name, rank, peer and size; '-': to standard output "
       "instead of the tables");
   add("json", po::value<std::string>()->value_name("FILE"),
-      "write all of it as JSON; '-' as above");
-  add("all", "tables of every rank, call and pair, however many");
+      "write the results as JSON; '-' as above");
+  add("all", "show every rank, call and pair, however many");
   add("help,h", "show this help");
   add_engine_options(options);
   return options;
 }
 
-/// Replays scenario by scenario and writes what each gives.
+/// Replays one scenario at a time and writes its profile.
 class Profiler {
  public:
   Profiler(EventSource& source, const ReplayOptions& options, ReportFiles& files, bool per_rank)
@@ -80,7 +80,8 @@ class Profiler {
     first_ = false;
   }
 
-  /// Nothing is printed before all scenarios are replayed: one of them may be impossible.
+  /// Completes the output. Tables are printed only after all scenarios are replayed, because one of
+  /// them may fail.
   void end() {
     if (files_->wants("json")) profile_json_end(trace_, sink("json"));
     if (files_->tables_wanted()) print_to_stdout(tables_);
@@ -91,7 +92,7 @@ class Profiler {
     return [this, option](const std::string& text) { files_->write(option, text); };
   }
 
-  /// What the archive is, in front of the first tables, and the caveats that no tables before had.
+  /// The archive, before the first tables, and the caveats that were not printed before.
   std::string opening(const Results& results, int width) {
     std::string out;
     if (first_) {
@@ -109,7 +110,8 @@ class Profiler {
     return out;
   }
 
-  /// Scenarios that compare times across ranks tell more of the archive than others.
+  /// Merges the summary of the archive: scenarios that compare times across ranks know more of it
+  /// than others.
   void note_trace(TraceSummary trace) {
     if (first_ || (trace.clock_repair && !trace_.clock_repair)) std::swap(trace, trace_);
     if (trace.clock_violations.total() > trace_.clock_violations.total())

@@ -42,7 +42,7 @@ std::string state_text(const Leftover& left) {
       return fmt::format("ended {} ago",
                          rough_time(std::difftime(std::time(nullptr), left.last_use)));
     case RecordState::kRunning:
-      return "still runs";
+      return "still running";
     case RecordState::kElsewhere:
       return "ran on " + left.host;
     default:
@@ -50,7 +50,7 @@ std::string state_text(const Leftover& left) {
   }
 }
 
-/// A paragraph, with the commands that one may want next.
+/// A paragraph on one directory, with suggested commands.
 std::string leftover_text(const Leftover& left) {
   const std::string directory = shell_quoted(left.directory);
   std::string text = fmt::format("{}: {}, {}", left.directory, state_text(left),
@@ -74,11 +74,11 @@ int list_leftovers(const std::vector<std::string>& places) {
   } catch (const RecoverError& error) {
     throw InputError(error.what());
   }
-  print_to_stdout(text.empty() ? "no records are left here\n" : text);
+  print_to_stdout(text.empty() ? "no records were left on this machine\n" : text);
   return 0;
 }
 
-/// Goes on behind one that cannot be discarded; the exit code tells.
+/// Continues after a directory that cannot be discarded; the exit code is then 1.
 int discard(const std::vector<std::string>& directories) {
   int code = 0;
   for (const std::string& directory : directories) {
@@ -101,22 +101,24 @@ int command_recover(const Arguments& arguments) {
   // clang-format off
   options.add_options()
       ("output,o", po::value<std::string>()->value_name("DIR"),
-       "directory of the archive (default: where the program would have written it)")
-      ("keep", "leave the records where they are")
-      ("list", "list the records that runs of this user have left on this machine (and in DIR)")
-      ("discard", "remove the records of DIR, of processes that have ended, without an archive")
+       "directory of the archive (default: the one that the run would have written)")
+      ("keep", "do not remove the records")
+      ("list", "list records left by runs of this user on this machine (and in DIR)")
+      ("discard", "remove the records in DIR of ended processes without writing an archive")
       ("help,h", "show this help");
   // clang-format on
   const CommandHelp help = {
       "rubato recover [options] DIR...",
-      "Makes an archive of what a program recorded that was killed, called exit() or MPI_Abort(),\n"
-      "or whose disk was full. DIR is what `rubato trace -o` was given; it says where the records\n"
-      "are. Those of other nodes have to be copied here and named behind it.",
+      "Builds an archive from the records of a program that was killed, called exit() or "
+      "MPI_Abort(),\n"
+      "or ran out of disk space. DIR is the directory given to `rubato trace -o`, which refers to "
+      "the\n"
+      "records. Copy records of other nodes to this machine and append their directories.",
       "Examples:\n"
       "  rubato recover run.otf2dir\n"
       "  scp -r node2:/dev/shm/rubato-1000-0123456789ab node2.records\n"
       "  rubato recover run.otf2dir node2.records\n"
-      "  rubato recover --list             (what runs have left in memory and on disk)\n"
+      "  rubato recover --list             (records left in memory and on disk)\n"
       "  rubato recover --discard /dev/shm/rubato-1000-0123456789ab\n"
       "Details: share/doc/tracing.md"};
   po::variables_map values;
@@ -125,9 +127,9 @@ int command_recover(const Arguments& arguments) {
                                ? values["directory"].as<std::vector<std::string>>()
                                : std::vector<std::string>();
   if (values.count("list") + values.count("discard") > 1)
-    throw UsageError("--list --discard: leave out one of them");
+    throw UsageError("--list and --discard exclude each other");
   if (values.count("list") != 0) return list_leftovers(directories);
-  if (directories.empty()) throw UsageError("which directory? usage: " + help.usage);
+  if (directories.empty()) throw UsageError("expected a directory; usage: " + help.usage);
   if (values.count("discard") != 0) return discard(directories);
 
   RecoverTask task;
@@ -136,7 +138,7 @@ int command_recover(const Arguments& arguments) {
   task.keep = values.count("keep") != 0;
   task.progress = progress_line("recovering");
   std::list<GoneWhenInterrupted> incomplete;
-  std::optional<NotInterrupted> removing;  // records, which nobody would look for any more
+  std::optional<NotInterrupted> removing;  // while records are removed
   task.incomplete = [&](const std::vector<std::string>& paths) {
     if (paths.empty()) removing.emplace();
     incomplete.clear();
@@ -160,7 +162,7 @@ int command_recover(const Arguments& arguments) {
     if (lines->size() > kMost) text += fmt::format("  ... and {} more\n", lines->size() - kMost);
   }
   if (result.kept && result.recovered < result.ranks) {
-    text += "  the records that are here stay; with the others, recover again\n";
+    text += "  the records are kept; recover again when those of the other ranks are available\n";
   }
   print_to_stdout(text);
   return 0;

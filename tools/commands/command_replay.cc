@@ -45,53 +45,51 @@ using Words = std::vector<std::string>;
 
 const CommandHelp kReplayHelp = {
     "rubato replay ARCHIVE [--on SCENARIO]... [options]",
-    "Plays the archive (a directory or its .otf2 file) back on other machines and prints how long "
-    "the\n"
-    "run would take there. measured and perfect are always among them, unless --only is given.",
+    "Replays an archive (a directory or its .otf2 file) on other machines and predicts the "
+    "elapsed\n"
+    "time there. measured and perfect are always included, unless --only is given.",
     "A scenario is a machine, with or without changes ('rubato help scenarios'):\n"
-    "  --on measured --on perfect                 as recorded; messages cost nothing\n"
+    "  --on measured --on perfect                 as recorded; with free messages\n"
     "  --on cluster.toml                          a platform file\n"
-    "  --on infiniband-hdr:ppn=4                  one that 'rubato platforms' lists\n"
+    "  --on infiniband-hdr:ppn=4                  a built-in network ('rubato platforms')\n"
     "  --on 'cluster.toml:latency*0.5,cpu*1.5'    with changes\n"
-    "Below mpirun its processes share the work: mpirun -n 16 rubato replay ... "
+    "Started with mpirun, the processes share the work: mpirun -n 16 rubato replay ... "
     "(share/doc/scale.md)\n"
-    "Files that exist are replaced; they appear only when complete. Archives are never changed."};
+    "Existing files are replaced, and only when the new file is complete. Archives are never "
+    "modified."};
 
 po::options_description replay_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add("on", po::value<Words>()->value_name("SCENARIO"), "replay on this machine; may be repeated");
   add("with", po::value<Words>()->value_name("ARCHIVE[@KEY=VALUE,...]"),
-      "another job on the same machine, where messages share its network; may be repeated. "
-      "nodes=64-127: its nodes of the network (default: the next free ones), start=2s: it begins "
-      "so much later, ppn=4: its ranks per node");
-  add("only", "replay nothing but --on: neither measured nor perfect beside it");
+      "another job that shares the links of the network; may be repeated. nodes=64-127: its nodes "
+      "(default: the next free ones), start=2s: its start time, ppn=4: its ranks per node");
+  add("only", "replay only the scenarios of --on, without measured and perfect");
   add("json", po::value<std::string>()->value_name("FILE"),
-      "write all results as JSON (share/doc/json.md); '-': to standard output instead of the "
+      "write the results as JSON (share/doc/json.md); '-': to standard output instead of the "
       "tables");
   add("csv", po::value<std::string>()->value_name("FILE"),
       "write a row per scenario, rank and call; '-' as above");
   add("html", po::value<std::string>()->value_name("FILE"),
-      "write a page with charts; one file that needs no network");
+      "write a self-contained page with charts");
   add("otf2", po::value<std::string>()->value_name("DIR"),
-      "write in a new directory an OTF2 archive for each scenario: the recording at its times "
-      "there");
+      "write an OTF2 archive per scenario, with its predicted times, into a new directory");
   add("perfetto", po::value<std::string>()->value_name("FILE"),
-      "write the timelines of all scenarios side by side, for ui.perfetto.dev or chrome://tracing");
+      "write the timelines of all scenarios for ui.perfetto.dev or chrome://tracing");
   add("perfetto-window", po::value<std::string>()->value_name("FROM..TO"),
-      "only that stretch of each scenario, such as 1.5s..2s from the first record on");
-  add("all", "also tables of every rank and call, and of the algorithms that priced collectives");
-  add("strict", "exit with 1 when a call keeps its recorded time because it cannot be replayed");
+      "write only this part of each timeline, such as 1.5s..2s from the first record");
+  add("all", "also print tables of all ranks and calls, and of the collective algorithms");
+  add("strict", "exit with 1 if a call is kept as recorded because it cannot be replayed");
   add("verify",
-      "also compare every record of 'measured' with the recording; exit with 1 unless all are "
-      "equal");
+      "also compare every record of 'measured' with the recording; exit with 1 if any differs");
   add("sweep", po::value<std::string>()->value_name("KEY=LOW..HIGH,..."),
-      "also replay each platform of --on with a number times factors from LOW to HIGH, as in "
-      "latency=0.1..100, or with two as a map: from where on does it matter? /N behind a range: N "
-      "points");
+      "also replay each platform of --on with a parameter multiplied by factors from LOW to HIGH, "
+      "such as latency=0.1..100, to find where it matters; two parameters give a map. "
+      "LOW..HIGH/N: N points");
   add("times-only",
-      "only how long each scenario takes: neither wait states nor intervals; saves two passes a "
-      "scenario where links are shared");
+      "compute only elapsed times, without wait states and intervals; saves two passes per "
+      "scenario with shared links");
   add("help,h", "show this help");
   add_engine_options(options);
   return options;
@@ -111,7 +109,7 @@ bool has(const std::vector<Scenario>& scenarios, const std::string& name) {
                      [&](const Scenario& scenario) { return scenario.name == name; });
 }
 
-/// What was asked for, between `measured` and `perfect`, which a verdict needs.
+/// The scenarios of --on, with `measured` and `perfect` added, which the verdict needs.
 std::vector<Scenario> parse_scenarios(const po::variables_map& values) {
   const bool only = values.count("only") > 0;
   std::vector<Scenario> scenarios = named_scenarios(values);
@@ -122,7 +120,8 @@ std::vector<Scenario> parse_scenarios(const po::variables_map& values) {
   return scenarios;
 }
 
-/// None without --sweep. What cannot be changed is refused before anything is replayed.
+/// The axes of --sweep; empty without it. Changes that are impossible are refused before the
+/// replay.
 std::vector<SweepAxis> sweep_axes(const po::variables_map& values,
                                   const std::vector<Scenario>& scenarios) {
   if (!values.count("sweep")) return {};
@@ -152,21 +151,22 @@ std::vector<PlatformPicture> pictures(const std::vector<Scenario>& scenarios) {
   return platforms;
 }
 
-/// Timelines of a ratio that is yet to be found would need each pass anew.
+/// Options that write timelines exclude a fitted ratio, for which every pass would have to be
+/// repeated.
 void refuse_fit(const std::vector<Scenario>& scenarios, const std::string& option) {
   if (any_fits_degradation(scenarios))
     throw UsageError(
-        fmt::format("--{} excludes dr=fit; name the ratio that it finds, as dr=RATIO", option));
+        fmt::format("--{} excludes dr=fit; specify the ratio that it finds as dr=RATIO", option));
 }
 
-/// The directory of --otf2 DIR, if there is one.
+/// The directory of --otf2 DIR, if given.
 std::optional<WholeDirectory> scenario_archives(const po::variables_map& values,
                                                 const std::vector<Scenario>& scenarios,
                                                 const std::string& archive) {
   if (!values.count("otf2")) return {};
   refuse_fit(scenarios, "otf2");
   const std::string directory = text_of(values, "otf2");
-  if (directory.empty()) throw UsageError("--otf2: the name of the directory is empty");
+  if (directory.empty()) throw UsageError("--otf2: the directory name is empty");
   refuse_archive_part(directory, archive);
   refuse_other_formats(archive);
   return std::optional<WholeDirectory>(std::in_place, directory);
@@ -180,7 +180,7 @@ PerfettoWindow perfetto_window(const po::variables_map& values,
   return parse_perfetto_window(text_of(values, "perfetto-window"));
 }
 
-/// Why the processes would not divide what is asked for.
+/// A reason known in advance why the replay cannot be divided among processes.
 std::optional<OneProcess> why_one_process(const po::variables_map& values,
                                           const std::vector<Scenario>& scenarios) {
   if (any_fits_degradation(scenarios)) return OneProcess::kTimeOrder;
@@ -188,8 +188,8 @@ std::optional<OneProcess> why_one_process(const po::variables_map& values,
   return {};
 }
 
-/// True for what one process makes of results that several found, from all of the archive: who is
-/// waited for, pictures, archives and sweeps.
+/// True if the process that reports needs the whole archive again after a divided replay: for the
+/// root cause of waits, pictures, archives and sweeps.
 bool needs_whole_archive(const Results& results, const ReplayOptions& options,
                          const po::variables_map& values) {
   for (const char* option : {"html", "perfetto", "otf2", "sweep"}) {
@@ -198,11 +198,11 @@ bool needs_whole_archive(const Results& results, const ReplayOptions& options,
   return waits_in_turn(results) || needs_undisturbed(results, options);
 }
 
-/// The scenarios that intervals and the cost of contention need beside the asked ones.
+/// The requested scenarios, and the additional ones for intervals and the cost of contention.
 struct Plan {
   Plan(const std::vector<Scenario>& scenarios, const po::variables_map& values)
       : asked(&scenarios) {
-    // A ratio that is fitted would be fitted anew in each of them.
+    // A fitted ratio would be fitted again in each additional scenario.
     if (any_fits_degradation(scenarios)) return;
     if (!values.count("times-only")) intervals.emplace(scenarios);
     contention.emplace(intervals ? intervals->scenarios() : scenarios, scenarios.size());
@@ -216,9 +216,9 @@ struct Plan {
   std::optional<ContentionPlan> contention;
 };
 
-/// What the processes that mpirun has started, or the threads of this one, find out together;
-/// nothing where one has to do it alone. `source` is the archive, open for the part of this
-/// process, if it is at all.
+/// Results of a replay divided among the processes started by mpirun or the threads of this
+/// process; nothing if one process has to replay everything. Opens `source`, if at all, for the
+/// part of this process.
 std::optional<Results> replay_together(Processes& processes, const std::string& archive,
                                        const std::vector<Scenario>& scenarios,
                                        const ReplayOptions& options,
@@ -248,7 +248,7 @@ std::optional<Results> replay_together(Processes& processes, const std::string& 
   return std::move(joint.results);
 }
 
-/// The archive for one more thread that draws; null where it cannot be opened again.
+/// Opens the archive for another drawing thread; null if that fails.
 std::unique_ptr<EventSource> open_again(const std::string& archive, const ReplayOptions& options) {
   try {
     auto source = open_trace(archive, {options.ignore_offsets, 1});
@@ -260,7 +260,7 @@ std::unique_ptr<EventSource> open_again(const std::string& archive, const Replay
   }
 }
 
-/// One of several processes, but not the first: it helps to replay.
+/// Runs the replay in all processes except the first, which reports.
 int help_replay(Processes& processes, const Arguments& arguments) {
   try {
     po::variables_map values;
@@ -274,7 +274,7 @@ int help_replay(Processes& processes, const Arguments& arguments) {
     std::unique_ptr<EventSource> source;
     replay_together(processes, archive, plan.scenarios(), options, values, source);
   } catch (const std::exception&) {
-    // The first process says what it is.
+    // The first process reports the error.
   }
   return 0;
 }
@@ -298,7 +298,7 @@ int command_replay(const Arguments& arguments) {
   const PerfettoWindow window = perfetto_window(values, scenarios);
   ReportFiles files(values, {"json", "csv", "html", "perfetto"}, archive);
   if (files.wants("html") || values.count("otf2"))
-    source_date();  // a wrong one is told now, not after an hour
+    source_date();  // reports an invalid date now, not after an hour
   std::optional<WholeDirectory> copies = scenario_archives(values, scenarios, archive);
 
   const Plan plan(scenarios, values);
@@ -310,10 +310,10 @@ int command_replay(const Arguments& arguments) {
   if (is_loaded_again) source.reset();
   if (!source) source = open_trace(archive, {options.ignore_offsets, options.threads});
   if (!together || is_loaded_again) {
-    // (Functions are followed anyway.)
+    // (If there are functions, they are tracked anyway.)
     if (files.wants("html") || !source->functions().empty()) source->note_places();
     if (copies) source->keep_records(true);
-    // (Places are known only then.)
+    // (Places are known only after loading.)
     if (is_loaded_again) {
       const auto progress = progress_line("reading");
       source->load(progress);
@@ -343,14 +343,14 @@ int command_replay(const Arguments& arguments) {
     text.intervals = intervals;
     text.sweeps = sweeps;
     text.per_rank = text.collectives = values.count("all") > 0;
-    // (mpirun may make a terminal of what is none.)
+    // (mpirun may connect standard output to a terminal of its own.)
     text.verdict_last = isatty(STDOUT_FILENO) != 0 && !processes.are_several();
     print_to_stdout(report_text(results, text));
   }
   if (files.wants("json")) files.write("json", report_json(results, intervals, sweeps));
   if (files.wants("csv")) files.write("csv", report_csv(results, sweeps));
   if (files.wants("html")) {
-    // (A fitted ratio would be fitted anew.)
+    // (A fitted ratio would be fitted again.)
     const int threads = drawing_threads(*source, options.threads);
     const std::vector<ScenarioPicture> timelines =
         any_fits_degradation(scenarios)

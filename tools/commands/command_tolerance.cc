@@ -22,19 +22,19 @@ namespace {
 
 const CommandHelp kToleranceHelp = {
     "rubato tolerance ARCHIVE --on SCENARIO [options]",
-    "Says how much slower latency, bandwidth and processors may become before the run\n"
-    "takes 1 % longer, and what part of its time is due to each.",
+    "Computes by which factor latency, bandwidth and processors may get worse before the\n"
+    "run takes 1 % longer, and which share of the elapsed time is due to each.",
     "  rubato tolerance run.otf2dir --on cluster.toml\n"
     "  rubato tolerance run.otf2dir --on infiniband-hdr:ppn=1 --percent 1,10\n"
-    "Scenarios are those of 'rubato replay'. With contention each factor is a replay of\n"
-    "its own, which takes long."};
+    "Scenarios are written as for 'rubato replay'. With contention each factor needs a\n"
+    "replay of its own, which takes long."};
 
 po::options_description tolerance_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add("on", po::value<std::string>()->value_name("SCENARIO"), "the machine");
   add("percent", po::value<std::string>()->value_name("LIST")->default_value("1,2,5"),
-      "by how much longer the run may take");
+      "tolerated increases of the elapsed time, in percent");
   add("json", po::value<std::string>()->value_name("FILE"),
       "write the results as JSON (share/doc/json.md); '-': to standard output instead of the text");
   add("help,h", "show this help");
@@ -50,7 +50,7 @@ std::vector<double> parse_percents(const std::string& text) {
     char* rest = nullptr;
     const double percent = std::strtod(word.c_str(), &rest);
     if (word.empty() || *rest != '\0' || !(percent > 0) || !std::isfinite(percent))
-      throw UsageError(fmt::format("--percent: '{}' is no number above 0", word));
+      throw UsageError(fmt::format("--percent: expected numbers above 0, not '{}'", word));
     percents.push_back(percent);
     start = end + 1;
   }
@@ -64,7 +64,7 @@ int command_tolerance(const Arguments& arguments) {
   if (!parse_options(arguments, kToleranceHelp, tolerance_options(), "archive", false, values))
     return 0;
   const std::string archive = one_archive(values, kToleranceHelp);
-  if (!values.count("on")) throw UsageError("of which machine? Name it with --on SCENARIO");
+  if (!values.count("on")) throw UsageError("--on SCENARIO is required");
   const std::vector<double> percents = parse_percents(values["percent"].as<std::string>());
   const Scenario scenario = fixed_scenario(values["on"].as<std::string>());
   warn_of_platforms({scenario});

@@ -29,9 +29,9 @@
 namespace fs = std::filesystem;
 namespace po = boost::program_options;
 
-/// `rubato trace` puts the tracer into the environment and becomes the program. So signals, exit
-/// codes and standard streams are the program's own, and nothing of Rubato but the preloaded
-/// library is left in the job, and on one rank a watcher beside it (trace_watch.h).
+/// `rubato trace` sets LD_PRELOAD to the tracer and executes the program in its place. So signals,
+/// exit codes and standard streams are those of the program. The job contains only the preloaded
+/// library and, on one rank, a watcher process (trace_watch.h).
 namespace rubato {
 namespace {
 
@@ -63,7 +63,7 @@ uint64_t parse_size(const std::string& text) {
   throw UsageError(fmt::format("--memory {}: expected a size such as 512MiB or 2GiB", text));
 }
 
-/// "2:10", ":10", "2:", "barrier:3:7"; the tracer reads it again.
+/// "2:10", ":10", "2:", "barrier:3:7"; the tracer parses it again.
 std::string checked_window(const po::variables_map& values) {
   const std::string text = values["window"].as<std::string>();
   static const std::regex form(R"((barrier:)?([0-9]*\.?[0-9]*):([0-9]*\.?[0-9]*))");
@@ -81,7 +81,7 @@ std::string checked_window(const po::variables_map& values) {
   return text;
 }
 
-/// The directory as a path that stays right when the program changes its own.
+/// The absolute path of the output directory: the program may change its working directory.
 std::string output_path(const po::variables_map& values, const std::string& program) {
   const std::string name = values.count("output") != 0
                                ? values["output"].as<std::string>()
@@ -89,14 +89,14 @@ std::string output_path(const po::variables_map& values, const std::string& prog
   if (name.empty()) throw UsageError("-o: expected the name of a directory");
   std::string path = fs::absolute(name).lexically_normal().string();
   while (path.size() > 1 && path.back() == '/') path.pop_back();
-  // A neighbour of the directory where the program runs is not what was meant.
+  // For the working directory or a parent, the archive would become its sibling (DIR-2).
   if ((fs::current_path().string() + "/").starts_with(path == "/" ? path : path + "/")) {
     throw UsageError(fmt::format("-o {}: expected the name of a new directory", name));
   }
   return path;
 }
 
-/// Told before the program starts: after hours of running it would be too late.
+/// Checked before the program starts, not after hours of running.
 void refuse_unwritable(const std::string& output) {
   const std::string parent = fs::path(output).parent_path().string();
   if (access(parent.c_str(), W_OK | X_OK) != 0) {
@@ -115,18 +115,16 @@ void preload(const std::string& tracer) {
   set("LD_PRELOAD", others == nullptr || *others == '\0' ? tracer : tracer + ":" + others);
 }
 
-/// Options that say something about an archive, where none is to be written.
+/// Refuses options that require an archive.
 void refuse_without_archive(const po::variables_map& values) {
   for (const char* name : {"output", "records", "functions", "function-filter", "call-sites"}) {
     if (values.count(name) == 0) continue;
-    throw UsageError(
-        fmt::format("--no-archive --{}: without an archive there is nothing to put "
-                    "that into; leave out one of them",
-                    name));
+    throw UsageError(fmt::format("--no-archive excludes --{}, which needs an archive", name));
   }
 }
 
-/// The file of rules as a path that stays right when the program changes its directory.
+/// The absolute path of the filter file, after checking its rules: the program may change its
+/// working directory.
 std::string checked_filter(const po::variables_map& values) {
   const std::string name = values["function-filter"].as<std::string>();
   std::ifstream file(name, std::ios::binary);
@@ -141,43 +139,45 @@ std::string checked_filter(const po::variables_map& values) {
   return fs::absolute(name).string();
 }
 
-/// Becomes the program; returns only when the command line asked for help.
+/// Executes the program in place of this process; returns only after --help.
 int trace(const Arguments& arguments) {
   po::options_description options("Options");
   // clang-format off
   options.add_options()
       ("output,o", po::value<std::string>()->value_name("DIR"),
-       "directory of the archive (default: rubato-PROGRAM.otf2dir); where it exists, the archive is "
-       "called DIR-2, DIR-3, ..., with the number before an extension")
+       "directory of the archive (default: rubato-PROGRAM.otf2dir); if it exists, the archive is "
+       "called DIR-2, DIR-3, ..., with the number before the extension")
       ("memory", po::value<std::string>()->value_name("SIZE")->default_value("256MiB"),
        "memory for records, per process")
       ("when-full", po::value<std::string>()->value_name("flush|stop")->default_value("flush"),
-       "when it is used up: move records to the output's disk, or stop to record")
+       "when this memory is full: flush records to the output's disk, or stop recording")
       ("records", po::value<std::string>()->value_name("DIR"),
-       "where records are until the end (default: /dev/shm if it has room, else TMPDIR)")
+       "directory for records during the run (default: /dev/shm if it has space, else TMPDIR)")
       ("window", po::value<std::string>()->value_name("START:END"),
        "record only these seconds of the run, or barrier:N:M, from the Nth to the Mth MPI_Barrier")
       ("clock", po::value<std::string>()->value_name("tsc|monotonic")->default_value("tsc"),
-       "time-stamp counter where it can be trusted, or the system clock")
+       "time-stamp counter if it is reliable, or the system clock")
       ("clock-domain", po::value<std::string>()->value_name("node|rank")->default_value("node"),
-       "who shares a clock: the ranks of a node, or nobody")
+       "node: the ranks of a node share a clock; rank: each rank has its own")
       ("sync-every", po::value<double>()->value_name("SECONDS")->default_value(0, "0"),
-       "compare the clocks of the nodes during the run too; 0: only at its start and end")
+       "synchronise the clocks of the nodes also during the run, at this interval; 0: only at its "
+       "start and end")
       ("functions",
        "record the functions of a program that was compiled with -finstrument-functions")
       ("function-filter", po::value<std::string>()->value_name("FILE"),
-       "which of them: lines 'include PATTERN', 'exclude PATTERN', the last that matches decides")
-      ("call-sites", "record which line of the program makes each MPI call")
+       "functions to record: lines 'include PATTERN' and 'exclude PATTERN', of which the last "
+       "match decides")
+      ("call-sites", "record the source line of each MPI call")
       ("summary",
-       "print at the end where the time went: elapsed, share of MPI, the largest calls, load "
-       "balance (RUBATO_SUMMARY=1 in the environment does the same)")
-      ("no-archive", "only that: write no archive, and keep no records")
+       "print a summary at the end: elapsed time, share of MPI, the most expensive calls, load "
+       "balance (also with RUBATO_SUMMARY=1 in the environment)")
+      ("no-archive", "print only the summary: write no archive and keep no records")
       ("help,h", "show this help");
   // clang-format on
   const CommandHelp help = {
       "mpirun -n N rubato trace [options] PROGRAM [arguments]",
-      "Runs an MPI program and writes what it did as an OTF2 archive. The program needs no\n"
-      "recompiling; its results, exit code and output stay as they are.",
+      "Runs an MPI program and records its MPI calls in an OTF2 archive. The program need not be\n"
+      "recompiled; its results, exit code and output do not change.",
       "Examples:\n"
       "  mpirun -n 4 rubato trace -o run.otf2dir ./app args\n"
       "  mpirun -n 4 rubato trace bash job.sh       (a script that starts the program)\n"
@@ -185,7 +185,7 @@ int trace(const Arguments& arguments) {
       "Details: share/doc/tracing.md"};
   po::variables_map values;
   if (!parse_options(arguments, help, options, "program", true, values)) return 0;
-  if (values.count("program") == 0) throw UsageError("which program? usage: " + help.usage);
+  if (values.count("program") == 0) throw UsageError("expected a program; usage: " + help.usage);
 
   const bool archive = values.count("no-archive") == 0;
   if (!archive) refuse_without_archive(values);
@@ -215,16 +215,17 @@ int trace(const Arguments& arguments) {
   const std::string tracer = library_dir() + "/librubato-trace-" + flavour_name(flavour) + ".so";
   if (access(tracer.c_str(), R_OK) != 0) {
     throw InputError(
-        fmt::format("{}: no tracer for {} here; build Rubato where that MPI is installed", tracer,
-                    flavour_title(flavour)));
+        fmt::format("{}: this installation has no tracer for {}; build Rubato where that MPI is "
+                    "installed",
+                    tracer, flavour_title(flavour)));
   }
 
-  // Later there is nobody to say it: nothing of ours is in such a process.
+  // Warn now: in such a process the tracer is not loaded and cannot.
   if (launcher_rank() == 0) {
     if (const std::string why = why_not_preloaded(program); !why.empty()) {
       print_to_stderr(fmt::format(
-          "rubato: warning: {} {}: the tracer does not see its calls, and nothing is recorded but "
-          "MPI programs that it starts",
+          "rubato: warning: {} {}: the tracer cannot record its calls, only those of MPI programs "
+          "that it starts",
           program, why));
     }
     if (const std::string join = srun_that_joins(flavour); !join.empty()) {
@@ -237,7 +238,7 @@ int trace(const Arguments& arguments) {
 
   preload(preload_directory(library_dir()) + "/" + fs::path(tracer).filename().string());
   set("RUBATO_TRACE_OUTPUT", output);
-  // Where the archive will be, unless another job takes that name first.
+  // The expected name of the archive, unless another job takes it first.
   const std::string expected = free_output(output);
   set("RUBATO_TRACE_EXPECTED", expected);
   set("RUBATO_TRACE_MEMORY", std::to_string(memory));
@@ -254,7 +255,7 @@ int trace(const Arguments& arguments) {
   set("RUBATO_TRACE_CALL_SITES", values.count("call-sites") != 0 ? "1" : "0");
   if (!archive || values.count("summary") != 0) set("RUBATO_SUMMARY", "1");
   set("RUBATO_TRACE_ARCHIVE", archive ? "1" : "0");
-  // exec keeps the process id: so the tracer knows this process from those it starts.
+  // exec keeps the process id, so the tracer can tell this process from its children.
   set("RUBATO_TRACE_PID", std::to_string(getpid()));
 
   std::vector<char*> words;
@@ -273,10 +274,10 @@ int command_trace(const Arguments& arguments) {
   try {
     return trace(arguments);
   } catch (const std::runtime_error&) {
-    // All ranks of a job meet the same trouble. Rank 0 tells it, and has to before mpirun, seeing
-    // another rank's exit code, ends it.
+    // All ranks of a job have the same error. Rank 0 reports it. The others wait, because mpirun
+    // ends rank 0 when another rank exits with an error.
     if (launcher_rank() == 0) throw;
-    std::signal(SIGTERM, SIG_DFL);  // by mpirun, and no news
+    std::signal(SIGTERM, SIG_DFL);  // sent by mpirun; ends silently
     sleep(2);
     return 1;
   }

@@ -24,7 +24,7 @@ void refuse_archive_part(const std::string& output, const std::string& archive) 
   }
   if (is_part || is_inside) {
     throw UsageError(fmt::format(
-        "{}: a report is not written into an archive; choose a name outside of it", output));
+        "{}: reports are not written into an archive; choose a file name outside of it", output));
   }
 }
 

@@ -4,9 +4,9 @@
 
 namespace rubato {
 
-/// Reports may be written over older reports, but never over a part of an archive: throws
-/// UsageError when `output` lies inside `archive` (its directory or anchor file) or names a file of
-/// one.
+/// Reports may replace older reports, but never a part of an archive. Errors: UsageError if
+/// `output` is inside `archive` (its directory or anchor file) or has the extension of an archive's
+/// file.
 void refuse_archive_part(const std::string& output, const std::string& archive);
 
 }  // namespace rubato

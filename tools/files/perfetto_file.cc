@@ -21,12 +21,12 @@
 namespace rubato {
 namespace {
 
-/// A text with quotation marks.
+/// `text` as a JSON string.
 std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// Text that can be dropped and begun anew.
+/// A growing text that can be discarded; large ones move to a temporary file.
 class Spool {
  public:
   void clear() {
@@ -34,7 +34,7 @@ class Spool {
     buffer_.clear();
     file_.emplace(kRoom);
   }
-  /// To append to; full() now and then.
+  /// The buffer to append to. To be followed by full().
   std::string& buffer() { return buffer_; }
   void full() {
     if (buffer_.size() >= kPiece) put();
@@ -69,7 +69,7 @@ class Spool {
   std::string buffer_;
 };
 
-/// Functions by which compute is called, where they were timed.
+/// The names of functions for slices of compute, if functions were timed.
 class FunctionNames {
  public:
   FunctionNames(const EventSource& source, std::vector<std::string> names)
@@ -77,8 +77,8 @@ class FunctionNames {
     for (const std::string& name : names_) quoted_.push_back(quoted(name));
   }
 
-  /// That in which most of the compute before `event` was spent, with quotation marks; null for
-  /// none.
+  /// The function, as a JSON string, in which most of the compute before `event` was spent; null if
+  /// there is none.
   const std::string* of(int timeline, uint64_t event) {
     const FunctionTimes* times = names_.empty() ? nullptr : source_->function_times();
     if (!times) return nullptr;
@@ -87,7 +87,7 @@ class FunctionNames {
     const auto most = std::max_element(
         gap.begin(), gap.end(), [](const auto& a, const auto& b) { return a.ticks < b.ticks; });
     if (most == gap.end()) return nullptr;
-    // Of those one within the other, the innermost: it takes the least in all.
+    // Of nested functions take the innermost, which has the least time in total.
     size_t innermost = names_.size();
     for (size_t i = 0; i < names_.size(); ++i) {
       if (most->functions >> i & 1 &&
@@ -112,16 +112,16 @@ class FunctionNames {
   const EventSource* source_;
   std::vector<std::string> names_;
   std::vector<std::string> quoted_;
-  std::vector<double> inclusive_;  ///< ticks of all timelines, once asked for
+  std::vector<double> inclusive_;  ///< ticks of all timelines; filled on first use
 };
 
-/// What a file holds so far.
+/// Numbers of calls and messages written so far.
 struct Written {
   uint64_t calls = 0;
   uint64_t messages = 0;
 };
 
-/// One scenario as events in JSON, each with a comma before it.
+/// The events of one scenario in JSON, each preceded by a comma.
 class ScenarioEvents : public SliceSink {
  public:
   ScenarioEvents(const TraceDefinitions& trace, int scenario, const std::string& name,
@@ -164,7 +164,8 @@ class ScenarioEvents : public SliceSink {
       return;
     if (is_call && ++written_.calls > most_) {
       throw InputError(
-          fmt::format("--perfetto: more than {} calls in that window; choose a shorter one",
+          fmt::format("--perfetto: more than {} calls in the window; choose a shorter "
+                      "--perfetto-window",
                       show_count(most_)));
     }
     const int64_t begin = ns(slice.begin);
@@ -213,7 +214,7 @@ class ScenarioEvents : public SliceSink {
 
   void message(const Delivery& delivery, double received) override {
     if (delivery.sent < from_ || received >= to_) return;
-    // A flow begins and ends in the slice that is open at its time.
+    // Viewers attach the ends of a flow to the slices that are open at their times.
     const int64_t begin = ns(delivery.sent) + 1;
     const int64_t end = std::max(ns(received) - 1, begin);
     const uint64_t flow = ++written_.messages;
@@ -254,7 +255,7 @@ class ScenarioEvents : public SliceSink {
   Spool spool_;
 };
 
-/// The functions in which the run computes longest.
+/// The functions with the most compute time.
 std::vector<std::string> main_functions(const Results& results) {
   constexpr size_t kMost = 32;
   std::vector<std::pair<double, std::string>> found;
@@ -286,8 +287,8 @@ PerfettoWindow parse_perfetto_window(const std::string& text) {
     good = false;
   }
   if (!good || !window.is_part() || !(window.from < window.to)) {
-    throw UsageError(
-        fmt::format("--perfetto-window: '{}' is no FROM..TO, such as 1.5s..2s or ..100ms", text));
+    throw UsageError(fmt::format(
+        "--perfetto-window: expected FROM..TO, such as 1.5s..2s or ..100ms, not '{}'", text));
   }
   return window;
 }
@@ -302,7 +303,7 @@ void refuse_large_perfetto(const std::string& file, const Results& results,
   for (const ScenarioResult& scenario : results.scenarios)
     length = std::max(length, scenario.elapsed_with_init);
   throw InputError(fmt::format(
-      "{}: {} calls in {} scenario{} are more than a file may hold ({}); write a part with "
+      "{}: {} calls in {} scenario{} exceed the limit of {} per file; write a part with "
       "--perfetto-window, such as ..{:.2g}s, or fewer scenarios with --only",
       file, show_count(calls), scenarios, scenarios == 1 ? "" : "s", show_count(most),
       length * static_cast<double>(most) / static_cast<double>(calls)));
@@ -315,7 +316,7 @@ void write_perfetto(EventSource& source, const std::vector<Scenario>& scenarios,
   options.wait_states = true;
   options.verify = false;
   options.total_functions = false;
-  // Where there are too many calls for one file, their functions take too much memory.
+  // With more calls than fit into one file, timing functions would take too much memory.
   if (results.trace.mpi_calls <= most) options.functions = main_functions(results);
   write(R"({"displayTimeUnit":"ns","otherData":{"archive":)" + quoted(trace.path) +
         R"(},"traceEvents":[)");
@@ -323,7 +324,7 @@ void write_perfetto(EventSource& source, const std::vector<Scenario>& scenarios,
   bool is_first = true;
   for (size_t i = 0; i < scenarios.size(); ++i) {
     if (!is_drawn(results.scenarios[i])) continue;
-    // As the replay numbers them.
+    // In the order of the replay, which numbers them.
     std::vector<std::string> names = functions_to_time({scenarios[i]}, source.functions(), trace);
     for (const std::string& name : options.functions) {
       if (std::find(names.begin(), names.end(), name) == names.end() &&

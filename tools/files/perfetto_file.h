@@ -12,7 +12,7 @@
 
 namespace rubato {
 
-/// The stretch of each scenario that is written, seconds since the archive's first record.
+/// The part of each timeline to write, in seconds since the archive's first record.
 struct PerfettoWindow {
   double from = 0;
   double to = std::numeric_limits<double>::infinity();
@@ -23,23 +23,23 @@ struct PerfettoWindow {
 /// "1.5s..2s"; either end may be left out. Errors: UsageError.
 PerfettoWindow parse_perfetto_window(const std::string& text);
 
-/// Calls of all scenarios together that one file may hold: some 600 MB, which viewers load as a
-/// whole.
+/// Maximum number of calls of all scenarios in one file: about 600 MB, which viewers load
+/// completely.
 inline constexpr uint64_t kMostPerfettoCalls = 2000000;
 
-/// Refuses a run that has more calls than a file may hold, where no window is chosen; `results` are
-/// those of the run. Errors: InputError that says how to choose a part of it.
+/// Refuses a run with more than `most` calls if no window is chosen. Errors: InputError that
+/// explains how to choose a part.
 void refuse_large_perfetto(const std::string& file, const Results& results,
                            const PerfettoWindow& window, uint64_t most = kMostPerfettoCalls);
 
-/// Where the text goes, piece by piece.
+/// Takes the text piece by piece.
 using WriteText = std::function<void(const std::string&)>;
 
-/// Writes the timelines of all scenarios that came to their end in the trace event format of
-/// Chrome, which Perfetto reads: a process for each scenario and rank, a slice for each call, the
-/// wait in it and the compute before it, flows for messages. Each scenario is replayed once more,
-/// and kept in a temporary file until it is over. `results` are those of `scenarios`. Errors: as
-/// run_replay(); InputError when a window still holds more than `most` calls.
+/// Writes the timelines of all scenarios that do not deadlock in Chrome's trace event format, which
+/// Perfetto reads: a process per scenario and rank, a slice for each call, for the wait in it and
+/// for the compute before it, and flows for messages. Replays each scenario once more and keeps its
+/// events in a temporary file until it is complete. `results` are those of `scenarios`. Errors: as
+/// run_replay(); InputError if a window contains more than `most` calls.
 void write_perfetto(EventSource& source, const std::vector<Scenario>& scenarios,
                     const Results& results, ReplayOptions options, const PerfettoWindow& window,
                     const WriteText& write, uint64_t most = kMostPerfettoCalls);

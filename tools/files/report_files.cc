@@ -17,8 +17,7 @@ namespace {
 
 [[noreturn]] void refuse_to_hold() {
   throw InputError(
-      fmt::format("a temporary file, in which a report to standard output waits until it is "
-                  "complete, cannot be written: {}",
+      fmt::format("the temporary file for a report to standard output cannot be written: {}",
                   std::strerror(errno)));
 }
 
@@ -30,9 +29,9 @@ ReportFiles::ReportFiles(const boost::program_options::variables_map& values,
   for (const std::string& option : options) {
     if (!values.count(option)) continue;
     const auto& path = values[option].as<std::string>();
-    if (path.empty()) throw UsageError(fmt::format("--{}: the name of the file is empty", option));
+    if (path.empty()) throw UsageError(fmt::format("--{}: the file name is empty", option));
     if (!names.insert(path).second)
-      throw UsageError(fmt::format("{}: two reports cannot be written to one file", path));
+      throw UsageError(fmt::format("{}: two reports cannot be written to the same file", path));
     if (path == "-") {
       to_stdout_ = option;
       continue;

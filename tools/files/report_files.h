@@ -11,22 +11,22 @@
 
 namespace rubato {
 
-/// The reports that a run is asked to write besides its tables: `--json FILE` and others alike, of
-/// which one may be '-', standard output, where nothing appears before commit(). Files are created
-/// before the replay, so that a directory that does not exist is not noticed after an hour.
+/// The report files of a command (`--json FILE` etc.). One name may be '-', standard output, to
+/// which nothing is written before commit(). Files are created before the replay, so that a missing
+/// directory is reported at once and not after an hour.
 class ReportFiles {
  public:
-  /// `options`: names of the options that name files. Errors: UsageError where one names nothing,
-  /// two the same, or one a part of `archive`; InputError as WholeFile.
+  /// `options`: the options whose values are files. Errors: UsageError if a name is empty, used
+  /// twice or a part of `archive`; InputError as WholeFile.
   ReportFiles(const boost::program_options::variables_map& values,
               const std::vector<std::string>& options, const std::string& archive);
 
-  /// False where a report goes to standard output instead of the tables.
+  /// False if a report goes to standard output instead of the tables.
   bool tables_wanted() const { return to_stdout_.empty(); }
   bool wants(const std::string& option) const;
-  /// More of that report, which is wanted. Errors: InputError on a full disk.
+  /// Appends to a wanted report. Errors: InputError, for example on a full disk.
   void write(const std::string& option, const std::string& text);
-  /// All reports are complete.
+  /// To be called when all reports are complete: makes them visible.
   void commit();
 
  private:
@@ -34,7 +34,8 @@ class ReportFiles {
     void operator()(FILE* file) const { fclose(file); }
   };
 
-  /// What stands on standard output is complete, as files are, and need not fit into memory.
+  /// A report to standard output is held in a temporary file until commit(): it need not fit into
+  /// memory.
   void hold(const std::string& text);
   void print_held();
 

@@ -46,11 +46,11 @@ bool parse_number(const std::string& text, double& number) {
   return error == std::errc() && end == text.data() + text.size() && std::isfinite(number);
 }
 
-// As platform files have them (models/base/units.h).
+// The limits of platform files (models/base/units.h).
 constexpr double kMostBytes = 1152921504606846976.0;
 constexpr double kMostSeconds = 1e6;
 
-/// The patterns whose time is that of one message: from rank to rank, or to oneself.
+/// The patterns whose time is that of one message, between ranks or of a rank to itself.
 bool is_transfer(const std::string& pattern) {
   return pattern == "pingpong" || pattern == "sendrecv";
 }
@@ -74,10 +74,10 @@ class RowReader {
       take(cells_of(text));
     }
     if (stream.bad() || std::filesystem::is_directory(file_)) {
-      throw InputError(fmt::format("{}: it cannot be read as a file", file_));
+      throw InputError(fmt::format("{}: cannot be read", file_));
     }
     if (content_.rows.empty()) {
-      throw InputError(fmt::format("{}: there are no samples with {} in it", file_, column_));
+      throw InputError(fmt::format("{}: contains no samples with {}", file_, column_));
     }
     return std::move(content_);
   }
@@ -93,19 +93,19 @@ class RowReader {
       take_header(cells);
       return;
     }
-    // An empty last cell leaves no trace in the line.
+    // An empty last cell is not in `cells`.
     const auto cell = [&](int index) {
       return index >= 0 && static_cast<size_t>(index) < cells.size() ? cells[index] : "";
     };
     if (cell(level_).empty() || cell(pattern_).empty()) fail("a row without level or pattern");
     if (cells.size() + 1 < columns_ || cells.size() > columns_) {
-      fail(fmt::format("a row of {} cells under a header of {}; is it cut?", cells.size(),
-                       columns_));
+      fail(fmt::format("expected {1} cells as in the header, found {0}; is the file truncated?",
+                       cells.size(), columns_));
     }
     SampleRow row{cell(level_), cell(pattern_)};
     row.launch = launch_of(cell(launch_));
     if (!parse_number(cell(bytes_), row.bytes) || row.bytes < 0 || row.bytes > kMostBytes) {
-      fail(fmt::format("'{}' is no number of bytes", cell(bytes_)));
+      fail(fmt::format("'{}' is not a valid number of bytes", cell(bytes_)));
     }
     if (cell(seconds_).empty()) {
       const bool held = row.pattern.rfind("held ", 0) == 0;
@@ -118,7 +118,7 @@ class RowReader {
       if (parse_number(cell(column), seconds) && seconds > 0 && seconds <= kMostSeconds)
         return seconds;
       fail(fmt::format(
-          "{} is '{}', and not a time greater than 0{}", name, cell(column),
+          "{} is '{}', expected a time greater than 0{}", name, cell(column),
           std::isfinite(seconds) && seconds > kMostSeconds ? ", up to a million seconds" : ""));
     };
     row.seconds = time(seconds_, column_);
@@ -136,21 +136,22 @@ class RowReader {
     if (!cell(average_).empty()) row.average = time(average_, "seconds_avg");
     if (!cell(interval_).empty() &&
         (!parse_number(cell(interval_), row.interval) || row.interval < 0))
-      fail(fmt::format("'{}' is no interval", cell(interval_)));
+      fail(fmt::format("'{}' is not a valid interval", cell(interval_)));
     content_.rows.push_back(std::move(row));
   }
 
-  /// A whole number from 1 on; `none` where the cell is empty.
+  /// An integer of at least 1; `none` if the cell is empty.
   int count_in(const std::string& text, const char* of_what, int none) const {
     double number = none;
     if (!text.empty() && (!parse_number(text, number) || number < 1 || number > 1e6 ||
                           number != std::floor(number))) {
-      fail(fmt::format("'{}' is no number of {}", text, of_what));
+      fail(fmt::format("'{}' is not a valid number of {}", text, of_what));
     }
     return static_cast<int>(number);
   }
 
-  /// "# key: value"; other comments are for people. Of several launches the first one speaks.
+  /// Reads "# key: value"; other comments are ignored. With several launches the first value
+  /// counts.
   void take_comment(const std::string& text) {
     const size_t colon = text.find(": ");
     const size_t key = text.find_first_not_of("# ");
@@ -185,7 +186,7 @@ class RowReader {
                                        {bytes_, "bytes"},
                                        {seconds_, column_.c_str()}}) {
       if (column < 0) {
-        fail(fmt::format("no column '{}'; is this a file of samples of 'rubato calibrate'?", name));
+        fail(fmt::format("no column '{}'; is this a sample file of 'rubato calibrate'?", name));
       }
     }
   }
@@ -213,7 +214,7 @@ class RowReader {
 std::vector<Sample> read_samples(const std::string& file, const std::string& column) {
   std::ifstream stream(file);
   std::string line;
-  // Comments may stand before the header.
+  // Skip comments before the header.
   while (std::getline(stream, line) && (line.empty() || line[0] == '#')) {
   }
   const std::vector<std::string> header = cells_of(line);

@@ -15,12 +15,12 @@
 namespace rubato {
 namespace {
 
-/// Property of an archive whose times are those of a scenario: its name.
+/// Archive property with the name of the scenario whose times it contains.
 constexpr const char* kScenarioProperty = "RUBATO::SCENARIO";
-/// What recording cost, of which models hold nothing any more.
+/// Archive properties of the tracing overhead, which predicted times do not contain.
 constexpr const char* kOverheadProperties = "RUBATO::OVERHEAD";
 
-/// True where no call changes.
+/// True if the scenario changes no call of the recording.
 bool is_the_recording(const Scenario& scenario) {
   return scenario.basis == Basis::kMeasured && scenario.cpu == 1 && scenario.processors.empty() &&
          scenario.functions.empty();
@@ -32,8 +32,7 @@ void refuse_other_formats(const std::string& archive) {
   for (const InputFormat* format : input_formats()) {
     if (!format->recognises(archive)) continue;
     if (format != input_formats().back())
-      throw InputError(
-          fmt::format("{}: is no OTF2 archive, and only those are written at new times", archive));
+      throw InputError(fmt::format("{}: not an OTF2 archive; --otf2 needs one as input", archive));
     return;
   }
 }
@@ -65,7 +64,7 @@ void write_scenario_archives(EventSource& source, const std::vector<Scenario>& s
   const TraceDefinitions& trace = source.definitions();
   options.verify = false;
   options.wait_states = true;
-  options.total_functions = false;  // or all would be read again for them
+  options.total_functions = false;  // avoids reading all records again for them
   options.repair_records = true;
   const std::vector<std::string> names = directory_names(scenarios);
   for (size_t i = 0; i < scenarios.size(); ++i) {

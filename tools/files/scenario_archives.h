@@ -10,16 +10,15 @@
 
 namespace rubato {
 
-/// Refuses recordings that are no OTF2 archives, and so cannot be copied as such. Errors:
-/// InputError.
+/// Refuses recordings that are not OTF2 archives, which --otf2 cannot copy. Errors: InputError.
 void refuse_other_formats(const std::string& archive);
 
-/// Names of directories for scenarios: their own names, with a '_' for each character that is not
-/// safe in a file name, and a number behind those that would be equal.
+/// Directory names for scenarios: their names, with '_' for each character that is unsafe in a file
+/// name, and a number appended to duplicates.
 std::vector<std::string> directory_names(const std::vector<Scenario>& scenarios);
 
-/// Writes for each scenario that came to its end a copy of the archive below `directory`, every
-/// record at its time in that scenario. Each is replayed once more. `source`, an OTF2 archive, must
+/// Writes, for each scenario that does not deadlock, a copy of the archive below `directory` with
+/// the times of that scenario. Replays each scenario once more. `source`, an OTF2 archive, must
 /// keep records (EventSource::keep_records()); `results` are those of `scenarios`. Errors: as
 /// run_replay() and copy_archive().
 void write_scenario_archives(EventSource& source, const std::vector<Scenario>& scenarios,

@@ -19,7 +19,7 @@ WholeDirectory::WholeDirectory(const std::string& path) : path_(path) {
   target_ = target_of(path);
   while (target_.size() > 1 && target_.ends_with('/')) target_.pop_back();
   error.clear();
-  // 0777 as far as the umask goes, under a name that nobody can have placed there.
+  // Created with 0777 less the umask, under an unpredictable name, against symlink attacks.
   const NotInterrupted between;
   std::random_device random;
   std::string temporary;
@@ -37,7 +37,7 @@ WholeDirectory::~WholeDirectory() {
 }
 
 void WholeDirectory::commit() {
-  // (An empty directory that appeared meanwhile would be replaced.)
+  // (rename() replaces an empty directory that was created meanwhile.)
   if (!gone_->keep_as(target_)) fail(std::strerror(errno));
   temporary_.clear();
 }

@@ -7,10 +7,10 @@
 
 namespace rubato {
 
-/// A directory that appears under its name only when it is complete: filled under a temporary name
-/// beside it, then renamed. The constructor fails if there is anything of that name already, or the
-/// directory cannot be made, before a long computation is done for nothing. Errors: InputError that
-/// names the directory and the reason.
+/// A directory that appears under its name only when it is complete: it is filled under a temporary
+/// name next to it, then renamed. The constructor fails if the name exists or the directory cannot
+/// be created, so that errors show before a long computation. Errors: InputError with the directory
+/// and the reason.
 class WholeDirectory {
  public:
   explicit WholeDirectory(const std::string& path);
@@ -18,7 +18,7 @@ class WholeDirectory {
   WholeDirectory(const WholeDirectory&) = delete;
   WholeDirectory& operator=(const WholeDirectory&) = delete;
 
-  /// Where its contents go until then.
+  /// The temporary directory, for contents until commit().
   const std::string& path() const { return temporary_; }
   void commit();
 

@@ -18,13 +18,14 @@ namespace rubato {
 namespace fs = std::filesystem;
 namespace {
 
-/// Files that are being written: two of them must not be one.
+/// The files being written, to detect two outputs to the same file.
 std::set<std::string>& targets() {
   static std::set<std::string> names;
   return names;
 }
 
-/// A new file beside `target`, under a name that nobody can have placed there; -1 with errno.
+/// Creates a file next to `target`, under an unpredictable name, against symlink attacks; -1 with
+/// errno on failure.
 int create_beside(const std::string& target, mode_t mode, std::string& name) {
   std::random_device random;
   for (int attempt = 0; attempt < 100; ++attempt) {
@@ -35,10 +36,10 @@ int create_beside(const std::string& target, mode_t mode, std::string& name) {
   return -1;
 }
 
-/// Gives a file the owner and the permissions of the one that it will replace.
+/// Gives a file the owner and permissions of the file that it will replace.
 void make_alike(int file, const struct stat& other) {
   const bool is_theirs = fchown(file, other.st_uid, other.st_gid) == 0;
-  // Who cannot give it to the other's group does not open it to one's own.
+  // If the group cannot be set, grant no permissions to the group of this user.
   const mode_t mask = is_theirs ? 0777 : 0707;
   static_cast<void>(fchmod(file, other.st_mode & mask));
 }
@@ -54,7 +55,7 @@ WholeFile::WholeFile(const std::string& path) : path_(path), target_(path) {
   } else {
     target_ = target_of(path);
     if (!targets().insert(target_).second)
-      throw InputError(fmt::format("{}: two outputs cannot be written to one file", path));
+      throw InputError(fmt::format("{}: two outputs cannot be written to the same file", path));
     const NotInterrupted between;
     struct stat older = {};
     const bool replaces = stat(target_.c_str(), &older) == 0;
@@ -111,12 +112,12 @@ std::string target_of(const std::string& path) {
 
 void keep_apart(const std::string& output, const std::string& other) {
   if (target_of(output) == target_of(other))
-    throw UsageError(fmt::format("{}: two outputs cannot be written to one file", other));
+    throw UsageError(fmt::format("{}: two outputs cannot be written to the same file", other));
 }
 
 void refuse_existing(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
-    std::error_code ignored;  // what cannot be looked at cannot be written either
+    std::error_code ignored;  // a file that cannot be accessed cannot be written either
     if (fs::is_regular_file(file, ignored))
       throw InputError(
           fmt::format("{} exists; choose another name, or --force to replace it", file));
@@ -127,7 +128,7 @@ void keep_input(const std::string& input, const std::string& output) {
   std::error_code ignored;
   if (fs::equivalent(input, output, ignored)) {
     throw InputError(
-        fmt::format("{} is what is read; choose another name for what is written", output));
+        fmt::format("{} is an input file; choose another name for the output", output));
   }
 }
 

@@ -9,13 +9,12 @@
 
 namespace rubato {
 
-/// A file that appears under its name only when it is complete: written under a temporary name
-/// beside it, then renamed. An older file stays until that moment and is then replaced by one with
-/// its owner and permissions; so it does when the process is interrupted. Names of
-/// anything but regular files (/dev/stdout, a pipe) are written to directly. The constructor fails
-/// if the file cannot be created, before a long computation is done for nothing, or if another
-/// WholeFile of this process has the same name. Errors: InputError that names the file and the
-/// reason (a full disk).
+/// A file that appears under its name only when it is complete: it is written under a temporary
+/// name next to it, then renamed. An existing file is replaced only at that moment, never by an
+/// interrupted process, and passes on its owner and permissions. Anything but a regular file
+/// (/dev/stdout, a pipe) is written to directly. The constructor fails if the file cannot be
+/// created, so that errors show before a long computation, or if another WholeFile of this process
+/// has the same name. Errors: InputError with the file and the reason (a full disk).
 class WholeFile {
  public:
   explicit WholeFile(const std::string& path);
@@ -33,7 +32,7 @@ class WholeFile {
   std::string target_;     // with symbolic links followed
   std::string temporary_;  // empty: written to directly
   int descriptor_ = -1;
-  bool owns_target_ = false;                 // no other may write there
+  bool owns_target_ = false;                 // registered in targets()
   std::optional<GoneWhenInterrupted> gone_;  // the temporary one
 };
 
@@ -41,7 +40,7 @@ class WholeFile {
 /// itself if that fails.
 std::string target_of(const std::string& path);
 
-/// Refuses two outputs to one file, under whatever names. Errors: UsageError.
+/// Refuses two outputs to the same file, even under different names. Errors: UsageError.
 void keep_apart(const std::string& output, const std::string& other);
 
 /// Refuses regular files that exist. Errors: InputError.

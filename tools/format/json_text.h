@@ -7,12 +7,12 @@
 
 #include "replay/observe/results.h"
 
-/// What all JSON reports have in common.
+/// Helpers shared by all JSON reports.
 namespace rubato::json_text {
 
 using Json = nlohmann::ordered_json;
 
-/// null for what is not known; JSON has no other word for it.
+/// null for infinities and NaN, which JSON cannot express.
 inline Json number(double value) {
   return std::isfinite(value) ? Json(value) : Json(nullptr);
 }
@@ -28,7 +28,7 @@ inline std::string key_of(std::string name) {
   return name;
 }
 
-/// "late_sender" and so on, of WaitKind.
+/// The key of a WaitKind: "late_sender", ...
 inline std::string wait_key(int kind) {
   return key_of(kWaitNames[kind]);
 }

@@ -21,7 +21,7 @@ int decimals_for(double value) {
   return std::clamp(4 - digits_before_point, 0, 4);
 }
 
-/// The unit that shows `seconds` as a number of 1 to 999; seconds keep on growing.
+/// The unit that shows `seconds` as a number from 1 to 999; the largest unit is seconds.
 TimeUnit unit_for(double seconds) {
   for (const TimeUnit& unit : kUnits) {
     if (std::abs(seconds) * unit.scale * 1.00005 >= 1) return unit;

@@ -11,7 +11,7 @@ namespace rubato {
 /// "930.1 ms", "1.234 s", "12.35 µs": four significant digits in the unit that reads best.
 std::string show_seconds(double seconds);
 
-/// "31 s", "2 min": of what is only estimated.
+/// "31 s", "2 min": for estimates.
 std::string rough_time(double seconds);
 
 /// "12.3 MiB", "512 B".
@@ -23,10 +23,11 @@ std::string show_count(uint64_t count);
 /// "1 call", "1,234 calls".
 std::string counted(uint64_t count, const std::string& one, const std::string& many);
 
-/// "28.8 %"; "0 %" for a whole of nothing, "<0.1 %" for a trace of something.
+/// "28.8 %"; "0 %" if `part` or `whole` is 0, "<0.1 %" if the share rounds to 0.
 std::string show_share(double part, double whole);
 
-/// One unit and one number of decimals for all times of a column, so that they compare at a glance.
+/// One unit and one number of decimals for all times of a column, so that they can be compared at a
+/// glance.
 struct TimeUnit {
   double scale = 1;  ///< multiply seconds by this
   const char* name = "s";
@@ -39,7 +40,7 @@ struct TimeUnit {
 /// the smallest that is not zero, at most four of them.
 TimeUnit common_unit(const std::vector<double>& seconds);
 
-/// "12.3 %" of `whole`; 0 where that is not above 0.
+/// `part` as a percentage of `whole`: "12.3 %"; "0.0 %" if `whole` is not above 0.
 std::string percent_of(double part, double whole);
 
 }  // namespace rubato

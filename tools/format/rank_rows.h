@@ -9,11 +9,11 @@
 
 namespace rubato {
 
-/// Tables of more ranks are folded, unless somebody asks for all.
+/// Tables of more ranks are folded, except with --all.
 inline constexpr size_t kRanksShown = 16;
 
-/// The rows "minimum", "median", "maximum" and "mean", each column (values by rank, at least one)
-/// for itself.
+/// Adds the rows "minimum", "median", "maximum" and "mean", computed for each column separately
+/// (values by rank, at least one).
 void add_folded_rows(TextTable& table, const std::vector<std::vector<double>>& columns,
                      const std::function<std::string(double)>& show);
 

@@ -40,7 +40,7 @@ std::string wrap(const std::string& text, int width, int indent) {
   std::istringstream stream(text);
   std::vector<std::string> words;
   for (std::string word; stream >> word;) {
-    if (word.starts_with('%') && !words.empty()) {  // it stays with its number
+    if (word.starts_with('%') && !words.empty()) {  // keep the sign with its number
       words.back() += " " + word;
     } else {
       words.push_back(std::move(word));

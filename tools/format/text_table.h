@@ -5,14 +5,14 @@
 
 namespace rubato {
 
-/// A table of text with aligned columns. The first column names the row and is aligned left; the
-/// others are aligned right. Too wide for the page, it continues below in blocks of columns, each
-/// with the first column again.
+/// A text table with aligned columns. The first column names the row and is aligned left; the
+/// others are aligned right. A table that is too wide for the page is split into blocks of columns,
+/// each of which repeats the first column.
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> header) : header_(std::move(header)) {}
 
-  /// Cells that are missing at the end stay empty.
+  /// Missing cells at the end are left empty.
   void add_row(std::vector<std::string> cells);
 
   std::string format(int page_width) const;
@@ -22,10 +22,10 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// Columns of a terminal that `text` takes (UTF-8 code points; none of ours is wide).
+/// The width of `text` in terminal columns (UTF-8 code points; wide characters are not used).
 int display_width(const std::string& text);
 
-/// The width of the terminal on standard output; 100 where it is none.
+/// The width of the terminal on standard output; 100 if it is not a terminal.
 int page_width();
 
 /// `text` in lines of at most `width`, broken between words; lines after the first are indented.

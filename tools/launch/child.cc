@@ -15,10 +15,10 @@
 namespace rubato {
 namespace {
 
-constexpr useconds_t kNap = 50000;  // microseconds between two looks
+constexpr useconds_t kNap = 50000;  // polling interval, microseconds
 
-/// In the new process: never returns. What failed goes into the pipe, which closes by itself when
-/// the program runs.
+/// Executes the program in the child process. On failure writes errno into the pipe, which exec
+/// otherwise closes.
 [[noreturn]] void become_program(std::vector<char*>& argv, int log, int trouble) {
   setpgid(0, 0);
   const int null = open("/dev/null", O_RDONLY);

@@ -26,7 +26,7 @@ bool has(const char* variable) {
   return std::getenv(variable) != nullptr;
 }
 
-/// The loader an ELF program asks for, "" for static programs and for what is no ELF file.
+/// The dynamic loader of an ELF program; "" for static programs and other files.
 std::string interpreter(const std::string& program) {
   std::ifstream file(program, std::ios::binary);
   Elf64_Ehdr header;
@@ -46,7 +46,7 @@ std::string interpreter(const std::string& program) {
   return "";
 }
 
-/// What a command prints.
+/// The standard output of a command.
 std::string output_of(const std::vector<std::string>& words) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return "";
@@ -73,7 +73,7 @@ std::string output_of(const std::vector<std::string>& words) {
   return text;
 }
 
-/// Tells a libmpi by a symbol that only Open MPI's has: file names and versions overlap.
+/// Identifies a libmpi by a symbol that only Open MPI has: file names and versions overlap.
 Flavour library_flavour(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat info;

@@ -100,7 +100,7 @@ class Driver {
     }
   }
 
-  /// Those that are whole; where there are none, what the one that was cut short has.
+  /// Complete sample files; if there are none, the partial one.
   const std::vector<std::string>& samples() const { return whole_.empty() ? cut_ : whole_; }
   bool complete() const { return static_cast<int>(whole_.size()) == plan_.launches; }
 
@@ -205,7 +205,7 @@ void calibrate_in_launches(const LaunchPlan& plan) {
       driver.complete()
           ? fmt::format("{}", plan.launches)
           : fmt::format("{} of {} that were asked for", driver.samples().size(), plan.launches);
-  // In front of what the first launch says, which counts where nobody else spoke.
+  // Placed before the text of the first launch, which is used if no other launch printed one.
   text.insert(text.find('\n') + 1,
               fmt::format("# command: {}\n# launches: {}\n", plan.command, launches));
   csv.write(text);

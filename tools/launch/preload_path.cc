@@ -19,8 +19,8 @@ bool loader_takes(const std::string& path) {
   return path.find_first_of(" :$") == std::string::npos;
 }
 
-/// Nobody else can replace what this user makes there: by the permissions of the directory, or as
-/// it is sticky. The owner of a directory can always.
+/// True if no other user can replace files of this user in `place`: by the permissions of the
+/// directory or its sticky bit. The owner of a directory always can.
 bool is_safe(const std::string& place) {
   struct stat info;
   if (stat(place.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return false;
@@ -28,7 +28,7 @@ bool is_safe(const std::string& place) {
   return !of_others && ((info.st_mode & S_ISVTX) != 0 || (info.st_mode & 022) == 0);
 }
 
-/// A link of that name is this user's, and leads to `target`.
+/// True if `link` belongs to this user and points to `target`.
 bool is_ours(const std::string& link, const std::string& target) {
   struct stat info;
   char text[PATH_MAX];
@@ -55,15 +55,15 @@ std::string preload_directory(const std::string& directory) {
     if (place == nullptr || *place != '/' || !loader_takes(place) || !is_safe(place)) continue;
     const std::string link =
         fmt::format("{}/rubato-tracer-{}-{:016x}", place, geteuid(), hash_of(directory));
-    // Ranks of a node make the same one at once.
+    // The ranks of a node create the same link concurrently.
     const int error = symlink(directory.c_str(), link.c_str()) == 0 ? 0 : errno;
     if (is_ours(link, directory)) return link;
     tried += fmt::format("; {}: {}", link, std::strerror(error));
   }
   throw InputError(fmt::format(
-      "{}: a path with a blank, a colon or '$' cannot be preloaded, and no symbolic link to it can "
-      "be made in TMPDIR, /tmp, /var/tmp or /dev/shm; nothing was started (install Rubato under "
-      "another path){}",
+      "{}: a path with a blank, a colon or '$' cannot be preloaded, and no symbolic link to it "
+      "can be created in TMPDIR, /tmp, /var/tmp or /dev/shm; nothing was started (install Rubato "
+      "under another path){}",
       directory, tried));
 }
 

@@ -4,10 +4,10 @@
 
 namespace rubato {
 
-/// `directory` under a name that can be part of LD_PRELOAD: the loader takes a list of paths apart
-/// at blanks and colons, and replaces what begins with '$'. Where the name has one of these, it is
-/// a symbolic link of this user's in TMPDIR, /tmp or another such place, made where there is none
-/// yet, and left for the next run. Errors: InputError where no link can be made.
+/// A name of `directory` that can be used in LD_PRELOAD, whose paths the loader splits at blanks
+/// and colons, and in which it expands '$'. If the name contains one of these, returns a symbolic
+/// link in TMPDIR, /tmp or a similar directory, created if necessary and kept for the next run.
+/// Errors: InputError if no link can be created.
 std::string preload_directory(const std::string& directory);
 
 }  // namespace rubato

@@ -15,7 +15,7 @@
 namespace rubato {
 namespace {
 
-/// The file names a dynamic loader; true as well where that cannot be told.
+/// True if the program has a dynamic loader, or if that cannot be determined.
 bool has_loader(const std::string& program) {
   std::ifstream file(program, std::ios::binary);
   Elf64_Ehdr header;
@@ -33,7 +33,7 @@ bool has_loader(const std::string& program) {
   return false;
 }
 
-/// The file itself defines this function, as its symbol table says; false where it has none.
+/// True if the program's symbol table defines this function; false without a symbol table.
 bool defines(const std::string& program, const std::string& function) {
   const int file = open(program.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat info;
@@ -45,7 +45,7 @@ bool defines(const std::string& program, const std::string& function) {
   const auto unmap = [&info](void* begin) { munmap(begin, static_cast<size_t>(info.st_size)); };
   const std::unique_ptr<void, decltype(unmap)> mapping(memory, unmap);
   const std::string_view bytes(static_cast<const char*>(memory), static_cast<size_t>(info.st_size));
-  /// `count` elements at an offset; null where the file ends before.
+  /// `count` elements at an offset; null if the file ends before.
   const auto at = [&]<class Part>(uint64_t offset, uint64_t count, const Part*) -> const Part* {
     if (offset > bytes.size() || count > (bytes.size() - offset) / sizeof(Part)) return nullptr;
     return reinterpret_cast<const Part*>(bytes.data() + offset);

@@ -15,7 +15,7 @@
 namespace rubato {
 namespace {
 
-/// How many processes mpirun or srun has started; 1 where there is none, or nobody knows which.
+/// The number of processes started by mpirun or srun; 1 without one, or if unknown.
 int launched_processes() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
     if (const char* size = std::getenv(name)) return std::atoi(size);
@@ -23,8 +23,8 @@ int launched_processes() {
   return 1;
 }
 
-/// True if mpirun or srun, or its helper on this host, started this process itself. Below a script
-/// nobody knows whether the others come here, too, and once each, as MPI_Init wants it.
+/// True if mpirun, srun or their daemon on this host is the parent of this process. Below a script
+/// it is unknown whether every process gets here exactly once, as MPI_Init requires.
 bool started_by_launcher() {
   std::ifstream file("/proc/" + std::to_string(getppid()) + "/comm");
   std::string name;
@@ -36,7 +36,7 @@ bool started_by_launcher() {
 
 std::unique_ptr<Transport> mpi_transport(Flavour flavour, std::string& error) {
   const std::string file = library_dir() + "/librubato-mpi-" + flavour_name(flavour) + ".so";
-  // Open MPI loads parts of itself, which look for the library among all that is loaded.
+  // RTLD_GLOBAL: Open MPI loads components that look up its symbols globally.
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
   void* make = library ? dlsym(library, "rubato_mpi_transport") : nullptr;
   if (!make) {
@@ -46,7 +46,7 @@ std::unique_ptr<Transport> mpi_transport(Flavour flavour, std::string& error) {
   return std::unique_ptr<Transport>(reinterpret_cast<Transport* (*)()>(make)());
 }
 
-/// True if all processes were given these words.
+/// True if all processes have the same arguments.
 bool all_have(Team& team, const std::vector<std::string>& words) {
   ByteWriter mine;
   for (const std::string& word : words) mine.text(word);
@@ -60,7 +60,7 @@ bool all_have(Team& team, const std::vector<std::string>& words) {
 
 Processes::Processes(const std::vector<std::string>& words) {
   const Flavour flavour = likely_launcher_flavour();
-  // (Asked now: MPI_Init of a job of one process may set these anew.)
+  // (Read now: MPI_Init of a job of one process may change these variables.)
   const int launched = launched_processes();
   const bool is_first = launcher_rank() == 0;
   if (flavour == Flavour::kUnknown || launched <= 1 || !started_by_launcher()) return;
@@ -68,14 +68,13 @@ Processes::Processes(const std::vector<std::string>& words) {
   std::string error;
   transport_ = mpi_transport(flavour, error);
   if (transport_ && transport_->processes() < launched) {
-    // Each task is a job of its own for this MPI library, as with srun and a PMI that it lacks.
+    // Each task is a job of its own for this MPI library: for example, it lacks the PMI of srun.
     leads_ = is_first;
     if (leads_) {
-      fmt::print(
-          stderr,
-          "rubato: one process replays everything: {} joins {} of the {} processes that were "
-          "started\n",
-          flavour_title(flavour), transport_->processes(), launched);
+      fmt::print(stderr,
+                 "rubato: one process replays everything: {} connects only {} of the {} started "
+                 "processes\n",
+                 flavour_title(flavour), transport_->processes(), launched);
     }
     transport_->close();
     transport_.reset();
@@ -104,7 +103,7 @@ Processes::~Processes() {
   try {
     begin(false);
   } catch (const std::exception&) {
-    // The launcher ends what is left.
+    // The launcher ends the other processes.
   }
 }
 
@@ -126,27 +125,28 @@ namespace {
 const char* reason(OneProcess why) {
   switch (why) {
     case OneProcess::kEveryCall:
-      return "something looks at every call";
+      return "a requested output needs every call";
     case OneProcess::kTimeOrder:
-      return "contention and receives matched by arrival need one order of time";
+      return "contention and matching by arrival need a global order of time";
     case OneProcess::kOtherJobs:
-      return "other jobs run beside that of the archive";
+      return "other jobs share the network (--with)";
     case OneProcess::kWindows:
       return "the program uses one-sided communication";
     case OneProcess::kRepair:
-      return "clocks disagree: some calls end before their cause";
+      return "the clocks are not synchronised: some calls end before their cause";
     case OneProcess::kLosses:
-      return "a scenario takes out what ranks lost while others waited for them";
+      return "a scenario removes time for which ranks were descheduled while others waited for "
+             "them";
     case OneProcess::kOutcomes:
       return "a scenario contradicts recorded outcomes of MPI_Test or MPI_Waitany";
     case OneProcess::kHoles:
-      return "some rank waits for what another process could not find";
+      return "a rank waits for an operation that another process could not match";
     case OneProcess::kDiffers:
       return "a record differs from the recording";
     case OneProcess::kTwoArchives:
       return "hosts see different archives under this name";
     case OneProcess::kFailed:
-      return "a process met an error";
+      return "a process failed";
   }
   return "";
 }
@@ -158,7 +158,7 @@ std::string one_process_line(OneProcess why) {
 }
 
 std::string spread_line(OneProcess why) {
-  return fmt::format("processes share out scenarios, and each replays all ranks: {}", reason(why));
+  return fmt::format("each process replays some of the scenarios with all ranks: {}", reason(why));
 }
 
 }  // namespace rubato

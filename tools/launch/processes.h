@@ -10,23 +10,23 @@
 
 namespace rubato {
 
-/// The processes of one command: those that mpirun has started, else this one. They replay together
-/// from begin() to end(); process 0 then goes on alone, and the others have nothing more to do.
+/// The processes of one command: those started by mpirun, else only this one. They replay together
+/// from begin() to end(); afterwards process 0 continues alone.
 class Processes {
  public:
-  /// Joins the others, if there are any and they have the same `words` to obey; else each does what
-  /// it was told to. Warns where the library for that is missing.
+  /// Connects the processes if they have the same arguments `words`; otherwise each runs its own
+  /// command. Warns if the MPI library cannot be loaded.
   explicit Processes(const std::vector<std::string>& words);
-  /// Others that wait in begin() have nothing to do.
+  /// Releases processes that wait in begin().
   ~Processes();
   Processes(const Processes&) = delete;
   Processes& operator=(const Processes&) = delete;
 
   bool are_several() const { return several_; }
-  /// This one reads options, writes and prints; the others are silent.
+  /// True for the process that reads options and writes all output.
   bool leads() const { return leads_; }
 
-  /// All are about to replay. False where one of them cannot; then end() is over, too.
+  /// Collective: true if all processes can replay. Otherwise false, and end() has been called.
   bool begin(bool fine = true);
   Team* team() { return team_ ? &*team_ : nullptr; }
   void end();
@@ -38,9 +38,9 @@ class Processes {
   std::optional<Team> team_;  ///< until end()
 };
 
-/// One line about a replay that could not be divided.
+/// A notice that the replay could not be divided.
 std::string one_process_line(OneProcess why);
-/// Of one whose scenarios were shared out instead of its ranks.
+/// A notice that scenarios were distributed instead of ranks.
 std::string spread_line(OneProcess why);
 
 }  // namespace rubato

@@ -28,8 +28,8 @@
 namespace rubato {
 namespace {
 
-/// Where the tracer says that it told how the run ended: a socket without a file, so that the
-/// command inherits nothing and nothing can be left over.
+/// Opens the socket on which the tracer reports that it printed the outcome of the run. The
+/// abstract address needs no file, so nothing is left over, and the command inherits nothing.
 int listen_for_outcome(const std::string& name) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -44,14 +44,14 @@ int listen_for_outcome(const std::string& name) {
   return listener;
 }
 
-/// Standard error of the launcher, which started this process; -1 where it is none of ours. A
-/// launcher that ends because another rank died does not read any more what this one says.
+/// Standard error of the launcher, the parent process; -1 if it cannot be opened. Needed because a
+/// launcher that ends after the death of another rank no longer forwards our output.
 int launchers_stderr() {
   const std::string name = fmt::format("/proc/{}/fd/2", getppid());
   return open(name.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 }
 
-/// True when it is said: a launcher that reads from a pipe has taken it.
+/// Prints a line. True on success: if standard error is a pipe, its reader has consumed the line.
 bool say(const std::string& line) {
   if (write(STDERR_FILENO, line.data(), line.size()) < 0) return false;
   struct stat info;
@@ -63,7 +63,7 @@ bool say(const std::string& line) {
     pollfd reader{STDERR_FILENO, 0, 0};
     if (poll(&reader, 1, 10) > 0 && (reader.revents & POLLERR) != 0) return false;
   }
-  return true;  // somebody reads slowly
+  return true;  // a slow reader
 }
 
 void close_all_but(std::initializer_list<int> files) {
@@ -80,9 +80,9 @@ void close_all_but(std::initializer_list<int> files) {
   syscall(SYS_close_range, from, ~0U, 0);
 }
 
-/// What the tracer has said up to now.
+/// The messages of the tracer received so far.
 struct Told {
-  bool outcome = false;  ///< it has printed one
+  bool outcome = false;  ///< the tracer has printed it
   std::string output;    ///< the archive's directory
 
   void listen(int listener) {
@@ -130,7 +130,7 @@ std::string unsaid_outcome(const std::string& output) {
   struct stat info;
   const auto finds = [&](const char* file) { return stat((output + file).c_str(), &info) == 0; };
   if (finds("/ABORTED")) {
-    // A rank says so now, or was killed before it could.
+    // A rank is reporting the abort, or was killed before it could.
     constexpr int kTries = 100;
     for (int i = 0; i < kTries && info.st_size == 0; ++i) {
       poll(nullptr, 0, 10);
@@ -152,7 +152,7 @@ void watch_command(const std::string& output, int hydra, int mpiexec) {
   const auto command = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
   const int listener = command >= 0 ? listen_for_outcome(name) : -1;
   if (listener >= 0) {
-    // Twice, so that the watcher is not the command's child, which might wait for any.
+    // Fork twice, so that the watcher is not a child of the command, which may wait for any child.
     const int launcher = hydra >= 0 ? mpiexec : launchers_stderr();
     const pid_t child = fork();
     if (child == 0) {

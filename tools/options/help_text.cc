@@ -16,11 +16,10 @@ constexpr int kWidth = 80;
 
 struct Paragraph {
   bool prose = true;
-  std::string text;  ///< prose: words with single blanks between; otherwise lines
+  std::string text;  ///< prose: words separated by single blanks; otherwise lines
 };
 
-/// Neighbouring lines of one sort are one paragraph; a prose line that ends with ':' or a sentence
-/// before an indented one stays with it.
+/// Splits a text into paragraphs: runs of prose lines and runs of lines that begin with a blank.
 std::vector<Paragraph> paragraphs(const std::string& text) {
   std::vector<Paragraph> result;
   std::istringstream stream(text);
@@ -41,14 +40,14 @@ std::string filled(const std::string& text) {
   return lines;
 }
 
-/// "FILE" of an option with a value, without its default, which boost puts behind it.
+/// "FILE" for an option with a value, without its default, which boost appends.
 std::string value_of(const po::option_description& option) {
   if (option.semantic()->max_tokens() == 0) return "";
   const std::string name = option.semantic()->name();
   return name.substr(0, name.find(" (="));
 }
 
-/// "256MiB" of "SIZE (=256MiB)"; empty without a default.
+/// "256MiB" from "SIZE (=256MiB)"; empty without a default.
 std::string default_of(const po::option_description& option) {
   if (option.semantic()->max_tokens() == 0) return "";
   const std::string name = option.semantic()->name();
@@ -56,7 +55,7 @@ std::string default_of(const po::option_description& option) {
   return at == std::string::npos ? "" : name.substr(at + 3, name.size() - at - 4);
 }
 
-/// "-o"; empty where there is none.
+/// "-o"; empty if there is no short form.
 std::string short_of(const po::option_description& option) {
   const std::string name =
       option.canonical_display_name(po::command_line_style::allow_dash_for_short);

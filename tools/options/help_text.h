@@ -5,8 +5,8 @@
 
 namespace rubato {
 
-/// What `rubato COMMAND --help` says around the list of options. Lines that begin with a blank stay
-/// as they are, at most 80 columns; the others are prose, which is filled.
+/// The text of `rubato COMMAND --help` around the list of options. Lines that begin with a blank
+/// are kept, at most 80 columns; the others are prose and are filled.
 struct CommandHelp {
   std::string usage;    ///< "rubato replay ARCHIVE --on SCENARIO... [options]"
   std::string summary;  ///< one paragraph
@@ -21,13 +21,14 @@ std::string help_for_terminal(const CommandHelp& help,
 std::string help_for_man(const CommandHelp& help,
                          const boost::program_options::options_description& options);
 
-/// The same for shells that complete words: a line for each option, "--on", what it takes (empty:
-/// nothing), and what it is for, with tabs between them. Short forms have lines of their own.
+/// The same for shell completion: a line for each option with its name ("--on"), the name of its
+/// value (may be empty) and its description, separated by tabs. Short forms have lines of their
+/// own.
 std::string help_for_shells(const boost::program_options::options_description& options);
 
-/// `text` in roff, so that no character of it is taken for a request.
+/// `text` escaped for roff, so that no character is interpreted as a request.
 std::string roff(const std::string& text);
-/// Lines of `text` that begin with a blank as they are, the others filled, in roff.
+/// `text` in roff: lines that begin with a blank are kept, the others filled.
 std::string roff_paragraphs(const std::string& text);
 
 }  // namespace rubato

@@ -43,7 +43,7 @@ void set(OtherJob& job, const std::string& key, const std::string& value) {
   } else {
     job.start = parse_seconds(value);
     if (!(job.start >= 0) || !std::isfinite(job.start))
-      throw InputError("it can only begin later: write start=TIME, as in start=2s");
+      throw InputError("start= must not be negative: write start=TIME, as in start=2s");
   }
 }
 
@@ -52,12 +52,12 @@ void set(OtherJob& job, const std::string& key, const std::string& value) {
 OtherJob parse_other_job(const std::string& text) {
   size_t at = text.rfind('@');
   const bool is_path = at == text.npos || text.find('=', at) == text.npos ||
-                       std::filesystem::exists(text);  // a path may have an '@', too
+                       std::filesystem::exists(text);  // a path may contain an '@'
   if (is_path) at = text.npos;
   OtherJob job;
   std::set<std::string> keys;
   job.path = text.substr(0, at);
-  if (job.path.empty()) refuse_job(text, "names no archive");
+  if (job.path.empty()) refuse_job(text, "expected the name of an archive");
   if (at == std::string::npos) return job;
   size_t begin = at + 1;
   while (begin <= text.size()) {
@@ -84,7 +84,7 @@ std::vector<OtherJob> other_jobs(const po::variables_map& values, const ReplayOp
   std::vector<OtherJob> jobs;
   if (!values.count("with")) return jobs;
   if (options.wildcards_by_arrival)
-    throw UsageError("--with and --wildcards arrival do not go together");
+    throw UsageError("--with cannot be combined with --wildcards arrival");
   for (const std::string& text : values["with"].as<Words>()) jobs.push_back(parse_other_job(text));
   for (OtherJob& job : jobs)
     job.source = open_trace(job.path, {options.ignore_offsets, options.threads});
@@ -94,12 +94,12 @@ std::vector<OtherJob> other_jobs(const po::variables_map& values, const ReplayOp
 void notice_unfelt_jobs(const Results& results) {
   const bool any = std::any_of(results.scenarios.begin(), results.scenarios.end(),
                                [](const ScenarioResult& each) { return !each.jobs.empty(); });
-  // (One whose ranks wait forever has no times, and says that itself.)
+  // (A scenario that deadlocks has no times and is reported separately.)
   const bool fails = std::any_of(results.scenarios.begin(), results.scenarios.end(),
                                  [](const ScenarioResult& each) { return !each.deadlock.empty(); });
   if (any || fails) return;
   fmt::print(stderr,
-             "rubato: --with changes nothing: no scenario has a network whose links messages share "
+             "rubato: --with has no effect: no scenario has a network with shared links "
              "(share/doc/networks.md)\n");
 }
 

@@ -9,16 +9,16 @@
 
 namespace rubato {
 
-/// "other.otf2dir@nodes=64-127,start=2s,ppn=4", without its source. An '@' without a '=' behind it
-/// belongs to the name. Errors: UsageError.
+/// Parses "other.otf2dir@nodes=64-127,start=2s,ppn=4"; the source is not opened. An '@' without a
+/// later '=' is part of the name. Errors: UsageError.
 OtherJob parse_other_job(const std::string& text);
 
-/// Those of all --with, opened; `options`: how the archive is read. Errors: UsageError, also for
-/// options that do not go together; InputError where one cannot be opened.
+/// The jobs of all --with, with open sources, read with `options`. Errors: UsageError, also for
+/// options that cannot be combined; InputError if an archive cannot be opened.
 std::vector<OtherJob> other_jobs(const boost::program_options::variables_map& values,
                                  const ReplayOptions& options);
 
-/// Tells stderr where no scenario had a use for other jobs.
+/// Prints a notice on stderr if other jobs had no effect in any scenario.
 void notice_unfelt_jobs(const Results& results);
 
 }  // namespace rubato

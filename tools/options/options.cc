@@ -16,8 +16,7 @@ std::vector<std::string> option_names(const po::options_description& options) {
   return names;
 }
 
-/// True when `word` is an option whose value is the next word ("-o", "--on"), as opposed to
-/// "--on=x".
+/// True if `word` is an option whose value is the next word ("-o", "--on"), unlike "--on=x".
 bool takes_next_word(const std::string& word, const po::options_description& options) {
   if (word.find('=') != std::string::npos) return false;
   const bool is_long = word.rfind("--", 0) == 0;
@@ -33,7 +32,8 @@ bool takes_next_word(const std::string& word, const po::options_description& opt
   return false;
 }
 
-/// How many leading words belong to the command itself when the first positional word ends them.
+/// The number of leading words up to the first positional one, which are options of the command
+/// itself.
 size_t leading_options(const Arguments& words, const po::options_description& options) {
   size_t i = 0;
   while (i < words.size() && words[i].size() > 1 && words[i][0] == '-') {
@@ -84,7 +84,7 @@ bool parse_options(const Arguments& arguments, const CommandHelp& help,
     throw UsageError(fmt::format("there is no option '{}'{}; usage: {}", name,
                                  did_you_mean(name, option_names(visible)), help.usage));
   } catch (const po::too_many_positional_options_error&) {
-    throw UsageError(fmt::format("too many words; usage: {}", help.usage));
+    throw UsageError(fmt::format("too many arguments; usage: {}", help.usage));
   } catch (const po::error& error) {
     throw UsageError(fmt::format("{}; usage: {}", error.what(), help.usage));
   }

@@ -30,7 +30,7 @@ std::vector<std::string> options_of(const std::string& command) {
   size_t begin = 0;
   for (size_t at = 0; at < command.size(); ++at) {
     if (command[at] == '\\' && !quoted) {
-      ++at;  // what follows means itself
+      ++at;  // the next character is literal
     } else if (command[at] == '\'') {
       quoted = !quoted;
     } else if (!quoted && at > begin && command.compare(at, 3, " --") == 0) {

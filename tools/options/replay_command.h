@@ -7,16 +7,15 @@
 
 namespace rubato {
 
-/// What the user called the archive, for a shell: its directory, where the anchor file has its
-/// usual name; "./-x" rather than an option.
+/// The archive's name on the command line, quoted for a shell: its directory if the anchor file has
+/// its default name; "./-x" for a name that looks like an option.
 std::string archive_word(const TraceSummary& trace);
 
-/// "rubato replay ARCHIVE `words`" for `command` "replay", with the options that say how `results`
-/// were replayed. `words`: others, in quotes where they need them; may be empty.
+/// "rubato replay ARCHIVE `words`" for `command` "replay", with the options of the replay of
+/// `results`. `words`: further arguments, already quoted; may be empty.
 std::string ask_again(const std::string& command, const Results& results, const std::string& words);
 
-/// A command in pieces, each but the first with an option in front (" --on infiniband-hdr"); what
-/// is in quotes stays together.
+/// Splits a command before each option (" --on infiniband-hdr"), but not inside quotes.
 std::vector<std::string> options_of(const std::string& command);
 
 }  // namespace rubato

@@ -22,35 +22,30 @@ namespace {
 using Words = std::vector<std::string>;
 
 po::options_description described() {
-  po::options_description options("How the archive is read and replayed");
+  po::options_description options("Reading and replaying the archive");
   auto add = options.add_options();
   add("overhead", po::value<std::string>()->value_name("none|KEY=TIME,..."),
-      "keep what recording a call cost (none), or the cost of archives that do not say it: "
-      "outside=, before=, after=, record= (or message=, request=, completion=, collective=), "
+      "none: do not subtract tracing overhead; KEY=TIME: overhead of archives that do not record "
+      "it: outside=, before=, after=, record= (or message=, request=, completion=, collective=), "
       "function=");
   add("keep-stolen",
-      "keep the time in which ranks were descheduled in all scenarios, not only in measured: to "
-      "compare with another run on the same busy nodes");
+      "include the time for which ranks were descheduled in all scenarios, not only in measured, "
+      "to compare with another run on the same busy nodes");
   add("eager-limit", po::value<std::string>()->value_name("SIZE"),
-      "largest message that was sent without waiting for its receiver, for archives that do not "
-      "say");
+      "largest eagerly sent message, for archives that do not record it");
   add("polling", po::value<std::string>()->value_name("wait|keep"),
-      "a loop of MPI_Test or MPI_Iprobe is one wait on a modelled machine (the default), or as "
-      "many "
-      "calls as recorded");
+      "on a modelled machine, treat a loop of MPI_Test or MPI_Iprobe as one wait (default), or "
+      "keep the recorded number of calls");
   add("wildcards", po::value<std::string>()->value_name("recorded|arrival"),
-      "on a modelled machine a receive from any source or tag takes the recorded message (the "
-      "default), or the one that arrives first; likewise MPI_Waitany where no communication "
-      "depends "
-      "on it");
+      "on a modelled machine, match a receive from any source or tag with the recorded message "
+      "(default), or with the first to arrive; also MPI_Waitany if no communication depends on it");
   add_clocks(options);
   add("threads", po::value<int>()->value_name("N"),
-      "worker threads that decode the archive and replay it where ranks can be divided, at most "
-      "64; default: one per processor, where the archive is large enough");
+      "number of worker threads, at most 64; default: one per processor for large archives");
   return options;
 }
 
-/// Parses command line values: errors there are usage errors.
+/// Parses a value from the command line: errors become usage errors.
 template <typename Parse>
 double quantity(const std::string& option, const std::string& text, Parse parse) {
   try {
@@ -71,7 +66,7 @@ RecordingOverhead parse_overhead(const std::string& text) {
     double* value = key == "outside"      ? &overhead.outside
                     : key == "before"     ? &overhead.inside_before
                     : key == "after"      ? &overhead.inside_after
-                    : key == "record"     ? &overhead.message  // and what follows it
+                    : key == "record"     ? &overhead.message  // also sets the three below
                     : key == "message"    ? &overhead.message
                     : key == "request"    ? &overhead.request
                     : key == "completion" ? &overhead.completion
@@ -92,7 +87,7 @@ RecordingOverhead parse_overhead(const std::string& text) {
   return overhead;
 }
 
-/// The word of an option, the first of `words` without it.
+/// The value of an option, which must be one of `words`; the first of them without the option.
 std::string one_of(const po::variables_map& values, const std::string& option, const Words& words) {
   if (!values.count(option)) return words[0];
   const std::string word = text_of(values, option);
@@ -106,8 +101,8 @@ std::string one_of(const po::variables_map& values, const std::string& option, c
 void add_clocks(po::options_description& options) {
   options.add_options()(
       "clocks", po::value<std::string>()->value_name("repaired|corrected|raw"),
-      "times of the archive with its clock offsets, calls moved behind what they waited for "
-      "(the default); with offsets only; or as recorded");
+      "timestamps: with the clock offsets of the archive and calls moved behind their cause "
+      "(default), with the offsets only, or as recorded");
 }
 
 void read_clocks(const po::variables_map& values, ReplayOptions& options) {
@@ -126,7 +121,8 @@ ReplayOptions engine_options(const po::variables_map& values) {
   read_clocks(values, options);
   if (values.count("threads")) {
     options.threads = values["threads"].as<int>();
-    if (options.threads < 1 || options.threads > 64) throw UsageError("--threads: from 1 to 64");
+    if (options.threads < 1 || options.threads > 64)
+      throw UsageError("--threads: expected 1 to 64");
   }
   const std::string overhead = text_of(values, "overhead");
   options.compensate = overhead != "none";
@@ -150,7 +146,8 @@ std::string engine_words(const po::variables_map& values) {
   return words;
 }
 
-/// True for what `--on` understands without a file of the user's, with or without changes.
+/// True for a machine that `--on` accepts without a platform file of the user, with or without
+/// changes.
 static bool is_machine(const std::string& word) {
   const std::string base = word.substr(0, word.find(':'));
   for (const char* name : {"measured", "undisturbed", "perfect", "bandela", "loggps"}) {
@@ -189,7 +186,8 @@ Scenario fixed_scenario(const std::string& text) {
   Scenario scenario = named_scenario(text);
   if (scenario.fits_degradation)
     throw UsageError(
-        "--on: dr=fit is for 'rubato replay'; name the ratio that it finds, as dr=RATIO");
+        "--on: dr=fit is only supported by 'rubato replay'; specify the ratio that it finds as "
+        "dr=RATIO");
   return scenario;
 }
 
@@ -200,7 +198,7 @@ std::vector<Scenario> named_scenarios(const po::variables_map& values) {
   for (const std::string& text : texts) {
     scenarios.push_back(named_scenario(text));
     if (!names.insert(scenarios.back().name).second) {
-      throw UsageError(fmt::format("--on: two scenarios are called '{}'; give one a name=",
+      throw UsageError(fmt::format("--on: two scenarios are called '{}'; set name= for one of them",
                                    scenarios.back().name));
     }
   }

@@ -20,7 +20,7 @@ class Rows {
       : scenario_(csv_text(scenario)), write_(&write) {}
   ~Rows() { flush(0); }
 
-  /// A value of a rank; "" for what it is not of.
+  /// Adds a value; "" for columns that do not apply.
   template <typename Number>
   void add(const char* kind, const std::string& name, const std::string& rank, Number value,
            const std::string& peer = "", const std::string& size = "") {
@@ -30,8 +30,8 @@ class Rows {
   }
 
  private:
-  void flush(size_t room) {
-    if (text_.size() <= room) return;
+  void flush(size_t limit) {
+    if (text_.size() <= limit) return;
     (*write_)(text_);
     text_.clear();
   }

@@ -30,7 +30,7 @@ Json sizes_to_json(const CallTraffic& traffic) {
   return sizes;
 }
 
-/// null where the scenario has none.
+/// null if the scenario has no wait states.
 Json waits_to_json(const std::array<double, kWaitKinds>& waits, bool has_waits) {
   if (!has_waits) return nullptr;
   Json json = Json::object();

@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kPairsShown = 16;
 
-/// Nothing is a dash, so that what there is stands out.
+/// Zero is shown as a dash, so that other values are easy to see.
 std::string show_bytes_or_dash(double bytes) {
   return bytes == 0 ? "-" : show_bytes(bytes);
 }
@@ -28,8 +28,8 @@ std::string show_rate(double bytes_per_second) {
   return bytes_per_second == 0 ? "-" : show_bytes(bytes_per_second) + "/s";
 }
 
-/// One unit for all columns of times: the one in which the longest time of the run reads well, with
-/// one digit more than it needs, so that small calls still show.
+/// One unit for all columns of times, chosen for the longest time of the run, with one more digit
+/// than that needs, so that small calls are visible.
 TimeUnit unit_of(const RankTable& table) {
   double longest = 0;
   for (size_t i = 0; i + table.outside < table.columns.size(); ++i) {
@@ -76,7 +76,7 @@ std::string layout(const RankTable& table, const std::string& scenario,
   return "\n" + wrap(title, options.width, 2) + text.format(options.width);
 }
 
-/// Calls of all ranks together, with the bandwidth of those that receive.
+/// Calls summed over all ranks, with the bandwidth of receiving calls.
 std::string call_table(const ScenarioProfile& profile, const std::vector<CallGroup>& groups,
                        const ProfileTextOptions& options) {
   const std::vector<CallSum> sums = sums_of(profile);
@@ -99,7 +99,7 @@ std::string call_table(const ScenarioProfile& profile, const std::vector<CallGro
          table.format(options.width);
 }
 
-/// Requests by call and size, of all ranks together.
+/// Requests by call and size, summed over all ranks.
 std::string size_table(const ScenarioProfile& profile, const ProfileTextOptions& options) {
   TextTable table({"Call", "From", "Sends", "Bytes", "Receives", "Bytes"});
   bool any = false;
@@ -148,13 +148,13 @@ std::string node_table(const ScenarioProfile& profile, const ProfileTextOptions&
                    show_bytes_or_dash(columns[3][node]), show_count_or_dash(columns[4][node])});
   }
   if (fold) {
-    // Bytes, too, as numbers: rows that fold show all columns alike.
+    // Bytes are also shown as numbers: folded rows have one format for all columns.
     add_folded_rows(table, columns, show_count_or_dash);
   }
   return name("traffic between nodes") + table.format(options.width);
 }
 
-/// All pairs in one line each, or those with most bytes.
+/// A line per pair of ranks, for all pairs or those with the most bytes.
 std::string pair_list(const ScenarioProfile& profile, const ProfileTextOptions& options) {
   struct Pair {
     size_t from;
@@ -180,10 +180,10 @@ std::string pair_list(const ScenarioProfile& profile, const ProfileTextOptions& 
          show_bytes(static_cast<double>(pair.to->sent.bytes)), show_count(pair.to->sent.count),
          show_seconds(time_receiving(profile, pair.to->peer, static_cast<int32_t>(pair.from)))});
   }
-  const std::string which =
-      pairs.size() < all
-          ? fmt::format("{} of {} pairs, those that exchange most", pairs.size(), show_count(all))
-          : "pairs that exchange something";
+  const std::string which = pairs.size() < all
+                                ? fmt::format("the {} of {} pairs that exchange the most bytes",
+                                              pairs.size(), show_count(all))
+                                : "pairs that exchange messages";
   return "\n" + wrap(profile.result->name + ": " + which, options.width, 2) +
          table.format(options.width);
 }
@@ -221,7 +221,7 @@ std::string matrices(const ScenarioProfile& profile, const ProfileTextOptions& o
              },
              options) +
          matrix(
-             profile, "REQUEST(row, column): messages in which they went",
+             profile, "REQUEST(row, column): number of these messages",
              [](const PeerTraffic& entry) {
                return show_count_or_dash(static_cast<double>(entry.sent.count));
              },

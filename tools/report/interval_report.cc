@@ -55,13 +55,13 @@ std::vector<std::string> not_told_apart(const std::vector<ScenarioResult>& scena
         ++more;
         continue;
       }
-      lines.push_back(fmt::format("{} and {} cannot be told apart: their intervals overlap.",
+      lines.push_back(fmt::format("{} and {} cannot be distinguished: their intervals overlap.",
                                   scenarios[i].name, scenarios[j].name));
     }
   }
   if (more > 0)
     lines.push_back(
-        fmt::format("Nor can {} be told apart.", counted(more, "more pair", "more pairs")));
+        fmt::format("The same holds for {}.", counted(more, "more pair", "more pairs")));
   return lines;
 }
 

@@ -12,11 +12,11 @@ namespace rubato {
 /// nullptr if scenario `number` has none.
 const ElapsedInterval* interval_of(const Intervals& intervals, size_t number);
 
-/// " (2.41–2.47)" in `unit`, with the digits that the width justifies; "" without an interval.
+/// " (2.41–2.47)" in `unit`, with as many digits as its width justifies; "" without an interval.
 std::string show_interval(const Intervals& intervals, size_t number, const TimeUnit& unit);
 
-/// A line for each two scenarios whose intervals overlap; `measured` has width 0. Scenarios of one
-/// platform file share its errors, so they are not compared.
+/// A line for each pair of scenarios whose intervals overlap; `measured` has width 0. Scenarios
+/// with the same platform file share its errors and are not compared.
 std::vector<std::string> not_told_apart(const std::vector<ScenarioResult>& scenarios,
                                         const Intervals& intervals);
 

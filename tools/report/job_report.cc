@@ -19,7 +19,7 @@ std::string nodes_text(const std::vector<int>& nodes) {
     const int step = i + 1 < nodes.size() ? nodes[i + 1] - nodes[i] : 1;
     size_t last = i;
     while (last + 1 < nodes.size() && nodes[last + 1] == nodes[last] + step) ++last;
-    if (last < i + 2 && step > 1) last = i;  // two are no range
+    if (last < i + 2 && step > 1) last = i;  // two numbers do not make a range
     if (!text.empty()) text += "+";
     text += last == i ? fmt::format("{}", nodes[i]) : fmt::format("{}-{}", nodes[i], nodes[last]);
     if (last > i && step > 1) text += fmt::format("/{}", step);
@@ -40,8 +40,8 @@ std::vector<std::string> job_lines(const ScenarioResult& scenario) {
                                 scenario.name, 100 * lost / scenario.elapsed, show_seconds(lost)));
   } else {
     lines.push_back(
-        fmt::format("Beside other jobs {} takes {} less: they delay calls that others "
-                    "would have waited for.",
+        fmt::format("With other jobs {} takes {} less: they delay calls on which other ranks "
+                    "would have waited.",
                     scenario.name, show_seconds(-lost)));
   }
   for (const OtherJobResult& job : scenario.jobs) {

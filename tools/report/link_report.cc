@@ -18,12 +18,12 @@ double share(double bytes, double capacity, double seconds) {
   return capacity > 0 && seconds > 0 ? bytes / (capacity * seconds) : 0;
 }
 
-/// What shares of links refer to, seconds.
+/// The time, in seconds, to which shares of links refer.
 double span_of(const ScenarioResult& scenario) {
   return scenario.links->span > 0 ? scenario.links->span : scenario.elapsed;
 }
 
-/// "(level 1: 30 % by a constant load)" where there is one.
+/// " (constant load: level 1 30 %)"; "" without a constant load.
 std::string constant_loads(const LinkLoads& links) {
   std::string text;
   for (const LinkLoads::Kind& kind : links.kinds) {
@@ -33,12 +33,12 @@ std::string constant_loads(const LinkLoads& links) {
   return text.empty() ? "" : fmt::format(" (constant load: {})", text);
 }
 
-/// Four digits behind the point: more than any reader of shares needs.
+/// Four decimals are enough for shares.
 Json four_digits(double value) {
   return std::round(value * 1e4) / 1e4;
 }
 
-/// Calls that lose (or win) time, those that lose most in front.
+/// Calls that lose (or gain) time, largest loss first.
 std::vector<size_t> losing_calls(const ContentionCost& cost) {
   std::vector<size_t> calls;
   for (size_t call = 0; call < cost.by_call.size(); ++call) {
@@ -59,12 +59,12 @@ std::string contention_line(const Results& results, const ScenarioResult& scenar
   std::vector<size_t> calls = losing_calls(cost);
   std::erase_if(calls, [&](size_t call) { return cost.by_call[call] < 0; });
   if (calls.empty() && std::abs(lost) < 1e-9)
-    return fmt::format("Contention on {} costs nothing.", scenario.name);
+    return fmt::format("Contention on {} has no effect.", scenario.name);
   std::string line =
       lost < 0
           ? fmt::format(
-                "With contention {} takes {} less than without: it delays calls that "
-                "others would have waited for.",
+                "With contention {} takes {} less than without: it delays calls on which other "
+                "ranks would have waited.",
                 scenario.name, show_seconds(-lost))
           : fmt::format("Contention on {} costs {:.1f} % ({}) of the elapsed time", scenario.name,
                         100 * lost / std::max(scenario.elapsed, 1e-300), show_seconds(lost));
@@ -89,7 +89,7 @@ std::string links_line(const ScenarioResult& scenario) {
   constexpr size_t kShown = 3;
   if (!scenario.links || scenario.links->flows == 0 || !scenario.deadlock.empty()) return "";
   const LinkLoads& links = *scenario.links;
-  std::string line = fmt::format("Hottest links on {}: ", scenario.name);
+  std::string line = fmt::format("Busiest links on {}: ", scenario.name);
   for (size_t i = 0; i < std::min(kShown, links.hottest.size()); ++i) {
     const LinkLoads::Hot& link = links.hottest[i];
     line += fmt::format("{}{} {:.0f} %{}", i > 0 ? ", " : "", link.name,

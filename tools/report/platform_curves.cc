@@ -14,7 +14,7 @@ namespace {
 constexpr double kSizes[] = {0, 8, 64, 512, 4096, 32768, 1 << 18, 1 << 21, 1 << 24};  // bytes
 constexpr int kBar = 40;                                                              ///< columns
 
-/// Time by size, with bars on a logarithmic axis that all levels share.
+/// A table of times by size, with bars on a logarithmic axis shared by all levels.
 std::string drawing(const LevelModel& level, double least, double most, int width) {
   TextTable table({"  Size", "One way", "Bandwidth", ""});
   const double decades = std::max(1.0, std::log10(most / least));

@@ -6,13 +6,13 @@
 
 namespace rubato {
 
-/// Seconds of a message of so many bytes from the call of the sender to the return of the receiver:
-/// half a round trip.
+/// Seconds from the call of the sender to the return of the receiver for a message of so many
+/// bytes: half a round trip.
 double one_way(const LevelModel& level, double bytes);
 
-/// What messages of some sizes take one way on each level of a platform, overheads included, and
-/// their bandwidth, with bars on a logarithmic axis that all levels share: a heading and a table a
-/// level, for a page so many columns wide.
+/// One-way times, overheads included, and bandwidths of messages of some sizes on each level of a
+/// platform, with bars on a logarithmic axis shared by all levels: a heading and a table per level,
+/// for a page of `width` columns.
 std::string curves_of(const Platform& platform, int width);
 
 }  // namespace rubato

@@ -15,8 +15,8 @@
 namespace rubato {
 namespace {
 
-/// Sizes at which a curve is drawn: 0, then eight for each doubling, and both sides of every
-/// segment border, where the curve may jump.
+/// Sizes at which a curve is drawn: 0, then eight per doubling, and both sides of every segment
+/// border, where the curve may jump.
 std::set<double> drawing_sizes(const LevelModel& model, double largest) {
   std::set<double> sizes = {0};
   for (double bytes = 1; bytes < largest; bytes *= std::exp2(0.125)) sizes.insert(bytes);
@@ -66,7 +66,7 @@ PlatformPicture picture_of_platform(const std::string& file) {
 
   PlatformPicture picture{
       platform.name.empty() ? file : platform.name, file, platform.measured, {}};
-  // Messages to oneself matter least.
+  // Messages of a rank to itself matter least.
   for (const Level level : {Level::kSocket, Level::kNode, Level::kNetwork, Level::kSelf}) {
     if (!platform.level(level)) continue;
     const char* name = kLevelNames[static_cast<int>(level)];

@@ -6,7 +6,7 @@
 
 namespace rubato {
 
-/// A measured time and what the fitted curve says there.
+/// A measured time and the fitted curve at its size.
 struct SamplePoint {
   double bytes = 0;
   double seconds = 0;
@@ -19,15 +19,15 @@ struct CurvePoint {
   double seconds = 0;
 };
 
-/// The drawing of one level: the one-way time of a message over its size, overheads included, and
-/// the samples behind it.
+/// The drawing of one level: one-way time over message size, overheads included, and the fitted
+/// samples.
 struct LevelPicture {
   std::string level;
   std::vector<CurvePoint> curve;
-  std::vector<SamplePoint> samples;  ///< empty where the platform has no file of samples beside it
+  std::vector<SamplePoint> samples;  ///< empty if there is no sample file next to the platform file
 };
 
-/// A platform file as a report shows it.
+/// A platform file as shown in a report.
 struct PlatformPicture {
   std::string name;
   std::string file;
@@ -35,8 +35,8 @@ struct PlatformPicture {
   std::vector<LevelPicture> levels;
 };
 
-/// Reads a platform file and the samples beside it (FILE.csv for FILE.toml, as `rubato calibrate`
-/// writes them). A missing file of samples is no error, an unreadable platform file is.
+/// Reads a platform file and the samples next to it (FILE.csv for FILE.toml, as written by `rubato
+/// calibrate`). A missing sample file is no error, an unreadable platform file is.
 PlatformPicture picture_of_platform(const std::string& file);
 
 }  // namespace rubato

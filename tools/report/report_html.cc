@@ -41,7 +41,7 @@ std::string read_part(const std::string& name) {
   text << file.rdbuf();
   if (!file || text.str().empty()) {
     throw InputError(fmt::format(
-        "{}: missing; HTML reports are made from it (is this installation complete?)", path));
+        "{}: missing, but needed for HTML reports; is this installation complete?", path));
   }
   return text.str();
 }
@@ -62,9 +62,8 @@ std::string escape_html(const std::string& text) {
   return escaped;
 }
 
-/// JSON stands inside a <script> element, which a "</script>" or "<!--" in a name would end or
-/// change.
-/// "<" occurs in JSON only inside strings, where \u003c means the same.
+/// Escapes JSON for a <script> element, which a "</script>" or "<!--" in a name would end or
+/// change. In JSON "<" occurs only in strings, where \u003c means the same.
 std::string escape_script(const std::string& json) {
   std::string escaped;
   escaped.reserve(json.size());
@@ -72,14 +71,14 @@ std::string escape_script(const std::string& json) {
   return escaped;
 }
 
-/// Six significant digits: more than any chart shows, and a third of the bytes.
+/// Six significant digits: enough for charts, in a third of the bytes.
 Json rounded(double value) {
   if (!std::isfinite(value)) return nullptr;
   return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
 }
 
-/// A scenario with one array per column instead of an object per rank: small for thousands of
-/// ranks.
+/// A scenario with one array per column instead of an object per rank, which is small for thousands
+/// of ranks.
 Json scenario_columns(const ScenarioResult& scenario, size_t call_count) {
   const bool ended = scenario.deadlock.empty();
   Json json = {{"name", scenario.name},
@@ -191,7 +190,7 @@ ReportOrigin report_origin(const std::string& command, const Arguments& argument
   ReportOrigin origin;
   std::array<char, 256> host{};
   if (gethostname(host.data(), host.size() - 1) == 0) origin.host = host.data();
-  // A given date is the same everywhere, so it has no local time.
+  // A given date is shown in UTC, so that the page is the same everywhere.
   const std::optional<std::time_t> given = source_date();
   const std::time_t now = given ? *given : std::time(nullptr);
   std::array<char, 32> date{};
@@ -217,7 +216,7 @@ std::string fill_page(const std::string& template_name, const std::vector<std::s
       {"@JS@", script},
       {"@DATA@", escape_script(data_json)},
   }};
-  // One pass over the template: inserted text is never searched for marks.
+  // One pass over the template, so that inserted text is never searched for marks.
   std::string out;
   size_t done = 0;
   while (done < page.size()) {

@@ -105,7 +105,7 @@ Json head() {
   return {{"format", kJsonFormat}, {"rubato", kVersion}};
 }
 
-/// null where there is none.
+/// null without efficiency factors.
 Json efficiency_to_json(const std::optional<Efficiency>& e) {
   if (!e) return nullptr;
   return {{"parallel", number(e->parallel())},
@@ -115,7 +115,7 @@ Json efficiency_to_json(const std::optional<Efficiency>& e) {
           {"busiest", e->busiest}};
 }
 
-/// null where nothing was repaired.
+/// null if nothing was repaired.
 Json repair_to_json(const TraceSummary& trace) {
   if (!trace.clock_repair) return nullptr;
   const ClockRepair& repair = *trace.clock_repair;

@@ -22,7 +22,7 @@
 namespace rubato {
 namespace {
 
-constexpr size_t kCallsShown = 5;  ///< of their own, without --all
+constexpr size_t kCallsShown = 5;  ///< number of calls with a column of their own, without --all
 
 std::string plural(uint64_t count, const std::string& word) {
   return counted(count, word, word + "s");
@@ -41,13 +41,13 @@ std::string show_traffic(const LevelTraffic& traffic) {
              : fmt::format("{}, {}", show_count(traffic.messages), show_bytes(traffic.bytes));
 }
 
-/// "late sender" as a column is called.
+/// Capitalises the first letter, for column headings.
 std::string heading(std::string words) {
   words[0] = static_cast<char>(words[0] - 'a' + 'A');
   return words;
 }
 
-/// True when every scenario that ran to its end sends the same over each level (no other
+/// True if all scenarios that do not deadlock have the same traffic on each level (the same
 /// placement).
 bool same_traffic(const std::vector<ScenarioResult>& scenarios) {
   const ScenarioResult* first = nullptr;
@@ -64,7 +64,7 @@ bool same_traffic(const std::vector<ScenarioResult>& scenarios) {
   return first != nullptr;
 }
 
-/// "Messages: node 1,250, 78.1 MiB; network ..." for scenarios that all send the same.
+/// "Messages: node 1,250, 78.1 MiB; network ..." for scenarios with the same traffic.
 std::string traffic_line(const std::vector<ScenarioResult>& scenarios) {
   std::string line;
   for (const ScenarioResult& s : scenarios) {
@@ -79,7 +79,7 @@ std::string traffic_line(const std::vector<ScenarioResult>& scenarios) {
   return line.empty() ? "No messages between two ranks." : line + ".";
 }
 
-/// Levels over which some scenario sends something.
+/// Levels with traffic in some scenario.
 std::vector<int> levels_in_use(const std::vector<ScenarioResult>& scenarios) {
   std::vector<int> levels;
   for (int level = 0; level < kLevels; ++level) {
@@ -122,7 +122,8 @@ std::string scenario_table(const std::vector<ScenarioResult>& scenarios, const I
     const auto number = static_cast<size_t>(&s - scenarios.data());
     std::vector<std::string> row = {s.name};
     std::string around = show_interval(intervals, number, unit);
-    // Data sheets are no surer than a calibration, they only do not say how sure they are.
+    // Platforms from data sheets are no more accurate than calibrations, but their accuracy is
+    // unknown.
     if (around.empty() && !intervals.empty() && !s.from_recording) around = " ±?";
     row.push_back(ended ? unit.show(s.elapsed) + around : "deadlock");
     row.push_back(ended && can_compare ? fmt::format("{:.3f}×", s.elapsed / reference->elapsed)
@@ -154,7 +155,7 @@ double mean_time(const CallColumn& call, const ScenarioResult& scenario) {
   return scenario.ranks.empty() ? 0 : all / static_cast<double>(scenario.ranks.size());
 }
 
-/// Compute, MPI in total, what else adds up to Elapsed, then the chosen calls.
+/// Compute, all MPI, the other categories of Elapsed, then the chosen calls.
 std::vector<TimeColumn> time_columns(const std::vector<OtherRow>& others,
                                      const std::vector<CallColumn>& calls,
                                      const ScenarioResult& scenario) {
@@ -171,7 +172,7 @@ std::vector<TimeColumn> time_columns(const std::vector<OtherRow>& others,
   return columns;
 }
 
-/// Those that show as more than 0 for some rank.
+/// The categories that are displayed as more than 0 for some rank.
 std::vector<OtherRow> other_columns(const std::vector<ScenarioResult>& scenarios,
                                     const TimeUnit& unit) {
   std::vector<OtherRow> chosen;
@@ -188,8 +189,8 @@ std::vector<OtherRow> other_columns(const std::vector<ScenarioResult>& scenarios
   return chosen;
 }
 
-/// One unit for the tables of all scenarios: the one in which the longest time reads well, with one
-/// digit more than it needs, so that small calls still show.
+/// One unit for the tables of all scenarios, chosen for the longest time, with one more digit than
+/// that needs, so that small calls are visible.
 TimeUnit rank_table_unit(const std::vector<ScenarioResult>& scenarios) {
   double longest = 0;
   for (const ScenarioResult& scenario : scenarios) {
@@ -234,7 +235,7 @@ std::string rank_tables(const Results& results, int width) {
     for (const OtherRow& other : others) names += std::string(", ") + other.name;
     out += "\n" + wrap("Compute, All MPI" + names +
                            " add up to Elapsed, once for each thread of a rank that calls MPI. "
-                           "Before and After: of the run, outside of the rank's own window.",
+                           "Before and After: parts of the run outside of the rank's window.",
                        width, 0);
   }
   if (std::any_of(results.calls.begin(), results.calls.end(), outside_elapsed))
@@ -242,7 +243,7 @@ std::string rank_tables(const Results& results, int width) {
   return out;
 }
 
-/// Time of the mean rank in the calls that take most of it, a row per scenario.
+/// Time of the mean rank in the most expensive calls, a row per scenario.
 std::string calls_table(const Results& results, int width) {
   std::vector<CallColumn> calls = choose_call_columns(results, kCallsShown);
   std::erase_if(calls, [&](const CallColumn& call) {
@@ -254,7 +255,7 @@ std::string calls_table(const Results& results, int width) {
   }
   if (times.empty()) return "";
   const TimeUnit unit = common_unit({*std::max_element(times.begin(), times.end())});
-  // What would read as nothing beside the largest has a unit of its own.
+  // Times that would be displayed as 0 in the common unit have a unit of their own.
   const auto cell = [&](double seconds) {
     const bool is_lost = seconds > 0 && unit.show(seconds) == unit.show(0);
     return is_lost ? show_seconds(seconds) : unit.show(seconds);
@@ -271,7 +272,7 @@ std::string calls_table(const Results& results, int width) {
   return "\n" + table.format(width);
 }
 
-/// Share of waiting in MPI time, by kind; "" if not asked for.
+/// Share of waiting in MPI time, by kind; "" if not requested.
 std::string waits_table(const std::vector<ScenarioResult>& scenarios, int width) {
   std::array<double, kWaitKinds> in_all{};
   bool asked = false;
@@ -303,14 +304,14 @@ std::string waits_table(const std::vector<ScenarioResult>& scenarios, int width)
       left -= waits[kind];
       if (in_all[kind] > 0) row.push_back(known ? show_share(waits[kind], mpi) : "-");
     }
-    // What rounding leaves of nothing is nothing.
+    // Remove rounding errors.
     row.push_back(known ? show_share(left < 1e-9 * mpi ? 0 : left, mpi) : "-");
     table.add_row(std::move(row));
   }
   return "\n" + table.format(width);
 }
 
-/// A command to be copied: where the page ends, its options go on in the next line.
+/// A command to be copied, continued on the next line at the page width.
 std::string continued(const std::string& command, int width) {
   std::string out = "  ";
   int column = 2;
@@ -325,19 +326,22 @@ std::string continued(const std::string& command, int width) {
   return out + "\n";
 }
 
-/// What would help, and what to ask next; "" where nothing would.
+/// The table of cures and the suggested next commands; "" without cures.
 std::string cures_table(const Results& results, int width) {
   const std::vector<Cure> found = cures(results);
   if (found.empty()) return "";
   const ScenarioResult& run = *run_of_interest(results);
   const bool was_asked = &run != (results.undisturbed ? &*results.undisturbed : nullptr);
-  TextTable table({"What would help", "Saves at most",
+  TextTable table({"Possible improvement", "Saves at most",
                    "of " + (was_asked ? run.name : "the run without lost cores")});
   for (const Cure& cure : found)
     table.add_row({cure.what, show_seconds(cure.seconds), show_share(cure.seconds, run.elapsed)});
   std::string out = "\n" + table.format(width);
   const std::vector<std::string> commands = next_commands(results);
-  if (!commands.empty()) out += "\nAsk next:\n";
+  if (!commands.empty())
+    out +=
+        "\n"
+        "Next commands:\n";
   for (const std::string& command : commands) out += continued(command, width);
   return out;
 }

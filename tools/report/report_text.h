@@ -12,18 +12,19 @@ namespace rubato {
 struct TextReportOptions {
   int width = 100;              ///< columns of the page
   bool per_rank = false;        ///< tables of every rank and every call
-  bool collectives = false;     ///< which algorithms collectives were priced by
+  bool collectives = false;     ///< the algorithms assumed for collectives
   Intervals intervals{};        ///< of elapsed times; may be empty
   std::vector<Sweep> sweeps{};  ///< curves and maps of --sweep
-  bool verdict_last = false;    ///< once more: on a terminal the end is what one sees
+  bool verdict_last = false;    ///< repeat the verdict at the end, which stays visible on a
+                                ///< terminal
 };
 
-/// The report for a terminal: the verdict, elapsed per scenario, waits, cures and what to ask next,
-/// then what the numbers rest on. On request for each scenario the first table of MPInside: compute
-/// and time per MPI call of each rank.
+/// The report for a terminal: the verdict, elapsed times, waits, cures and suggested commands, then
+/// the basis of the numbers and notes. Optionally for each scenario the first table of MPInside:
+/// compute and time per MPI call of each rank.
 std::string report_text(const Results& results, const TextReportOptions& options = {});
 
-/// What `rubato info` prints.
+/// The output of `rubato info`.
 std::string describe_trace(const TraceSummary& trace, int width);
 
 }  // namespace rubato

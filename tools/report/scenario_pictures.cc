@@ -24,7 +24,7 @@ bool can_be_drawn(const ScenarioResult& result) {
   return result.deadlock.empty() && result.elapsed > 0;
 }
 
-/// Those with most compute in all, "solve (app.c:41)".
+/// The functions with the most compute in total: "solve (app.c:41)".
 std::vector<std::string> coloured_functions(const Results& results) {
   std::vector<std::pair<double, std::string>> functions;
   for (const FunctionResult& function : results.functions) {
@@ -65,7 +65,7 @@ std::vector<size_t> choose_pictures(const std::vector<ScenarioResult>& scenarios
 
 namespace {
 
-/// Draws scenario `number`, with compute in `functions` in colours of its own.
+/// Draws scenario `number`, with compute in `functions` in their own colours.
 ScenarioPicture draw(EventSource& source, const std::vector<Scenario>& scenarios,
                      const Results& results, ReplayOptions options, size_t number,
                      const std::vector<std::string>& functions) {
@@ -116,7 +116,7 @@ ScenarioPicture draw(EventSource& source, const std::vector<Scenario>& scenarios
 
 int drawing_threads(const EventSource& source, int asked) {
   constexpr uint64_t kRecords = 2000000;  // 0.1 s to read, at least 0.5 s to draw
-  constexpr int kMost = 4;                // each keeps the calls, and what it adds up
+  constexpr int kMost = 4;                // each thread holds the calls and its sums
   if (asked > 0) return asked;
   const std::vector<uint64_t> sizes = source.sizes_of_ranks();
   const bool pays = std::accumulate(sizes.begin(), sizes.end(), uint64_t{0}) >= kRecords;
@@ -130,7 +130,7 @@ std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
   const std::vector<size_t> chosen = choose_pictures(results.scenarios);
   const std::vector<std::string> functions = coloured_functions(results);
   std::vector<ScenarioPicture> pictures(chosen.size());
-  std::vector<std::atomic<double>> done(chosen.size());  // of each, from 0 to 1
+  std::vector<std::atomic<double>> done(chosen.size());  // progress of each picture, 0 to 1
   std::atomic<size_t> next = 0;
   const auto draw_some = [&](EventSource& own, const std::function<void(double)>& progress) {
     for (size_t i = next++; i < chosen.size(); i = next++) {
@@ -142,7 +142,7 @@ std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
       pictures[i] = draw(own, scenarios, results, of_picture, chosen[i], functions);
     }
   };
-  // (Other jobs are one source each, for one thread.)
+  // (Other jobs have one source each, which only one thread can use.)
   const size_t most = open_again && options.jobs.empty() ? static_cast<size_t>(threads) : 1;
   const size_t helpers = std::min(most, std::max<size_t>(1, chosen.size())) - 1;
   std::vector<std::exception_ptr> errors(helpers);
@@ -151,14 +151,14 @@ std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
       if (const std::unique_ptr<EventSource> own = open_again()) draw_some(*own, {});
     } catch (...) {
       errors[self] = std::current_exception();
-      next = chosen.size();  // there will be no page
+      next = chosen.size();  // stop the others: there will be no page
     }
   };
   {
     std::vector<std::jthread> team;
     try {
       for (size_t self = 0; self < helpers; ++self) team.emplace_back(help, self);
-    } catch (const std::system_error&) {  // no more threads for this user
+    } catch (const std::system_error&) {  // thread limit of this user
     }
     try {
       draw_some(source, options.progress);

@@ -15,12 +15,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kRowsOfCurve = 7;  ///< of 31 points over three factors of ten: two in each
+constexpr int kRowsOfCurve = 7;  ///< of 31 points over three decades: two per decade
 constexpr int kRowsOfMap = 5;
-/// A number that matters so near to its best factor matters everywhere.
+/// A parameter that matters this close to its best factor is said to matter in the whole range.
 constexpr double kAtOnce = 1.1;
 
-/// At most `most` of the points of an axis, ends included, in equal steps as far as they are whole.
+/// At most `most` points of an axis, ends included, at equal steps, rounded.
 std::vector<int> some_points(const SweepAxis& axis, int most) {
   std::vector<int> points;
   const int count = std::min(most, axis.points);
@@ -29,7 +29,7 @@ std::vector<int> some_points(const SweepAxis& axis, int most) {
   return points;
 }
 
-/// Three digits, and all of a whole number.
+/// Three significant digits, but at least all integer digits.
 std::string show_number(double factor) {
   return factor >= 100 ? fmt::format("{:.0f}", factor) : fmt::format("{:.3g}", factor);
 }
@@ -44,12 +44,12 @@ std::string heading(const SweepAxis& axis) {
   return axis.key + " ×";
 }
 
-/// "1.25×": of the scenario itself.
+/// "1.250×", relative to the unchanged scenario.
 std::string against_unchanged(const Sweep& sweep, double elapsed) {
   return fmt::format("{:.3f}×", elapsed / sweep.unchanged);
 }
 
-/// From where on the number matters.
+/// A sentence on the range in which a parameter matters.
 std::string finding(const SweepAxis& axis, const Crossover& crossover) {
   const std::optional<double>& first = crossover.factors[0];
   const std::optional<double>& second = crossover.factors[1];
@@ -57,13 +57,13 @@ std::string finding(const SweepAxis& axis, const Crossover& crossover) {
       fmt::format("from {} to {}", show_factor(axis.low), show_factor(axis.high));
   const double times = crossover.worst / crossover.best;
   if (!first) {
-    return fmt::format("{} hardly matters {}: the run takes {:.2g} % longer at most.", axis.key,
+    return fmt::format("{} hardly matters {}: the run takes at most {:.2g} % longer.", axis.key,
                        range, std::max(0.0, 100 * (times - 1)));
   }
   const double best = axis.worsening(axis.more_is_worse() ? axis.low : axis.high);
   if (axis.worsening(*first) <= kAtOnce * best) {
-    return fmt::format("{} matters all the way {}: the run takes {:.3g} × as long.", axis.key,
-                       range, times);
+    return fmt::format("{} matters in the whole range {}: the run takes {:.3g} × as long.",
+                       axis.key, range, times);
   }
   const char* const side = axis.more_is_worse() ? "above" : "below";
   std::string line =
@@ -88,7 +88,7 @@ std::string curve_table(const Sweep& sweep, int width) {
   return table.format(width);
 }
 
-/// Against the scenario itself; the second number down.
+/// Elapsed times relative to the unchanged scenario; the second parameter by row.
 std::string map_table(const Sweep& sweep, int width) {
   std::vector<std::string> header = {
       fmt::format("{} \\ {}", heading(sweep.axes[1]), heading(sweep.axes[0]))};
@@ -121,7 +121,7 @@ Json axis_to_json(const SweepAxis& axis, const Crossover& crossover) {
           {"crossovers", std::move(crossovers)}};
 }
 
-/// null where they are not known.
+/// null if unknown.
 Json intervals_to_json(const Intervals& intervals) {
   Json list = Json::array();
   for (const std::optional<ElapsedInterval>& interval : intervals) {

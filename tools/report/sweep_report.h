@@ -8,11 +8,11 @@
 
 namespace rubato {
 
-/// From where on each number matters, a sentence each: "latency matters above 20.3 ×: there the run
-/// takes 1 % longer than at its best, and 10 % above 45 ×."
+/// The range in which each parameter matters, a sentence each: "latency matters above 20.3 ×: there
+/// the run takes 1 % longer than at its best, and 10 % above 45 ×."
 std::vector<std::string> sweep_findings(const Sweep& sweep);
 
-/// These, then some of the points: a row for each of one number, rows and columns of two.
+/// The findings, then a table of some points: rows for one parameter, rows and columns for two.
 std::string sweep_text(const Sweep& sweep, int width);
 
 /// For --json and the page: share/doc/json.md, `sweeps`.

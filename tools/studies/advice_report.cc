@@ -26,8 +26,8 @@ using Kind = CandidateKind;
 
 constexpr double kLeastSaving = 0.01;    ///< of the elapsed time
 constexpr double kLargePart = 0.05;      ///< of all compute
-constexpr size_t kLongestCommand = 500;  ///< that a text shows
-constexpr size_t kMostNames = 6;         ///< of a list in a sentence
+constexpr size_t kLongestCommand = 500;  ///< length limit of commands in the text
+constexpr size_t kMostNames = 6;         ///< in a list within a sentence
 
 double saved(const Advice& advice, const TriedCandidate& tried) {
   return advice.elapsed - tried.elapsed;
@@ -37,7 +37,7 @@ bool helps(const Advice& advice, const TriedCandidate& tried) {
   return saved(advice, tried) >= kLeastSaving * advice.elapsed;
 }
 
-/// " of the network"; nothing where all levels are meant.
+/// " between nodes" or " inside a socket"; "" for all levels.
 std::string of_level(const std::string& level) {
   if (level.empty()) return "";
   return level == "network" ? " between nodes" : " inside a " + level;
@@ -53,9 +53,9 @@ std::string place_of(const Advice& advice, const std::string& function) {
 
 std::string placement_words(const std::string& name) {
   const std::string number = name.substr(name.find(':') + 1);
-  if (name.starts_with("block:")) return fmt::format("ranks in blocks of {} a node", number);
+  if (name.starts_with("block:")) return fmt::format("ranks in blocks of {} per node", number);
   if (name.starts_with("roundrobin:")) return fmt::format("ranks round robin on {} nodes", number);
-  return "ranks that talk most on one node";
+  return "ranks grouped by traffic on nodes";
 }
 
 /// "solve (app.c:41) in half the time"
@@ -84,17 +84,17 @@ std::string words_for(const Advice& advice, const Candidate& candidate) {
     case Kind::kPlacement:
       return placement_words(name);
     case Kind::kPerfect:
-      return "messages that cost nothing";
+      return "free messages";
   }
   return name;
 }
 
-/// True for what says nothing here: what waited for cores did not wait for messages.
+/// True if the saving is meaningless: waits for cores are not waits for messages.
 bool is_doubtful(const Advice& advice, const Candidate& candidate) {
   return candidate.kind == Kind::kPerfect && lacks_cores(advice.run);
 }
 
-/// Those that a text shows: what helps, of algorithms the best of each operation, and all
+/// The rows of the text: changes that help, the best algorithm of each operation, and all
 /// placements.
 std::vector<const TriedCandidate*> rows_of(const Advice& advice) {
   std::vector<const TriedCandidate*> rows;
@@ -114,9 +114,9 @@ std::string opening(const Advice& advice, const AdviceSubject& subject,
                     const std::vector<const TriedCandidate*>& rows) {
   std::string text = fmt::format("{}, {}: {} elapsed.", advice.run.trace.path,
                                  subject.scenario->name, show_seconds(advice.elapsed));
-  if (rows.empty() || !helps(advice, *rows[0])) return text + " Nothing that was tried saves 1 %.";
+  if (rows.empty() || !helps(advice, *rows[0])) return text + " No evaluated change saves 1 %.";
   const double seconds = saved(advice, *rows[0]);
-  return text + fmt::format(" Most is saved by {}: {} ({}).", words_for(advice, rows[0]->candidate),
+  return text + fmt::format(" Largest saving: {}: {} ({}).", words_for(advice, rows[0]->candidate),
                             show_seconds(seconds), percent_of(seconds, advice.elapsed));
 }
 
@@ -124,8 +124,8 @@ std::string table(const Advice& advice, const std::vector<const TriedCandidate*>
   std::vector<double> seconds = {advice.elapsed};
   for (const TriedCandidate* tried : rows) seconds.push_back(tried->elapsed);
   const TimeUnit unit = common_unit(seconds);
-  TextTable table({"Cure", fmt::format("Elapsed ({})", unit.name),
-                   fmt::format("Saved ({})", unit.name), "Saved", "Of compute"});
+  TextTable table({"Change", fmt::format("Elapsed ({})", unit.name),
+                   fmt::format("Saved ({})", unit.name), "Saved", "Share of compute"});
   for (size_t i = 0; i < rows.size(); ++i) {
     const TriedCandidate& tried = *rows[i];
     table.add_row({fmt::format("{:>2}. {}", i + 1, words_for(advice, tried.candidate)),
@@ -136,8 +136,9 @@ std::string table(const Advice& advice, const std::vector<const TriedCandidate*>
   return table.format(width);
 }
 
-/// The function that promises most and keeps less than half of it; nothing where promises are
-/// kept. Half of its part of the compute would be saved if all ranks computed it at the same time.
+/// The function with the largest shortfall: halving its time saves less than half of the expected
+/// saving, which is half of its compute time if all ranks computed it at the same time. Null if
+/// there is none.
 const TriedCandidate* largest_disappointment(const Advice& advice) {
   const TriedCandidate* found = nullptr;
   double most = 0;
@@ -158,8 +159,8 @@ std::string disappointment(const Advice& advice) {
   if (!tried) return "";
   const double gain = saved(advice, *tried);
   return fmt::format(
-      "{} is {} of all compute; twice as fast it saves {} end to end: other compute and waits "
-      "take its place.",
+      "{} takes {} of all compute, but halving its time saves {} of the elapsed time: other "
+      "compute and waits remain.",
       place_of(advice, tried->candidate.name), percent_of(*tried->compute_share, 1),
       gain > 0 ? percent_of(gain, advice.elapsed) : "nothing");
 }
@@ -175,7 +176,7 @@ bool any_helps(const Advice& advice, Kind kind) {
   });
 }
 
-/// "No function saves 1 %": of which kinds nothing helps.
+/// "No function, no rank saves 1 %": the kinds of changes that do not help.
 std::string non_findings(const Advice& advice) {
   std::vector<std::string> kinds;
   const std::pair<Kind, const char*> names[] = {
@@ -210,19 +211,20 @@ std::string left_out(const Advice& advice, const AdviceSubject& subject) {
   add(advice.functions_left_out, "function");
   add(advice.ranks_left_out, "rank");
   if (parts.empty()) return "";
-  return fmt::format("Not tried: {} with less compute{}.", fmt::join(parts, " and "),
-                     subject.most < kMostTried ? "; --all tries more" : "");
+  return fmt::format("Not evaluated: {} with less compute{}.", fmt::join(parts, " and "),
+                     subject.most < kMostTried ? "; --all evaluates more" : "");
 }
 
-/// What one has to do to be told more.
+/// Reasons for missing results, and how to get them.
 std::vector<std::string> missing(const Advice& advice, const AdviceSubject& subject) {
   std::vector<std::string> lines;
   if (advice.run.functions.empty())
-    lines.push_back(fmt::format("No functions on record: {}.", advice.run.trace.record_functions));
+    lines.push_back(
+        fmt::format("No functions were recorded: {}.", advice.run.trace.record_functions));
   if (lacks_cores(advice.run)) {
     lines.push_back(
-        "Ranks waited for cores: that is part of the difference between measured and perfect, "
-        "which says nothing of the network. Record it with a core for each rank.");
+        "No conclusion about the network: ranks waited for cores, and this time is part of the "
+        "difference between measured and perfect. Record again with a core for each rank.");
   }
   if (subject.scenario->basis != Basis::kModel || subject.scenario->base == "perfect") {
     const std::string network =
@@ -237,11 +239,13 @@ std::vector<std::string> missing(const Advice& advice, const AdviceSubject& subj
 
 std::string commands(const Advice& advice, const AdviceSubject& subject,
                      const std::vector<const TriedCandidate*>& rows) {
-  std::string text = "\nThe same by itself:\n";
+  std::string text =
+      "\n"
+      "Commands to reproduce:\n";
   for (size_t i = 0; i < rows.size(); ++i) {
     std::string command = advice_command(advice, *rows[i], subject);
     if (command.size() > kLongestCommand)
-      command = fmt::format("({} characters; --json and --csv have them)", command.size());
+      command = fmt::format("({} characters; see --json or --csv)", command.size());
     text += fmt::format("{:>2}. {}\n", i + 1, command);
   }
   return text;
@@ -255,7 +259,7 @@ std::string advice_command(const Advice& advice, const TriedCandidate& tried,
   const std::string base = shell_quoted(scenario_text(scenario.base, scenario.changes));
   std::string both = fmt::format("--on {} --on {}", base, shell_quoted(tried.candidate.text));
   if (base == "measured" || tried.candidate.text == "perfect") {
-    // These two are part of every replay.
+    // Every replay includes measured and perfect.
     both = tried.candidate.text == "perfect"
                ? (base == "measured" ? "" : fmt::format("--on {}", base))
                : fmt::format("--on {}", shell_quoted(tried.candidate.text));
@@ -328,10 +332,11 @@ std::string advice_csv(const Advice& advice, const AdviceSubject& subject) {
 }
 
 std::string advice_hosts(const Advice& advice) {
-  if (advice.hosts.empty())
-    return "# No placement that was found is better than the present one.\n";
-  return fmt::format("# The host of each rank, that of rank 0 first.\n{}\n",
-                     fmt::join(advice.hosts, "\n"));
+  if (advice.hosts.empty()) return "# No better placement than the present one was found.\n";
+  return fmt::format(
+      "# The host of each rank, in order of ranks.\n"
+      "{}\n",
+      fmt::join(advice.hosts, "\n"));
 }
 
 }  // namespace rubato

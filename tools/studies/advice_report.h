@@ -7,28 +7,29 @@
 
 namespace rubato {
 
-/// What is the same for all of a report.
+/// The subject of an advice report.
 struct AdviceSubject {
   const Scenario* scenario = nullptr;
-  size_t most = 0;          ///< functions, and ranks, that were tried at most
-  std::string hosts_file;   ///< as in the texts of scenarios
-  bool hosts_here = false;  ///< it is written with this report
+  size_t most = 0;          ///< maximum number of functions, and of ranks, evaluated
+  std::string hosts_file;   ///< as used in scenarios
+  bool hosts_here = false;  ///< the hosts file is written with this report
 };
 
-/// A command that replays the scenario and the candidate, for a shell; with a placement whose file
-/// is not written with this report, one that writes it first.
+/// A shell command that replays the scenario and the candidate. For a placement whose hosts file is
+/// not written with this report, it writes that file first.
 std::string advice_command(const Advice& advice, const TriedCandidate& tried,
                            const AdviceSubject& subject);
 
-/// The largest saving in a sentence, a row for each candidate that saves 1 %, what saves less, and
-/// the commands.
+/// The largest saving in a sentence, a row for each candidate that saves 1 %, remarks on the
+/// others, and the commands.
 std::string advice_text(const Advice& advice, const AdviceSubject& subject, int width);
 
-/// All of it for programs: share/doc/json.md, *rubato advise --json*, and a row a candidate.
+/// All results in JSON (share/doc/json.md, *rubato advise --json*) and as CSV with a row per
+/// candidate.
 std::string advice_json(const Advice& advice, const AdviceSubject& subject);
 std::string advice_csv(const Advice& advice, const AdviceSubject& subject);
 
-/// The file of hosts, a rank a line; a comment where no other placement is better.
+/// The hosts file, a line per rank; a comment if no other placement is better.
 std::string advice_hosts(const Advice& advice);
 
 }  // namespace rubato

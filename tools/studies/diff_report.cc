@@ -34,9 +34,9 @@ std::string who(const Divergence& place) {
 std::string show_place(const Divergence& place) {
   const OperationPlace &a = place.predicted, &b = place.measured;
   if (b.event == 0)
-    return fmt::format("{}, event {}: {}, only predicted", who(place), a.event, a.what);
+    return fmt::format("{}, event {}: {}, only in the prediction", who(place), a.event, a.what);
   if (a.event == 0)
-    return fmt::format("{}, event {}: {}, only measured", who(place), b.event, b.what);
+    return fmt::format("{}, event {}: {}, only in the measured run", who(place), b.event, b.what);
   if (a.what == b.what && a.event == b.event)
     return fmt::format("{}, event {}: {}", who(place), a.event, a.what);
   if (a.what == b.what)
@@ -47,7 +47,7 @@ std::string show_place(const Divergence& place) {
 
 /// "1.234 ms longer than measured"
 std::string show_gap(double gap) {
-  if (gap == 0) return "as long as measured";
+  if (gap == 0) return "equal to the measured run";
   return fmt::format("{} {} than measured", show_seconds(std::abs(gap)),
                      gap > 0 ? "longer" : "shorter");
 }
@@ -85,7 +85,8 @@ std::string show_calls(uint64_t predicted, uint64_t measured) {
   return fmt::format("{} / {}", show_count(predicted), show_count(measured));
 }
 
-/// A table of times that are summed over `ranks` ranks, as means; shares are of `whole`.
+/// A table of times, which are sums over `ranks` ranks and shown as means; shares are relative to
+/// `whole`.
 std::string table(const std::string& title, const std::vector<Row>& rows, size_t ranks,
                   double whole, bool with_calls, int width) {
   const double share_of_rank = ranks == 0 ? 1 : 1.0 / static_cast<double>(ranks);
@@ -112,21 +113,20 @@ std::string table(const std::string& title, const std::vector<Row>& rows, size_t
 
 std::string alignment_lines(const DiffResults& results, int width) {
   const RunDifference& d = results.difference;
-  std::string text = fmt::format("{} operations are the same in both; ", show_count(d.same));
+  std::string text = fmt::format("{} operations match; ", show_count(d.same));
   text +=
       d.different + d.only_predicted + d.only_measured == 0
-          ? "there are no others."
+          ? "all of them."
           : fmt::format(
-                "{} of the same name differ in peers or sizes, {} are only predicted, "
-                "{} only measured.",
+                "{} with the same call differ in peers or sizes, {} are only in the prediction, "
+                "{} only in the measured run.",
                 show_count(d.different), show_count(d.only_predicted), show_count(d.only_measured));
   text = wrap(text, width, 2) + "\n";
   if (d.first_difference) {
-    text +=
-        wrap(fmt::format("First different operation, at {}: {}.",
-                         show_seconds(d.first_difference->time), show_place(*d.first_difference)),
-             width, 2) +
-        "\n";
+    text += wrap(fmt::format("First difference, at {}: {}.", show_seconds(d.first_difference->time),
+                             show_place(*d.first_difference)),
+                 width, 2) +
+            "\n";
   }
   if (!d.first_drift) {
     return text + fmt::format("No rank is ever more than {} ahead or behind.\n",
@@ -134,8 +134,8 @@ std::string alignment_lines(const DiffResults& results, int width) {
   }
   const Drift& drift = *d.first_drift;
   return text +
-         wrap(fmt::format("First more than {} {}, at {}: {}. It is {} there, of which {} in the "
-                          "call and {} since the call before.",
+         wrap(fmt::format("First drift of more than {} {}, at {}: {}. The drift is {} there: {} "
+                          "from the call and {} from the compute before it.",
                           show_seconds(results.threshold), drift.drift > 0 ? "behind" : "ahead",
                           show_seconds(drift.time), show_place(drift),
                           show_seconds(std::abs(drift.drift)), show_seconds(drift.inside),
@@ -209,7 +209,7 @@ std::string diff_text(const DiffResults& results, int width) {
     rows.resize(kRanksShown);
   }
   text += table("by rank", rows, 1, whole, false, width);
-  if (!d.largest.empty()) text += "Operations that differ most:\n";
+  if (!d.largest.empty()) text += "Operations with the largest gaps:\n";
   for (const OperationGap& each : d.largest) {
     text +=
         wrap(fmt::format("  {}, at {}: {}: {} instead of {}", show_gap(each.gap()),

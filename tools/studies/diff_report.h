@@ -15,14 +15,14 @@ struct DiffSide {
 
 struct DiffResults {
   DiffSide predicted, measured;
-  double threshold = 0;  ///< seconds, of the first drift
+  double threshold = 0;  ///< drift to report, seconds
   RunDifference difference;
 };
 
-/// The tables that `rubato diff` prints.
+/// The output of `rubato diff`.
 std::string diff_text(const DiffResults& results, int width);
 
-/// The file that its --json writes: share/doc/json.md.
+/// The contents of the file of --json: share/doc/json.md.
 std::string diff_json(const DiffResults& results);
 
 }  // namespace rubato

@@ -63,7 +63,7 @@ double elapsed_asked(const PlacementSearch& found) {
   return found.run.scenarios[0].elapsed;
 }
 
-/// True where the best is worth a word.
+/// True if the best placement saves enough to be reported.
 bool saves(const PlacementSearch& found) {
   const double asked = elapsed_asked(found);
   return asked - found.tried[0].elapsed >= kLeastGain * asked;
@@ -74,7 +74,7 @@ std::string opening(const PlacementSearch& found, const PlacementSubject& subjec
   std::string text = fmt::format("{}, {}: {} as asked for.", found.run.trace.path,
                                  subject.scenario->name, show_seconds(asked));
   const TriedPlacement& best = found.tried[0];
-  if (!saves(found)) return text + " No placement that was tried saves 0.1 %.";
+  if (!saves(found)) return text + " No evaluated placement saves 0.1 %.";
   text += fmt::format(" {} ({} less) with", show_seconds(best.elapsed),
                       percent_of(asked - best.elapsed, asked));
   if (best.ranks != RankOrder::kAsked || !has_shape(found))
@@ -105,7 +105,7 @@ std::string table(const PlacementSearch& found, int width) {
   return table.format(width);
 }
 
-/// The scenario in which ranks are as in the file of hosts.
+/// The scenario with the placement of the hosts file.
 std::string best_text(const PlacementSearch& found, const PlacementSubject& subject) {
   std::vector<std::string> changes;
   for (const std::string& change : subject.scenario->changes) {
@@ -125,15 +125,13 @@ std::string placement_text(const PlacementSearch& found, const PlacementSubject&
                            int width) {
   std::string text = wrap(opening(found, subject), width, 2) + "\n" + table(found, width);
   if (has_shape(found) && found.tried[0].mean_links > 0)
-    text +=
-        "\n" + wrap(
-                   "Links: that a message between nodes passes, the mean of those that cost most "
-                   "weighted most.",
-                   width, 2);
+    text += "\n" + wrap("Links: cost-weighted mean number of hops between nodes.", width, 2);
   for (const std::string& line : caveats(found.run)) text += wrap("Note: " + line, width, 2);
   if (!saves(found)) return text;
   const std::string archive = archive_word(found.run.trace);
-  text += "\nThe best by itself:\n";
+  text +=
+      "\n"
+      "Commands to reproduce the best:\n";
   if (!subject.hosts_are_asked) {
     text += fmt::format(
         "  {}\n", ask_again("place", found.run,
@@ -168,7 +166,7 @@ std::string placement_json(const PlacementSearch& found, const PlacementSubject&
 
 std::string placement_hosts(const PlacementSearch& found) {
   const TriedPlacement& best = found.tried[0];
-  std::string text = "# The host of each rank, that of rank 0 first.\n";
+  std::string text = "# The host of each rank, in order of ranks.\n";
   for (const int node : best.node_of_rank) {
     text +=
         fmt::format("node{}\n", best.network_of_node.empty() ? node : best.network_of_node[node]);

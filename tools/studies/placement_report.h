@@ -6,19 +6,19 @@
 
 namespace rubato {
 
-/// What placement_text() speaks of.
+/// The subject of a placement report.
 struct PlacementSubject {
   const Scenario* scenario = nullptr;
-  std::string hosts_file;        ///< as texts of scenarios name it
+  std::string hosts_file;        ///< as used in scenarios
   bool hosts_are_asked = false;  ///< --hosts
 };
 
-/// The answer in a sentence, a row for each placement, and the command that replays the best.
+/// The result in a sentence, a row for each placement, and the commands to reproduce the best.
 std::string placement_text(const PlacementSearch& found, const PlacementSubject& subject,
                            int width);
-/// The same for programs: share/doc/json.md, *rubato place --json*.
+/// The same in JSON: share/doc/json.md, *rubato place --json*.
 std::string placement_json(const PlacementSearch& found, const PlacementSubject& subject);
-/// The host of each rank in the best one, "node12" for node 12 of the network.
+/// The host of each rank in the best placement: "node12" for node 12 of the network.
 std::string placement_hosts(const PlacementSearch& found);
 
 }  // namespace rubato

@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using json_text::number;
 
-/// The number of a scenario that an axis makes worse; none for one of all levels.
+/// The parameter value of a scenario that an axis scales; none for an axis of all levels.
 struct Value {
   enum Kind { kNone, kSeconds, kBandwidth } kind = kNone;
   double value = 0;
@@ -47,23 +47,24 @@ std::string show_value(const Value& value, double factor) {
 }
 
 std::string show_factor(const std::string& axis, double factor, const char* space = " ") {
-  // Three digits, and never 1 for what is a little more.
+  // Enough digits that a factor slightly above 1 is not shown as 1.
   const double digits = factor < 1.1 ? 4 : factor < 10 ? 2 : factor < 100 ? 1 : 0;
   return fmt::format("{}{}{:.{}f}", axis.ends_with("latency") ? "×" : "÷", space, factor,
                      static_cast<int>(digits));
 }
 
-/// What dT/d(number) is: dT/df at 1 is the number's part of the elapsed time, for latency times how
-/// often it stands on the critical path, for bandwidth the bytes there over it.
+/// The derivative of the elapsed time by the parameter. Its share of the elapsed time is dT/df at f
+/// = 1: for latency the value times the number of latencies on the critical path, for bandwidth the
+/// bytes on the path divided by the value.
 double on_path(const Tolerance& axis, const Value& value, double elapsed) {
   const double part = std::max(0.0, axis.share) * elapsed;
   if (value.kind == Value::kSeconds) return value.value > 0 ? part / value.value : 0;
   return value.kind == Value::kBandwidth ? part * value.value : part;
 }
 
-/// Latencies, bytes, seconds.
+/// The amount on the critical path: a number of latencies, bytes or seconds.
 std::string show_path(const Tolerance& axis, const Value& value, double elapsed) {
-  if (value.kind == Value::kNone && axis.name != "cpu") return "";  // of several levels
+  if (value.kind == Value::kNone && axis.name != "cpu") return "";  // an axis of several levels
   const double path = on_path(axis, value, elapsed);
   if (value.kind == Value::kSeconds) return show_count(static_cast<uint64_t>(std::llround(path)));
   return value.kind == Value::kBandwidth ? show_bytes(std::round(path)) : show_seconds(path);
@@ -75,7 +76,7 @@ bool has_effect(const Tolerance& axis) {
                      [](const auto& factor) { return factor.has_value(); });
 }
 
-/// Those with an effect; levels only where several have one, and all levels only there.
+/// The axes with an effect. The axis of all levels is left out if only one level has an effect.
 std::vector<const Tolerance*> rows_of(const Tolerances& found) {
   std::vector<const Tolerance*> rows;
   for (const Tolerance& axis : found.axes) {
@@ -99,14 +100,14 @@ std::string answer(const Tolerances& found, const Scenario& scenario, double per
   const auto part = [&](const std::string& what) {
     const std::optional<double>& factor = row(what).factors[0];
     return factor ? fmt::format("{} {}", what, show_factor(what, *factor))
-                  : fmt::format("{} hardly matters (not up to a factor of a million)", what);
+                  : fmt::format("{} hardly matters (no effect up to a factor of a million)", what);
   };
   return fmt::format("{}: {} elapsed; {:g} % longer with {}, or {}, or {}.", scenario.name,
                      show_seconds(found.elapsed), percent, part("latency"), part("bandwidth"),
                      part("cpu"));
 }
 
-/// Levels that make no difference, and what else to know.
+/// Notes: levels without effect, formulas, contention.
 std::vector<std::string> notes(const Tolerances& found, const Scenario& scenario) {
   std::vector<std::string> lines;
   for (int level = 0; level < kLevels; ++level) {
@@ -120,16 +121,15 @@ std::vector<std::string> notes(const Tolerances& found, const Scenario& scenario
     if (!asked || matters) continue;
     const std::string name = kLevelNames[level];
     lines.push_back(found.traffic[level].messages == 0
-                        ? "no message goes over level " + name + "."
-                        : "nobody waits for a message over level " + name + ", at any factor.");
+                        ? "no message crosses level " + name + "."
+                        : "messages over level " + name + " cause no delay, at any factor.");
   }
   if (found.formulas) {
-    lines.push_back(
-        "collectives that a formula prices take as long with any latency and bandwidth.");
+    lines.push_back("collectives priced by a formula do not depend on latency and bandwidth.");
   }
   if (scenario.platform.contention.model) {
-    lines.push_back(
-        fmt::format("with contention, each of {} factors was a replay of its own.", found.replays));
+    lines.push_back(fmt::format("with contention, each of {} factors needed a replay of its own.",
+                                found.replays));
   }
   return lines;
 }
@@ -138,7 +138,7 @@ std::vector<std::string> notes(const Tolerances& found, const Scenario& scenario
 
 std::string tolerance_text(const Tolerances& found, const Scenario& scenario,
                            const std::vector<double>& percents, int width) {
-  std::vector<std::string> header = {"Number", "Now", "Share", "On path"};
+  std::vector<std::string> header = {"Parameter", "Now", "Share", "On path"};
   for (const double percent : percents) header.push_back(fmt::format("{:g} % longer", percent));
   TextTable table(header);
   for (const Tolerance* axis : rows_of(found)) {
@@ -156,9 +156,9 @@ std::string tolerance_text(const Tolerances& found, const Scenario& scenario,
   const std::string sentence = answer(found, scenario, percents[0]);
   std::string out = (sentence.empty() ? "" : wrap(sentence, width, 2) + "\n") + table.format(width);
   out += "\n" + wrap(
-                    "Share: of the elapsed time, due to this number. On path: so many latencies, "
-                    "bytes, or seconds of compute the critical path holds. never: not up to a "
-                    "factor of a million.",
+                    "Share: part of the elapsed time due to this parameter. On path: number of "
+                    "latencies, bytes, or seconds of compute on the critical path. never: not up "
+                    "to a factor of a million.",
                     width, 0);
   for (const std::string& line : notes(found, scenario)) out += wrap("Note: " + line, width, 2);
   return out;

@@ -8,12 +8,12 @@
 
 namespace rubato {
 
-/// The answer in a sentence, then a row for each number that has an effect, with the percentages
-/// that `found` is for.
+/// The result in a sentence, then a row for each parameter with an effect, with a column for each
+/// of `percents`.
 std::string tolerance_text(const Tolerances& found, const Scenario& scenario,
                            const std::vector<double>& percents, int width);
 
-/// The same for programs: share/doc/json.md, *rubato tolerance --json*.
+/// The same in JSON: share/doc/json.md, *rubato tolerance --json*.
 std::string tolerance_json(const Tolerances& found, const Scenario& scenario,
                            const std::vector<double>& percents);
 

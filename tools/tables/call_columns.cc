@@ -12,8 +12,8 @@ namespace {
 
 constexpr double kLeastShare = 0.001;
 
-/// A call's part of all ranks' time, in the scenario where it is largest; negative when no rank
-/// ever makes it.
+/// A call's share of the time of all ranks, in the scenario where it is largest; negative if no
+/// rank calls it.
 double largest_share(const std::vector<ScenarioResult>& scenarios, size_t call) {
   double largest = -1;
   for (const ScenarioResult& scenario : scenarios) {
@@ -59,7 +59,7 @@ std::vector<CallColumn> choose_call_columns(const Results& results, size_t most)
   if (most != SIZE_MAX) {
     while (own > 0 && shares[by_share[own - 1]] < kLeastShare) --own;
     own = std::min(own, most);
-    if (own + 1 == by_share.size()) ++own;  // nothing is gained by hiding a single one
+    if (own + 1 == by_share.size()) ++own;  // hiding a single call would save no column
   }
   std::vector<bool> is_small(results.calls.size(), false);
   for (size_t i = own; i < by_share.size(); ++i) is_small[by_share[i]] = true;

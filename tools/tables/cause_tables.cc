@@ -64,7 +64,7 @@ std::string root_table(const CauseSummary& causes, const ProfileTextOptions& opt
   if (!(all > 0)) return "";
   const size_t ranks = causes.roots.size();
   std::vector<double> direct(ranks);
-  std::vector<std::pair<double, int>> most(ranks, {0, -1});  // whom it holds up most
+  std::vector<std::pair<double, int>> most(ranks, {0, -1});  // the rank that it delays most
   for (const CauseSummary::Pair& pair : causes.direct) {
     direct[pair.causing] += pair.seconds;
     most[pair.causing] = std::max(most[pair.causing], {pair.seconds, pair.waiting});
@@ -92,7 +92,7 @@ Json parts_to_json(const CauseSummary::Parts& parts) {
 }  // namespace
 
 std::string path_line(const CauseSummary& causes) {
-  if (!(causes.elapsed > 0)) return "Critical path: none, as the run takes no time.";
+  if (!(causes.elapsed > 0)) return "Critical path: none, the run takes no time.";
   CauseSummary::Parts ranks;
   for (size_t rank = 0; rank < causes.compute.size(); ++rank)
     ranks.emplace_back(fmt::format("rank {}", rank), causes.compute[rank]);
@@ -106,9 +106,9 @@ std::string path_line(const CauseSummary& causes) {
     const std::string text = shares(parts, causes.elapsed);
     if (!text.empty()) line += "; " + what + text;
   };
-  add("calls that wait for nobody ", causes.calls);
-  add(counted(causes.hops, "message or collective, with its transfer, received in ",
-              "messages and collectives, with their transfer, received in "),
+  add("MPI time without waiting ", causes.calls);
+  add(counted(causes.hops, "message or collective, including transfer, received in ",
+              "messages and collectives, including transfer, received in "),
       causes.crossings);
   if (causes.late_start > kLeastShown * causes.elapsed)
     line += fmt::format("; late start {}", show_share(causes.late_start, causes.elapsed));

@@ -11,14 +11,13 @@ namespace rubato {
 /// The critical path in a sentence.
 std::string path_line(const CauseSummary& causes);
 
-/// That, waits by pattern and call, and who makes others wait: for a
-/// terminal.
+/// The critical path, waits by pattern and call, and the ranks that cause them, for a terminal.
 std::string causes_text(const CauseSummary& causes, const ProfileTextOptions& options);
 
 /// The keys "waits", "direct", "roots" and "path" (share/doc/profile.md).
 nlohmann::ordered_json causes_to_json(const CauseSummary& causes);
 
-/// "late_sender" and so on.
+/// The key of a pattern: "late_sender", ...
 std::string pattern_key(WaitPattern pattern);
 
 }  // namespace rubato

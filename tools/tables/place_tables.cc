@@ -60,7 +60,7 @@ std::string cause_table(const PlaceSummary& summary, const std::string& scenario
   if (rows.empty()) return "";
   double all = 0;
   for (const DelayAtPlace& row : rows) all += row.seconds;
-  TextTable table({"Rank", "in", "Root cause of", "of all waits", "Most waited for in"});
+  TextTable table({"Rank", "in", "Root cause of", "of all waits", "Mostly waited for in"});
   const size_t shown = rows_shown(rows.size(), options);
   for (size_t i = 0; i < shown; ++i) {
     const DelayAtPlace& row = rows[i];
@@ -104,7 +104,7 @@ const char* kind_key(Place::Kind kind) {
   return "unknown";
 }
 
-/// null for what is not on record.
+/// null if not recorded.
 Json text_or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(text);
 }

@@ -8,15 +8,15 @@
 
 namespace rubato {
 
-/// "MPI_Recv in exchange (app.c:41)"; of compute "solve (app.c:12)", or "before MPI_Recv
+/// "MPI_Recv in exchange (app.c:41)"; for compute "solve (app.c:12)", or "before MPI_Recv
 /// (app.c:41)" outside of functions.
 std::string place_text(const NamedPlace& place);
 
 /// "solve (app.c:12)", or "outside of functions".
 std::string function_text(const FunctionEfficiency& function);
 
-/// Waits by place with who causes most of them, who is at their root by place, and efficiencies by
-/// function where there are some: for a terminal.
+/// Tables for a terminal: waits by place with their main cause, root causes by place, and
+/// efficiencies by function, if any.
 std::string places_text(const PlaceSummary& summary, const std::string& scenario,
                         const ProfileTextOptions& options);
 
@@ -24,7 +24,7 @@ std::string places_text(const PlaceSummary& summary, const std::string& scenario
 nlohmann::ordered_json places_to_json(const PlaceSummary& summary);
 nlohmann::ordered_json functions_to_json(const PlaceSummary& summary);
 
-/// What the page shows of them: the first rows of the tables of waits and of functions, and the
+/// The same for the HTML page: the first rows of the tables of waits and of functions, and the
 /// seconds of all waits.
 nlohmann::ordered_json places_for_page(const PlaceSummary& summary);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What `rubato profile` writes: share/doc/profile.md. One scenario at a time, so that no more than
-// one is in memory.
+// The output of `rubato profile`: share/doc/profile.md. Scenarios are written one at a time, so
+// that only one is in memory.
 
 #include <functional>
 #include <string>
@@ -20,12 +20,12 @@ struct ProfileTextOptions {
 };
 std::string profile_text(const ScenarioProfile& profile, const ProfileTextOptions& options);
 
-/// A number a row, with what it is of: values of one kind add up.
+/// A value per row, with its kind, name, rank, peer and size: values of one kind add up.
 inline constexpr const char* kProfileCsvHeader = "scenario,kind,name,rank,peer,size,value\n";
 void profile_csv(const ScenarioProfile& profile, const TextSink& write);
 
-/// One JSON object: its head, then the scenarios, then its end with the archive, of which all of
-/// them together tell most (share/doc/profile.schema.json).
+/// One JSON object: its head, then the scenarios, then its end with the archive, because only all
+/// scenarios together give its complete summary (share/doc/profile.schema.json).
 void profile_json_head(const TextSink& write);
 /// `profile`: null where the scenario deadlocks.
 void profile_json_scenario(const ScenarioResult& scenario, const ScenarioProfile* profile,

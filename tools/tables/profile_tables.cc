@@ -42,7 +42,7 @@ class TimeTable {
       column.values.push_back(value(rank));
     table_.columns.push_back(std::move(column));
   }
-  /// False, and nothing happens, where it is 0 for all ranks.
+  /// Adds the column unless it is 0 for all ranks; returns whether it was added.
   template <typename Value>
   bool add_unless_zero(const std::string& name, const Value& value) {
     add(name, value);
@@ -60,7 +60,7 @@ class TimeTable {
       });
     }
   }
-  /// Overhead, the other rows, and what is outside of Elapsed.
+  /// Adds overhead, the other categories, and calls outside of Elapsed.
   void add_rest() {
     add("Overhead", [&](size_t rank) { return profile_->ranks[rank].overhead; });
     for (const OtherRow& other : kOtherRows) {
@@ -130,7 +130,7 @@ std::vector<CallGroup> call_groups(const ScenarioProfile& profile, bool all) {
   if (!all) {
     while (own > 0 && sums[largest[own - 1]].time < kLeastCallShare * whole) --own;
     own = std::min(own, kMostGroups);
-    if (own + 1 == largest.size()) ++own;  // nothing is gained by hiding a single one
+    if (own + 1 == largest.size()) ++own;  // hiding a single call would save no column
   }
   std::vector<bool> is_small(sums.size(), false);
   for (size_t i = own; i < largest.size(); ++i) is_small[largest[i]] = true;
@@ -149,7 +149,7 @@ std::vector<CallGroup> call_groups(const ScenarioProfile& profile, bool all) {
 }
 
 RankTable split_time_table(const ScenarioProfile& profile) {
-  TimeTable table(profile, "time, waits apart");
+  TimeTable table(profile, "time, with separate waits");
   table.add_compute();
   for (const CallGroup& group : call_groups(profile, true)) {
     const size_t call = group.calls[0];
@@ -164,7 +164,7 @@ RankTable split_time_table(const ScenarioProfile& profile) {
 }
 
 RankTable wait_table(const ScenarioProfile& profile) {
-  TimeTable table(profile, "waits for ranks that come late");
+  TimeTable table(profile, "waits for late ranks");
   for (size_t call = 0; call < profile.calls->size(); ++call) table.add_waits(call);
   return table.take();
 }

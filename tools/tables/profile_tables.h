@@ -1,7 +1,6 @@
 #pragma once
 
-// MPInside's five tables (paper, section 3.2), by rank and call: as numbers, which text and
-// tab-separated text lay out.
+// MPInside's five tables (paper, section 3.2), by rank and call, as numbers.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +23,7 @@ struct RankTable {
   std::string title;  ///< "bytes sent"
   Quantity quantity = Quantity::kCount;
   std::vector<NumberColumn> columns;
-  size_t outside = 0;  ///< how many of the last columns are outside of Elapsed
+  size_t outside = 0;  ///< number of last columns that are outside of Elapsed
 };
 
 /// A call, or several small ones together.
@@ -33,21 +32,21 @@ struct CallGroup {
   std::vector<size_t> calls;  ///< indices into ScenarioProfile::calls
 };
 
-/// The calls that ranks make inside their windows, most recorded time first; those with less than a
-/// thousandth of all time, or beyond the dozen largest, in one last group. With `all` each has its
-/// own.
+/// The calls that ranks make inside their windows, in the order of ScenarioProfile::calls; calls
+/// with less than a thousandth of all time, or beyond the dozen largest, form one last group. With
+/// `all` each call has its own group.
 std::vector<CallGroup> call_groups(const ScenarioProfile& profile, bool all);
 
-/// The time table with waits apart: behind each call its waits, called as in MPInside's figures
-/// (paper, sections 3.3 and 3.4), and the call without them. w_: late sender, b_: collective wait,
+/// The time table with separate waits: for each call its waits, named as in MPInside's figures
+/// (paper, sections 3.3 and 3.4), then the call without them. w_: late sender, b_: collective wait,
 /// r_: late receiver, o_: one-sided wait. Rows add up as before.
 RankTable split_time_table(const ScenarioProfile& profile);
 /// The waits alone.
 RankTable wait_table(const ScenarioProfile& profile);
 
-/// Time (compute, calls, overhead and the other rows of a rank that are not 0, then calls outside
-/// of the window, named so), bytes sent, sends, bytes received, receives. `groups`: the calls of
-/// the first table; the others have each call that moves something.
+/// The tables time (compute, calls, overhead, the other categories that are not 0, then calls
+/// marked as outside of the window), bytes sent, sends, bytes received, receives. `groups`: the
+/// calls of the first table; the others have a column for each call that transfers data.
 std::vector<RankTable> rank_tables(const ScenarioProfile& profile,
                                    const std::vector<CallGroup>& groups);
 

@@ -123,7 +123,7 @@ class GlobalDefinitions {
     attribute(kAttributeFoundSource, schema::kFoundSource, "source that a probe found",
               OTF2_TYPE_INT32);
     attribute(kAttributeFoundTag, schema::kFoundTag, "tag that a probe found", OTF2_TYPE_INT32);
-    attribute(kAttributePostedBytes, schema::kPostedBytes, "bytes a receive had room for",
+    attribute(kAttributePostedBytes, schema::kPostedBytes, "bytes of a receive's buffer",
               OTF2_TYPE_UINT64);
     attribute(kAttributeStolen, schema::kStolen, "nanoseconds in which the thread had no core",
               OTF2_TYPE_UINT64);
@@ -456,7 +456,7 @@ bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info,
     good = good && OTF2_Archive_SetProperty(archive, schema::kFunctions, value.c_str(), true) ==
                        OTF2_SUCCESS;
   }
-  // What Score-P states about its archives holds for ours.
+  // Score-P's properties hold for these archives too.
   const std::pair<const char*, bool> general[] = {
       {"OTF2::MPI_COMMUNICATION_COMPLETE", complete == "true"},
       {"OTF2::THREAD_FORK_JOIN_EVENT_COMPLETE", true},

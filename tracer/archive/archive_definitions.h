@@ -59,7 +59,7 @@ bool write_definitions(OTF2_GlobalDefWriter* writer, const ArchiveInfo& info,
                        const Definitions& definitions, const Numbering& numbering,
                        const std::vector<RankSummary>& ranks);
 
-/// `complete` is "true", or "false: " and why; `reach` is empty where nobody looked.
+/// `complete` is "true", or "false: " and why; `reach` is empty if unknown.
 bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info,
                       const Definitions& definitions, const Reach& reach,
                       const std::string& complete);

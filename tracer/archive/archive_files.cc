@@ -73,10 +73,10 @@ class ChunkPool {
   size_t used_ = 0;
 };
 
-/// What makes libotf2 leave the directories, the definitions and the anchor file to another process
-/// of the job. It asks that one for nothing but whether all went well, and we agree on that
-/// ourselves (archive_writer.cc): here the answer is yes, OTF2_SUCCESS. (libotf2 has nothing of its
-/// own in the place where it wants the answer.)
+/// Collective callbacks that make libotf2 leave the directories, the definitions and the anchor
+/// file to another process of the job. libotf2 uses them only to learn whether all went well, on
+/// which the ranks agree by themselves (archive_writer.cc): here the answer is always OTF2_SUCCESS.
+/// (libotf2 does not initialise the place for the answer.)
 namespace further {
 
 size_t bytes_of(OTF2_Type type) {
@@ -165,7 +165,7 @@ WriteTrouble write_trouble(OTF2_ErrorCode error) {
   if (error == OTF2_ERROR_EFBIG) {
     return {"a file would exceed the limit on the size of files (ulimit -f).", "raise the limit"};
   }
-  return {"is the disk full?", "make room"};
+  return {"is the disk full?", "free some space"};
 }
 
 uint64_t corrected(uint64_t time, const std::vector<ClockOffset>& offsets) {

@@ -10,9 +10,9 @@
 
 /// Opening an archive and writing locations into it.
 ///
-/// OTF2 3.0 gives the memory of a buffer back when writing it fails, and then writes it once more.
-/// So the memory is ours and stays, and after the first error nothing of OTF2 is called any more:
-/// the archive handle is left as it is.
+/// OTF2 3.0 frees a buffer when writing it fails, and then writes it once more. Therefore buffers
+/// come from this module's memory, which stays, and after the first error no OTF2 function is
+/// called any more: the archive handle is abandoned.
 namespace rubato {
 inline namespace tracing {
 
@@ -28,14 +28,14 @@ OTF2_Archive* open_archive(const std::string& directory, Writer writer);
 /// Keeps OTF2 from printing its errors; they are counted in otf2_failed.
 void silence_otf2();
 
-/// What a message says of such an error, and what to do then.
+/// The texts of a message for such an error: its cause, and what to do.
 struct WriteTrouble {
   const char* cause;
   const char* remedy;
 };
 WriteTrouble write_trouble(OTF2_ErrorCode error);
 
-/// What one process recorded, as it is written.
+/// The records of one process, for writing.
 struct ProcessRecords {
   int rank = 0;
   uint64_t zero = 0;  ///< tick that its records count from
@@ -53,9 +53,9 @@ std::vector<std::vector<LocationSummary>> write_locations(
 /// Local clock plus offset, as OTF2 computes it.
 uint64_t corrected(uint64_t time, const std::vector<ClockOffset>& offsets);
 
-/// Name of the text file that stands beside an unfinished archive.
+/// Name of the text file beside an unfinished archive.
 inline constexpr char kIncomplete[] = "INCOMPLETE";
-/// Beside it once a rank called MPI_Abort and has said so: no other one says anything.
+/// Beside it once a rank has reported its MPI_Abort: no other rank reports anything.
 inline constexpr char kAborted[] = "ABORTED";
 /// Directory below the archive's that full memory is emptied to.
 inline constexpr char kOverflow[] = ".records";

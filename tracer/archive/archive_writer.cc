@@ -23,21 +23,21 @@
 /// Rank 0 opens the archive and makes its directories. Every other rank then adds the two files of
 /// each of its locations, and touches nothing else: four operations on the file system. OTF2 would
 /// have the ranks meet inside it, where one whose disk is full leaves the others waiting; so its
-/// collective callbacks do nothing (archive_files.cc). Each rank finishes by itself and tells rank
-/// 0 how it went, and rank 0 writes the global definitions and, only if all went well, the anchor
+/// collective callbacks do nothing (archive_files.cc). Each rank finishes by itself and reports its
+/// result to rank 0, which writes the global definitions and, only if all succeeded, the anchor
 /// file. Without an anchor no reader takes the directory for an archive.
 namespace rubato {
 inline namespace tracing {
 namespace {
 
-/// What one rank tells rank 0 when its event files are written.
+/// The report of a rank to rank 0 when its event files are written.
 struct RankResult {
   bool good = true;
   Ended ended = Ended::kNot;
   RankSummary summary;
   uint64_t bytes = 0;                        ///< of its files, where they are whole
   int ended_error = 0;                       ///< Recorder's
-  OTF2_ErrorCode otf2_error = OTF2_SUCCESS;  ///< why it is not good, as far as OTF2 says
+  OTF2_ErrorCode otf2_error = OTF2_SUCCESS;  ///< OTF2's reason if it is not good
 
   std::string pack() const {
     Packer packer;
@@ -149,7 +149,7 @@ void remove_known(CodePlaces& places, const CodePlaces& known) {
 /// Agrees on numbers. Rank 0 gets the definitions.
 Numbering unify(MPI_Comm comm, int rank, const ProcessReport& all, Definitions& definitions) {
   ProcessReport own = all;
-  // Most ranks run the same functions as rank 0, and need not tell it so.
+  // Most ranks run the same functions as rank 0 and need not report them.
   ProcessReport of_rank_0;
   if (rank == 0) {
     of_rank_0.functions = own.functions;
@@ -193,7 +193,7 @@ uint64_t file_bytes(const std::string& name) {
   return stat(name.c_str(), &info) == 0 ? static_cast<uint64_t>(info.st_size) : 0;
 }
 
-/// Of the files that a rank wrote.
+/// Bytes of the files that a rank wrote.
 uint64_t bytes_of(const std::string& output, const std::vector<LocationSummary>& locations) {
   uint64_t bytes = 0;
   for (const LocationSummary& l : locations) {
@@ -203,7 +203,7 @@ uint64_t bytes_of(const std::string& output, const std::vector<LocationSummary>&
   return bytes;
 }
 
-/// Why some ranks stopped recording early, as the archive's property says it.
+/// Why some ranks stopped recording early: the value of the archive's property.
 std::string completeness(const std::vector<RankResult>& ranks) {
   const auto same = [](const RankResult& a) {
     return

@@ -64,7 +64,7 @@ struct TopologyReport {
 /// A place in the source code: a function, or with an empty name a line that calls MPI.
 struct CodePlace {
   std::string name;
-  std::string symbol;  ///< as the linker knows it
+  std::string symbol;  ///< linker symbol
   std::string file;
   uint32_t line = 0;
 
@@ -99,7 +99,7 @@ struct ProcessReport {
   std::vector<TopologyReport> topologies;
   CodePlaces functions;
   CodePlaces call_sites;
-  std::unordered_set<uint64_t> threads;  ///< that begin (threads.h); not told to others
+  std::unordered_set<uint64_t> threads;  ///< that begin (threads.h); not sent to other ranks
 
   std::string pack() const;
   static ProcessReport unpack(const std::string& bytes);
@@ -118,7 +118,7 @@ struct WindowDefinition {
   uint32_t communicator;  ///< index into communicators
 };
 
-/// What is written into the archive's global definitions.
+/// The contents of the archive's global definitions.
 struct Definitions {
   /// Group 0 is "all locations", group 1 "self"; the others list world ranks.
   std::vector<std::vector<int>> groups;
@@ -140,7 +140,7 @@ struct Numbering {
   std::vector<uint32_t> region;      ///< of a CallId, kNone where no rank made that call
   std::vector<uint64_t> identities;  ///< of the communicators, in the order of their definitions
   std::vector<uint64_t> windows;     ///< likewise; 0 for shared ones
-  std::map<std::vector<int>, uint32_t> groups;  ///< those that windows name
+  std::map<std::vector<int>, uint32_t> groups;  ///< of windows
   std::map<CodePlace, uint32_t> functions;      ///< numbers of their regions
   std::map<CodePlace, uint32_t> call_sites;
 

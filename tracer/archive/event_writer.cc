@@ -37,7 +37,7 @@ class EventWriter {
     begun_ = std::max(enter, std::min(asked_.second, leave));
     put_asked(leave);
     parts(items);
-    // What belongs between a collective's begin and end makes it a collective call.
+    // Items that belong between the begin and end of a collective make it a collective call.
     collective_ = is_collective(items);
     if (collective_) put(OTF2_EvtWriter_MpiCollectiveBegin, nullptr, enter);
     if (!items.done() && items.item() == Item::kRmaCollectiveBegin) {
@@ -49,18 +49,18 @@ class EventWriter {
     put(OTF2_EvtWriter_Leave, inside != 0 ? attributes_ : nullptr, leave, translation_.region[id]);
   }
 
-  /// What was stolen before the next record. The time that asking took is in the call that this is,
-  /// if it begins as the mark does, so that the gap in front of it ends when it did.
+  /// Time stolen before the next record. If that is a call that begins at the time of the mark, the
+  /// time of the read is inside this call, and the gap before it ends at its Enter.
   void stolen(uint64_t time, record::Reader words) {
     stolen_ += words.word();
     asked_ = {time, time + words.word()};
   }
-  /// A record of something else than such a call follows.
+  /// Called before any other record.
   void before_other(unsigned id, uint64_t enter) {
     if (id >= kFirstMark || enter != asked_.first) put_asked(enter);
   }
 
-  /// A function's mark; see OpenFunctions for what it may tell of others.
+  /// A function's mark; it may also end other functions, see OpenFunctions.
   void function(unsigned id, uint64_t word, uint64_t time) {
     const auto close = [&](uint32_t region) { close_function(region, time); };
     const uint64_t address = function_address(word);
@@ -100,8 +100,8 @@ class EventWriter {
   }
 
  private:
-  /// Calls one of OTF2's writing functions, unless one has failed before. OTF2 takes no time before
-  /// the last one, which a damaged record may say.
+  /// Calls an OTF2 writing function, unless one has failed before. OTF2 refuses a time before the
+  /// last one, which a damaged record may have.
   template <class Write, class... Arguments>
   void put(Write write, OTF2_AttributeList* attributes, uint64_t time, Arguments... arguments) {
     if (time < latest_) ++backwards_;
@@ -119,8 +119,8 @@ class EventWriter {
     if (nanoseconds != 0) OTF2_AttributeList_AddUint64(attributes_, kAttributeStolen, nanoseconds);
   }
 
-  /// Carries what was stolen before, unless a call's Enter did. It was over by `limit`, whatever a
-  /// damaged record says.
+  /// Writes the time stolen before, unless a call's Enter did. It ends by `limit`, even in a
+  /// damaged record.
   void put_asked(uint64_t limit) {
     const auto [begin, said] = std::exchange(asked_, {0, 0});
     const uint64_t end = std::max(begin, std::min(said, limit));
@@ -143,7 +143,7 @@ class EventWriter {
     OTF2_AttributeList_AddUint64(attributes_, kAttributeRequest, items.word());
   }
 
-  /// What a probe asked for and found.
+  /// The arguments and the result of a probe.
   void add_probed(record::Reader items) {
     if (items.done() || items.item() != Item::kProbed) return;
     const uint64_t value = items.value();
@@ -187,22 +187,22 @@ class EventWriter {
 
   uint64_t next_request() { return uint64_t{thread_} << 40 | ++posted_; }
 
-  /// A communicator that could not be told apart over the ranks has no definition; what happened on
-  /// it is left out.
+  /// False for a communicator without a definition (the ranks could not identify it); its records
+  /// are left out.
   bool known(uint32_t local, uint32_t& global) const {
     global = local < translation_.global_id.size() ? translation_.global_id[local] : kNone;
     return global != kNone;
   }
 
-  /// False for a rank that there is not, of a damaged record, which is left out.
+  /// False for an invalid rank, in a damaged record, which is left out.
   bool sound(const std::vector<uint32_t>& peers, uint32_t local, uint32_t peer) {
     if (local >= peers.size() || peers[local] == kNone || peer < peers[local]) return true;
     ++damaged_;
     return false;
   }
 
-  /// False for a collective that MPI has not, or whose root is no rank of its communicator.
-  /// Nothing is known of one that journals do not tell.
+  /// False for an invalid collective, or one whose root is no rank of its communicator. True if the
+  /// journals do not describe the communicator.
   bool sound_collective(uint64_t operation, uint32_t local, uint32_t root) {
     if (operation > OTF2_COLLECTIVE_OP_DESTROY_HANDLE) {
       ++damaged_;
@@ -324,7 +324,7 @@ class EventWriter {
         stolen_ = items.value();
         break;
       case Item::kThreadCreate:
-        // Not part of an MPI call, as a reader sees it: so not inside the flush before it.
+        // For readers not part of an MPI call, so it must not lie inside the flush before it.
         put(OTF2_EvtWriter_ThreadCreate, nullptr, begun_, contingent_, items.value());
         break;
       case Item::kThreadWait:
@@ -342,7 +342,8 @@ class EventWriter {
     }
   }
 
-  /// What the receive behind whose record this is asked for; false where it is what it got.
+  /// The arguments of the receive whose record precedes this item; false if it got what it asked
+  /// for.
   static bool take_asked(record::Reader& items, Asked& asked) {
     if (items.done() || items.item() != Item::kAsked) return false;
     asked = Asked::of(items.value());
@@ -415,19 +416,19 @@ class EventWriter {
     uint32_t comm;
     const bool in_place = take_in_place(what.op);
     if (!sound_collective(what.op, what.communicator, what.root)) return;
-    // The begin is written: an end has to follow, if need be on the world, with a root that it has.
+    // The begin is written, so an end must follow: on the world, with a valid root, if there is no
+    // other.
     if (!known(what.communicator, comm)) {
       comm = 0;
       if (names_root(what.op, what.root)) what.root = 0;
     }
-    if (comm >= translation_.first_contingent)
-      return;  // there is no world, as journals are damaged
+    if (comm >= translation_.first_contingent) return;  // damaged journals: there is no world
     add_in_place(in_place);
     put(OTF2_EvtWriter_MpiCollectiveEnd, in_place ? attributes_ : nullptr, leave_,
         static_cast<OTF2_CollectiveOp>(what.op), comm, what.root, what.sent, what.received);
   }
 
-  /// What a collective among neighbours says on its Enter record.
+  /// The attributes of a collective among neighbours on its Enter record.
   void add_neighbours(record::Reader items) {
     if (items.done()) return;
     const Item kind = items.item();

@@ -50,20 +50,20 @@ struct LocationSummary {
   uint64_t location = 0;
   uint64_t events = 0;
   uint64_t calls = 0;      ///< to MPI
-  uint64_t backwards = 0;  ///< times before the one in front of them, which they got
-  uint64_t damaged = 0;  ///< that name a rank or an operation which there is not, and are left out
-  uint64_t first = 0;    ///< ticks
+  uint64_t backwards = 0;  ///< times earlier than their predecessor, which replaces them
+  uint64_t damaged = 0;    ///< records left out since they name an invalid rank or operation
+  uint64_t first = 0;      ///< ticks
   uint64_t last = 0;
   uint64_t involuntary_switches = kUnknownSwitches;
 };
 
-/// OTF2 reports an error to its callback even where it then returns success (a buffer that could
-/// not be written in the middle of an event file); set there, and looked at after every call.
+/// OTF2 reports some errors only to its callback and returns success (a buffer that could not be
+/// written in the middle of an event file). Set in the callback, checked after every call.
 inline bool otf2_failed = false;
 /// The first of these errors.
 inline OTF2_ErrorCode otf2_error = OTF2_SUCCESS;
 
-/// What has to be known of a thread's records before they can be written.
+/// Facts about a thread's records that are needed before they can be written.
 struct ThreadSummary {
   uint64_t first = 0;  ///< first time, ticks; 0 where there is no record
   uint64_t last = 0;   ///< latest time, ticks
@@ -71,7 +71,7 @@ struct ThreadSummary {
   bool read = true;    ///< false: there are records that cannot be read
 };
 
-/// What the records of a process refer to.
+/// The calls, addresses and threads to which the records of a process refer.
 struct Used {
   std::vector<bool> calls;
   std::unordered_set<uint64_t> functions;  ///< addresses
@@ -80,19 +80,20 @@ struct Used {
   /// The threads that calls of pthreads name, by CallId.
   std::map<unsigned, std::unordered_set<uint64_t>> named_threads;
 
-  /// Once all threads are summarised: calls that name none of those which begin are not written.
+  /// Call it once all threads are summarised: calls that name only threads without a begin are not
+  /// written.
   void leave_out_unknown_threads();
 };
 
 /// Adds to `used` what a thread recorded.
 ThreadSummary summarise(const ThreadRecords& records, uint64_t zero, Used& used);
 
-/// When what was not left ends, in ticks.
+/// The ends assumed for calls and functions that were not left, in ticks.
 struct OpenEnds {
   uint64_t call = 0;
   uint64_t functions = 0;  ///< not before the thread's last record
-  /// The program begins and ends on the main thread, but not behind others' first records and not
-  /// before their last: main's may be missing, or it may have made no call any more.
+  /// The program begins and ends on the main thread, but not after the first or before the last
+  /// record of any thread: the main thread may lack records, or may have made no more calls.
   uint64_t program_begin = UINT64_MAX;
   uint64_t program_end = 0;
 };

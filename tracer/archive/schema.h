@@ -7,7 +7,7 @@ namespace rubato::schema {
 /// Creator string of our archives: "Rubato <version>".
 inline constexpr char kCreatorPrefix[] = "Rubato ";
 
-// Archive properties. OTF2 wants NAMESPACE::NAME in capitals. Values are text.
+// Archive properties. OTF2 requires NAMESPACE::NAME in capitals. Values are text.
 
 /// "true" when the writer finished; "false: <reason>" when recording stopped early.
 inline constexpr char kComplete[] = "RUBATO::COMPLETE";
@@ -20,9 +20,9 @@ inline constexpr char kOverheadOutside[] = "RUBATO::OVERHEAD_OUTSIDE";
 inline constexpr char kOverheadInsideBefore[] = "RUBATO::OVERHEAD_INSIDE_BEFORE";
 /// Seconds that recording adds between the MPI call and the Leave stamp.
 inline constexpr char kOverheadInsideAfter[] = "RUBATO::OVERHEAD_INSIDE_AFTER";
-/// Seconds that recording adds to kOverheadInsideAfter for what a call has on record: a message
-/// sent or received by a blocking call; a message posted by a nonblocking one, with its request;
-/// each request that completes; a collective.
+/// Seconds that recording adds to kOverheadInsideAfter for each record of a call: a message sent or
+/// received by a blocking call; a message posted by a nonblocking one, with its request; each
+/// request that completes; a collective.
 inline constexpr char kOverheadMessage[] = "RUBATO::OVERHEAD_MESSAGE";
 inline constexpr char kOverheadRequest[] = "RUBATO::OVERHEAD_REQUEST";
 inline constexpr char kOverheadCompletion[] = "RUBATO::OVERHEAD_COMPLETION";
@@ -40,16 +40,16 @@ inline constexpr char kUnrecordedFunctions[] = "RUBATO::UNRECORDED_FUNCTIONS";
 /// Seconds that noting the call site adds to kOverheadInsideAfter of each call; only where call
 /// sites are recorded.
 inline constexpr char kOverheadCallSite[] = "RUBATO::OVERHEAD_CALL_SITE";
-/// Bytes: largest message that MPI sends eagerly, per level; absent when the library does not say.
+/// Bytes: largest message that MPI sends eagerly, per level; absent if unknown.
 inline constexpr char kEagerLimitNode[] = "RUBATO::EAGER_LIMIT_NODE";
 inline constexpr char kEagerLimitNetwork[] = "RUBATO::EAGER_LIMIT_NETWORK";
-/// "all": receives that named MPI_ANY_SOURCE or MPI_ANY_TAG say so, blocking ones too.
+/// "all": receives with MPI_ANY_SOURCE or MPI_ANY_TAG are marked, blocking ones too.
 inline constexpr char kWildcards[] = "RUBATO::WILDCARDS";
 /// How calls of MPI reached the tracer: "references" that the loader bound, and where there were
 /// such "wrappers of NAME" (a wrapper library, or the program), "dlsym", "RTLD_DEEPBIND"; separated
 /// by commas.
 inline constexpr char kMpiReached[] = "RUBATO::MPI_REACHED";
-/// Libraries that call MPI past the tracer, separated by commas; "none". Absent where nobody looked
+/// Libraries whose MPI calls bypass the tracer, separated by commas; "none". Absent if unknown
 /// (recovered archives).
 inline constexpr char kUnwatched[] = "RUBATO::UNWATCHED";
 /// Command line of the traced program.
@@ -72,17 +72,17 @@ inline constexpr char kCoresOnNode[] = "RUBATO::CORES_ON_NODE";
 /// How often the thread was taken off its core while it was recorded.
 inline constexpr char kInvoluntarySwitches[] = "RUBATO::INVOLUNTARY_SWITCHES";
 
-// Attributes on MPI_IRECV_REQUEST records: what the receive asked for. An MPI_RECV has the first
-// two where they are -1 (see kWildcards).
+// Attributes on MPI_IRECV_REQUEST records: the arguments of the receive. An MPI_RECV has the first
+// two if they are -1 (see kWildcards).
 
 /// int32: source rank in the communicator, -1 for MPI_ANY_SOURCE.
 inline constexpr char kPostedSource[] = "RUBATO_POSTED_SOURCE";
 /// int32: tag, -1 for MPI_ANY_TAG.
 inline constexpr char kPostedTag[] = "RUBATO_POSTED_TAG";
-/// uint64: bytes that the receive has room for; an MPI_RECV has it where less came.
+/// uint64: bytes of the receive's buffer; an MPI_RECV has it if it received less.
 inline constexpr char kPostedBytes[] = "RUBATO_POSTED_BYTES";
-// A probe that named one of them and found a message says so on its Enter record: the same two
-// where they are -1, kComm, and what it found, which the receive behind it will name.
+// Attributes on the Enter record of a probe that used a wildcard and found a message: the same two
+// if they are -1, kComm, and source and tag of the message, which the following receive names.
 
 /// int32: rank in the communicator, tag.
 inline constexpr char kFoundSource[] = "RUBATO_FOUND_SOURCE";
@@ -93,15 +93,15 @@ inline constexpr char kPostedComm[] = "RUBATO_POSTED_COMM";
 
 // Attribute on NON_BLOCKING_COLLECTIVE_REQUEST records of persistent collectives.
 
-/// uint32: the how-manieth persistent collective that was initialised on its communicator, from 1.
-/// Starts of the same one belong together; ranks may start different ones in different orders.
+/// uint32: number of the persistent collective in the order of initialisation on its communicator,
+/// from 1. Starts with the same number belong together; ranks may start them in different orders.
 inline constexpr char kInitOrder[] = "RUBATO_INIT_ORDER";
 
 // Attribute on the MPI_ISEND record that MPI_Start(all) writes for a persistent send.
 
 /// uint8: 1 buffered, 2 synchronous, 3 ready, 4 partitioned; absent for a standard send. The
-/// MPI_IRECV_REQUEST of a partitioned receive has it too: the two kinds meet only one another, in
-/// the order in which they were initialised.
+/// MPI_IRECV_REQUEST of a partitioned receive has it too: partitioned sends match only partitioned
+/// receives, in the order of their initialisation.
 inline constexpr char kSendMode[] = "RUBATO_SEND_MODE";
 
 // Attribute on the record that ends a collective: MPI_COLLECTIVE_END,
@@ -130,10 +130,10 @@ inline constexpr char kCallSite[] = "RUBATO_CALL_SITE";
 // Attribute on the Enter and Leave records of MPI calls.
 
 /// uint64, nanoseconds: how long the thread was runnable but had no core, as the kernel keeps it.
-/// On an Enter: since the Leave of the thread's call before; on a Leave: inside the call. The
-/// tracer asks the kernel every 500 us, and for 100 ms after a loss of 50 us behind each call and
-/// each gap of 50 us; what shorter ones lost counts for the next one that is asked after, and no
-/// more than all of its time. Absent: nothing, or not known.
+/// On an Enter: since the Leave of the thread's previous call; on a Leave: inside the call. The
+/// tracer reads it every 500 us, and for 100 ms after a loss of 50 us behind each call and each gap
+/// of 50 us. Losses in shorter ones count for the next one that is read, up to its whole time.
+/// Absent: nothing, or unknown.
 inline constexpr char kStolen[] = "RUBATO_STOLEN";
 
 // Parameters (uint64, number of such a request) in the call that starts a persistent one, and in
@@ -143,18 +143,18 @@ inline constexpr char kRequestStart[] = "RUBATO_REQUEST_START";
 inline constexpr char kRequestEnd[] = "RUBATO_REQUEST_END";
 
 /// Parameter (uint64) in MPI_Pready, MPI_Pready_range and MPI_Pready_list: number of the
-/// partitioned send of which partitions are ready.
+/// partitioned send, some of whose partitions are ready.
 inline constexpr char kRequestReady[] = "RUBATO_REQUEST_READY";
 
-// The parts of vector collectives, where the sums of all members do not tell them.
+// The parts of vector collectives, if they do not follow from the sums of all members.
 
 /// Parameter (uint64) behind the Enter record of MPI_Alltoallv and MPI_Alltoallw on each rank, and
 /// of MPI_Scatterv on its root, in all their forms: bytes to the next peer, in the order of the
 /// ranks of the communicator (of its remote group on an intercommunicator). A persistent call has
 /// them where it is initialised, and kRequest on its Enter record.
 inline constexpr char kPartSent[] = "RUBATO_PART_SENT";
-/// Attribute on such a parameter, uint32: to so many next peers that many bytes each; absent for
-/// one.
+/// Attribute on such a parameter, uint32: number of consecutive peers with that many bytes each;
+/// absent for one.
 inline constexpr char kPartPeers[] = "RUBATO_PART_PEERS";
 /// Archive property, text of an integer: a call with more such parameters than this, or with parts
 /// of 2^40 bytes or more, has none of them.
@@ -162,9 +162,9 @@ inline constexpr char kPartRunsLimit[] = "RUBATO::PART_RUNS_LIMIT";
 
 // Properties of location groups (ranks).
 
-/// Followed by a space and the number of a communicator: "from 1 - to 2 3", whom this rank receives
-/// from and sends to in collectives among neighbours, ranks of the communicator in MPI's order, "-"
-/// for MPI_PROC_NULL.
+/// Followed by a space and the number of a communicator: "from 1 - to 2 3", the sources and
+/// destinations of this rank in collectives among neighbours, ranks of the communicator in MPI's
+/// order, "-" for MPI_PROC_NULL.
 inline constexpr char kNeighbours[] = "RUBATO::NEIGHBOURS";
 
 }  // namespace rubato::schema

@@ -67,7 +67,7 @@ void TimeSums::call(const record::Record& r, uint64_t enter) {
     end_ = enter;
     return;
   }
-  // What asking took is in the call that begins as its mark does.
+  // The time of the read is in the call that begins at its mark.
   const uint64_t asked = enter == asked_at_ ? asked_ticks_ : 0;
   const uint64_t stolen = stolen_in(r.items);
   CallSum& sum = calls_[r.id];

@@ -5,8 +5,8 @@
 
 #include "tracer/record/record.h"
 
-/// Where the time of a thread went, as sums over its records: what `rubato trace --summary` prints
-/// at the end of a run, also where the records themselves are not kept.
+/// The time of a thread by activity, as sums over its records: for the line of `rubato trace
+/// --summary` at the end of a run, also if the records themselves are not kept.
 namespace rubato {
 inline namespace tracing {
 

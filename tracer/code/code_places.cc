@@ -10,7 +10,7 @@ namespace rubato {
 inline namespace tracing {
 namespace {
 
-/// In ascending order, so that numbers do not depend on chance.
+/// In ascending order, so that numbers are deterministic.
 std::vector<uint64_t> sorted(const std::unordered_set<uint64_t>& addresses) {
   std::vector<uint64_t> list(addresses.begin(), addresses.end());
   std::sort(list.begin(), list.end());

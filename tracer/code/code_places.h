@@ -10,8 +10,8 @@
 namespace rubato {
 inline namespace tracing {
 
-/// Adds to the report the code places behind the recorded addresses of a process: its functions,
-/// except those that `filter` excludes, and the lines that called MPI.
+/// Adds the code places of the recorded addresses of a process to the report: its functions, except
+/// functions excluded by `filter`, and the lines that called MPI.
 void name_code(const Used& used, const std::vector<Module>& modules, const std::string& filter,
                ProcessReport& report);
 

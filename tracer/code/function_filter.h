@@ -22,7 +22,7 @@ class FunctionFilter {
   /// True where `pattern` describes the whole name.
   static bool matches(std::string_view pattern, std::string_view name);
 
-  /// The number of the first line that is no rule; 0: all are good.
+  /// The number of the first invalid line; 0: all are valid.
   static int bad_line(const std::string& text);
 
  private:

@@ -17,14 +17,14 @@ void FunctionProbe::begin_segment(ThreadLog& log) {
 
 bool FunctionProbe::step(ThreadLog& log, size_t words, bool in_function) {
   const uint64_t now = Clock::now();
-  const auto room = static_cast<size_t>(end_ - log.at);
-  // A sample takes two windows of records, and what is called meanwhile.
+  const auto free_words = static_cast<size_t>(end_ - log.at);
+  // A sample takes two windows of records, and the records of MPI calls in between.
   constexpr size_t kSampleWords = 2 * kHeadWords * kWindow + 4 * kFreeWords;
-  if (room < words) return false;
-  const bool good = in_function && whole(log) && room > kSampleWords;
+  if (free_words < words) return false;
+  const bool good = in_function && whole(log) && free_words > kSampleWords;
   switch (state_) {
     case State::kIdle:
-      if (!in_function || room < 2 * kSampleWords) break;
+      if (!in_function || free_words < 2 * kSampleWords) break;
       state_ = State::kBefore;
       begin_window(log, kWindow);
       return true;
@@ -33,7 +33,7 @@ bool FunctionProbe::step(ThreadLog& log, size_t words, bool in_function) {
       before_ = static_cast<double>(now - since_);
       state_ = State::kPassing;
       functions::pass(kWindow);
-      begin_window(log, 1);  // that of the function which is being entered or left
+      begin_window(log, 1);  // of the function being entered or left
       return true;
     case State::kPassing:  // an MPI call
       unrecorded_ += kWindow - functions::stop_passing();
@@ -41,7 +41,7 @@ bool FunctionProbe::step(ThreadLog& log, size_t words, bool in_function) {
     case State::kAfter:
       if (!good) break;
       // Each window holds the work between kWindow hooks. The recorded ones hold kWindow and
-      // kWindow - 1 records, the other one that of the function it began in.
+      // kWindow - 1 records, the unrecorded one the record of the function in which it began.
       add(((before_ + static_cast<double>(now - since_)) / 2 - passing_) / (kWindow - 1.5));
       break;
   }
@@ -59,11 +59,11 @@ void FunctionProbe::passed(ThreadLog& log) {
 
 void FunctionProbe::wait(ThreadLog& log, size_t words) {
   state_ = State::kIdle;
-  const auto room = static_cast<size_t>(end_ - log.at);
-  // Not at the same place of a loop each time.
+  const auto free_words = static_cast<size_t>(end_ - log.at);
+  // A random period, so that samples do not fall on the same place of a loop.
   random_ = random_ * 1664525 + 1013904223;
   const size_t period = kPeriodWords / 2 + (random_ >> 8) % kPeriodWords;
-  log.limit = log.at + std::min(room, std::max(period, words));
+  log.limit = log.at + std::min(free_words, std::max(period, words));
 }
 
 void FunctionProbe::begin_window(ThreadLog& log, uint32_t records) {

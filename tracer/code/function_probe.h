@@ -14,16 +14,16 @@ struct ThreadLog;
 
 /// Measures the cost of recording functions where the program calls them.
 ///
-/// A loop of nothing but records does not show it: next to the program's own work a processor does
-/// part of the recording for free, or with cold caches. So now and then some functions pass
-/// unrecorded, between two windows of as many recorded ones, and all three are timed. The recorded
+/// A loop of records alone does not show this cost: beside the program's own work, recording partly
+/// overlaps with it, or runs with cold caches. Therefore some functions pass unrecorded from time
+/// to time, between two windows of as many recorded ones, and all three are timed. The recorded
 /// windows take longer by the cost of their records. Windows with any other record do not count.
 ///
-/// The hot path knows of it by two things: ThreadLog::limit, which lies before the end of the
-/// segment where a window ends, and functions::pass(). Used by the thread of its log.
+/// The hot path depends on it in two places: ThreadLog::limit is lowered to the end of a window,
+/// and functions::pass(). Used by the thread of its log.
 class FunctionProbe {
  public:
-  /// Threads that get a new segment have a probe from here on.
+  /// From now on, threads that get a new segment have a probe.
   static void want() { wanted_ = true; }
   static bool wanted() { return wanted_; }
 
@@ -49,7 +49,7 @@ class FunctionProbe {
  private:
   enum class State { kIdle, kBefore, kPassing, kAfter };
   static constexpr uint32_t kWindow = 128;       ///< records of a window
-  static constexpr size_t kPeriodWords = 16384;  ///< between two samples, about: 8192 records
+  static constexpr size_t kPeriodWords = 16384;  ///< mean between two samples: 8192 records
   static constexpr size_t kLeastSamples = 8;     ///< in a block
   void wait(ThreadLog& log, size_t words);
   void begin_window(ThreadLog& log, uint32_t records);

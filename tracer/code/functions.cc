@@ -23,13 +23,13 @@ void note_hook() {
     hook_called.store(true, std::memory_order_relaxed);
 }
 
-/// Functions of this thread that are still to pass by unrecorded (low half), and by how many more
-/// were entered than left meanwhile: one word, as it is what they cost.
+/// Low half: functions of this thread still to pass unrecorded. High half: functions entered minus
+/// functions left meanwhile. One word, since its update is the whole cost of such a function.
 thread_local uint64_t passing = 0;
 constexpr uint64_t kPassEnter = (uint64_t{1} << 32) - 1;
 constexpr uint64_t kPassLeave = ~uint64_t{0} - (uint64_t{1} << 32);
 
-/// The last of them.
+/// Called for the last of them.
 [[gnu::noinline]] void end_passing() {
   ThreadLog* const log = Recorder::this_thread();
   log->depth += static_cast<int32_t>(passing >> 32);
@@ -37,9 +37,9 @@ constexpr uint64_t kPassLeave = ~uint64_t{0} - (uint64_t{1} << 32);
   if (log->probe != nullptr && !log->busy) log->probe->passed(*log);
 }
 
-/// The functions that the filter leaves out, as far as they can be named when recording starts;
-/// those of libraries that are loaded later are left out when the archive is written. Made once,
-/// then only read, so nothing needs a lock: open addressing, at most half full.
+/// The functions that the filter excludes and that are loaded when recording starts; excluded
+/// functions of libraries loaded later are dropped when the archive is written. Read-only after
+/// construction, so it needs no lock. Open addressing, at most half full.
 class Excluded {
  public:
   void fill(const FunctionFilter& filter) {
@@ -67,10 +67,11 @@ class Excluded {
   std::vector<uint64_t> slots_;
 };
 
-/// Null: none is left out. Never freed, since functions are called until the very end.
+/// Null: none is excluded. Never freed, since functions are called until the process ends.
 Excluded* excluded = nullptr;
 
-/// A sample of what records cost would not count with another record in it; a long gap is none.
+/// True during a sample of the recording cost, which another record would spoil; but a long gap is
+/// no sample.
 bool asking_can_wait(const ThreadLog& log, uint64_t now) {
   return log.probe != nullptr && log.probe->is_sampling() && now - log.last < Recorder::stretch();
 }
@@ -104,7 +105,7 @@ void note(unsigned mark, const void* function) {
     note_hook();
     return;
   }
-  // A signal's handler may be a function too; what it does while this is under way is not recorded.
+  // A signal handler may be a recorded function too; it is not recorded meanwhile.
   log->busy = true;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (mark == kMarkFunctionLeave) --log->depth;
@@ -143,7 +144,7 @@ void start(const std::string& filter) {
     excluded = new Excluded;
     excluded->fill(rules);
   }
-  // Those that a filter leaves out would pass by uncounted among the recorded ones.
+  // No probe with a filter: excluded functions would pass uncounted among the recorded ones.
   if (excluded == nullptr) FunctionProbe::want();
   on.store(true, std::memory_order_release);
 }

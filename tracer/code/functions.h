@@ -14,22 +14,22 @@ inline namespace tracing {
 /// Functions inside an MPI call, such as those of an MPI_Op, are not recorded.
 namespace functions {
 
-/// Starts to record functions, except those that the rules exclude (function_filter.h). Once, when
-/// the call of MPI_Init is on record. Now and then some pass unrecorded, unless rules exclude any
-/// (function_probe.h).
+/// Starts recording functions, except functions excluded by the rules (function_filter.h). Call it
+/// once, when the call of MPI_Init is recorded. From time to time some functions pass unrecorded,
+/// unless rules exclude any (function_probe.h).
 void start(const std::string& filter);
 
-/// Whether a function of this process has called a hook, and ours.
+/// Whether functions of this process have called hooks, and whether these were ours.
 FunctionHooks hooks();
 
 /// Records kMarkFunctionEnter or kMarkFunctionLeave for this thread, unless the function is
 /// excluded.
 void note(unsigned mark, const void* function);
 
-/// The next functions that this thread enters or leaves pass by unrecorded; then its probe is told
-/// (function_probe.h).
+/// The next `functions` entries and exits on this thread are not recorded; then
+/// FunctionProbe::passed() is called.
 void pass(uint32_t functions);
-/// Ends that; returns how many had not passed yet.
+/// Ends pass(); returns the number of functions that had not passed yet.
 uint32_t stop_passing();
 
 }  // namespace functions

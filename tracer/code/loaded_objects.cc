@@ -20,7 +20,7 @@ bool is_stood_in_for(const char* name) {
          std::strcmp(name, "dlsym") == 0 || std::strcmp(name, "dlopen") == 0;
 }
 
-/// What the dynamic section of an object says of its relocations.
+/// The relocations of an object, from its dynamic section.
 struct Relocations {
   const Elf64_Sym* symbols = nullptr;
   const char* names = nullptr;
@@ -164,7 +164,7 @@ bool rebind(const Reference& reference, void* target) {
 
 std::vector<Name> all() {
   std::vector<Name> list;
-  // No other function of the loader in here: it holds a lock that they take behind another one.
+  // Call no other loader function in here: it holds a lock which they take after another one.
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* data) {
         static_cast<std::vector<Name>*>(data)->push_back({info->dlpi_name, info->dlpi_addr});

@@ -44,7 +44,7 @@ std::string file_name(const link_map& object);
 /// none.
 void* scope_definition(const link_map& object, const char* name);
 
-/// The object itself defines PMPI_Init, so that it is an MPI library, whatever its name is.
+/// True if the object itself defines PMPI_Init: it is an MPI library, whatever its name.
 bool is_mpi_library(const link_map& object);
 
 /// A word of an object that holds the address of a function, as the loader has bound it. If it is
@@ -54,15 +54,15 @@ struct Reference {
   void** place;
 };
 
-/// The references of an object to functions that the tracer stands in for: those of MPI, dlsym and
+/// The references of an object to functions that the tracer interposes: MPI functions, dlsym and
 /// dlopen.
 std::vector<Reference> references(const link_map& object);
 
-/// Makes the reference lead to `target`, also where the loader has made its page read-only. False
-/// where that cannot be done.
+/// Binds the reference to `target`, also if the loader has made its page read-only. False on
+/// failure.
 bool rebind(const Reference& reference, void* target);
 
-/// An object that is loaded, as it is known without keeping it.
+/// Identifies a loaded object without keeping it loaded.
 struct Name {
   std::string path;  ///< empty for the program
   uintptr_t base = 0;

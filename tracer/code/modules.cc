@@ -50,7 +50,7 @@ void add(const Module& module) {
   journal::module(module);
 }
 
-/// What is mapped now and not known yet.
+/// Adds the present mappings that are not known yet.
 void read_maps() {
   std::ifstream maps("/proc/self/maps");
   std::string line;
@@ -94,7 +94,7 @@ Range note(uint64_t address) {
     read_maps();
     module = find(address);
   }
-  if (module == nullptr) {  // made up while the program runs; not to be looked for each time
+  if (module == nullptr) {  // generated at run time; kept to avoid a search each time
     Module page;
     page.begin = address & ~uint64_t{4095};
     page.end = page.begin + 4096;
@@ -102,7 +102,7 @@ Range note(uint64_t address) {
     module = &known.back();
   }
   const char* slash = std::strrchr(module->file.c_str(), '/');
-  errno = program_errno;  // between two statements of the program, which may be about to look
+  errno = program_errno;  // the program may be about to read it
   const bool bindings =
       slash != nullptr && (std::strncmp(slash + 1, "libmpi", 6) == 0 ||
                            std::find(wrappers_of_mpi.begin(), wrappers_of_mpi.end(), slash + 1) !=

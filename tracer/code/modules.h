@@ -20,7 +20,7 @@ struct Module {
   uint64_t offset = 0;    ///< of `begin` in the file
   uint64_t bytes = 0;     ///< size of the file ...
   uint64_t modified = 0;  ///< ... and when it was changed: it may be another one by now
-  std::string file;       ///< empty where nobody knows
+  std::string file;       ///< empty if unknown
 
   void pack(Packer& packer) const;
   static Module unpack(Unpacker& from);
@@ -28,11 +28,11 @@ struct Module {
 
 namespace modules {
 
-/// What is there now, to the journal too. Before the first address is recorded. Code of files with
-/// one of these names makes calls of MPI for the program, as MPI libraries do.
+/// Notes the present mappings, also in the journal. Call it before the first address is recorded.
+/// Code in files with one of these names makes MPI calls for the program, as MPI libraries do.
 void start(const std::vector<std::string>& wrapper_libraries);
 
-/// The addresses that an earlier answer holds for.
+/// The addresses for which an earlier result of note() holds.
 struct Range {
   uint64_t begin = 0;
   uint64_t end = 0;
@@ -42,10 +42,10 @@ struct Range {
   bool has(uint64_t address) const { return address - begin < end - begin; }
 };
 
-/// Makes sure that the mapping of this address is known; not for signal handlers.
+/// Ensures that the mapping of this address is known; not for signal handlers.
 Range note(uint64_t address);
 
-/// All that were seen.
+/// All mappings that were noted.
 std::vector<Module> seen();
 
 }  // namespace modules

@@ -17,7 +17,7 @@ class OpenFunctions {
  public:
   bool empty() const { return open_.empty(); }
 
-  /// `close(region)` is called for each function that turns out to have ended.
+  /// `close(region)` is called for each function that has ended meanwhile.
   template <class Close>
   void enter(uint64_t address, int depth, uint32_t region, Close close) {
     close_from(first_at(depth), close);
@@ -50,7 +50,7 @@ class OpenFunctions {
     uint32_t region;
   };
 
-  /// The outermost that is as deep as this or deeper; beyond its limits a depth says nothing.
+  /// The outermost function at this depth or deeper; a depth at its limits is meaningless.
   size_t first_at(int depth) const {
     size_t i = open_.size();
     if (depth == INT16_MAX || depth == INT16_MIN) return i;

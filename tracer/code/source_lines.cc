@@ -12,8 +12,8 @@ namespace rubato {
 inline namespace tracing {
 namespace {
 
-/// The few functions of libdw that are used. A library that programs are preloaded with must not
-/// need it: it would be loaded into every process, or keep them from starting where it is missing.
+/// The functions of libdw that are used. A preloaded library must not depend on libdw: every
+/// process would load it, and none would start where it is missing.
 struct Libdw {
   decltype(&dwarf_begin) begin;
   decltype(&dwarf_end) end;

@@ -34,7 +34,7 @@ std::string demangled(const char* symbol) {
 
 }  // namespace
 
-/// One file of code: what its symbol table says.
+/// The symbol table of one file of code.
 class Symbols::File {
  public:
   struct Symbol {
@@ -79,7 +79,7 @@ class Symbols::File {
                                  [](uint64_t a, const Symbol& s) { return a < s.address; });
     if (next == symbols_.begin()) return nullptr;
     const uint64_t begin = std::prev(next)->address;
-    // Of several names for one function the first that is seen from outside.
+    // If a function has several names, take the first: global symbols are sorted before local ones.
     while (next != symbols_.begin() && std::prev(next)->address == begin) --next;
     const bool inside = next->bytes == 0 || address < next->address + next->bytes;
     return inside ? &*next : nullptr;
@@ -156,7 +156,7 @@ Symbols::File* Symbols::open(const Module& module) {
   if (module.file.empty() || module.file[0] != '/') return nullptr;
   const auto [place, is_new] = files_.try_emplace(module.file);
   struct stat info;
-  // A file that was built anew meanwhile would give the names of others.
+  // A file rebuilt since then would give wrong names.
   if (is_new && stat(module.file.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
       static_cast<uint64_t>(info.st_size) == module.bytes &&
       static_cast<uint64_t>(info.st_mtime) == module.modified) {

@@ -11,15 +11,15 @@
 
 /// Names and lines of source code for addresses of a process, this one or one that has died.
 ///
-/// Names come from the symbol tables of the files. Lines need libdw, which is loaded here, when
-/// there is something to ask for: a machine without it has names all the same.
+/// Names come from the symbol tables of the files. Lines need libdw, which is loaded on demand;
+/// without it only lines are missing.
 namespace rubato {
 inline namespace tracing {
 
 /// A function, or a line of it.
 struct CodeName {
   std::string name;     ///< as in the source; "module+0xoffset" where there is no symbol
-  std::string symbol;   ///< as the linker knows it
+  std::string symbol;   ///< linker symbol
   std::string module;   ///< file name without its directory
   uint64_t offset = 0;  ///< in the function, or in the file where there is no symbol
   bool known = false;   ///< there is a symbol

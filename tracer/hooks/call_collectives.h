@@ -38,7 +38,7 @@ inline constexpr bool has_parts = requires(Arguments... arguments) {
   Operation::parts(arguments...);
 };
 
-/// Reserves room for the most that note_parts() writes; call it before MPI's work.
+/// Reserves words for the longest list that note_parts() writes; call it before MPI's work.
 template <class Operation, class... Arguments>
 bool reserve_parts(Call& call) {
   if constexpr (has_parts<Operation, Arguments...>) {
@@ -48,8 +48,8 @@ bool reserve_parts(Call& call) {
   }
 }
 
-/// Records the parts of a call as runs of equal parts. Lists that are too long are left out as a
-/// whole: the sums have to do. `request` is 0 except for a persistent collective.
+/// Records the parts of a call as runs of equal parts. A list that is too long is not recorded;
+/// readers then have only the sums. `request` is 0 except for a persistent collective.
 template <class Operation, class... Arguments>
 void note_parts(Call& call, uint64_t request, Arguments... arguments) {
   if constexpr (has_parts<Operation, Arguments...>) {
@@ -66,12 +66,12 @@ void note_parts(Call& call, uint64_t request, Arguments... arguments) {
 
 template <class Operation, class Real, class... Arguments>
 int record_collective(Call call, Real real, Arguments... arguments) {
-  const bool room = reserve_parts<Operation, Arguments...>(call);
+  const bool reserved = reserve_parts<Operation, Arguments...>(call);
   const int result = real(arguments...);
   if (result == MPI_SUCCESS) {
     const CollectiveUse use = Operation::of(arguments...);
     if (use.entry->recordable) {
-      if (room) note_parts<Operation>(call, 0, arguments...);
+      if (reserved) note_parts<Operation>(call, 0, arguments...);
       note_collective(call, use.op, use.entry->id, use.root, use.sent, use.received);
     }
   }
@@ -104,16 +104,16 @@ inline void note_collective_complete(Call& call, const Request& request) {
 
 template <class Operation, class Real, class... Arguments>
 int record_icollective(Call call, Real real, Arguments... arguments) {
-  const bool room = reserve_parts<Operation, Arguments...>(call);
+  const bool reserved = reserve_parts<Operation, Arguments...>(call);
   const int result = real(arguments...);
   if (result == MPI_SUCCESS) {
     const MPI_Request handle = *last_of(arguments...);
     const CollectiveUse use = Operation::of(arguments...);
     if (use.entry->recordable) {
-      if (room) note_parts<Operation>(call, 0, arguments...);
+      if (reserved) note_parts<Operation>(call, 0, arguments...);
       call.item(Item::kCollectiveRequest, use.entry->id);
       const Request request = collective_request(use, call.next_request());
-      // An MPI library may be done at once, and return no request.
+      // The operation may be complete at once, without a request.
       if (handle == handles.request_null && request.on_record())
         note_collective_complete(call, request);
       requests::add(handle, request);
@@ -125,11 +125,12 @@ int record_icollective(Call call, Real real, Arguments... arguments) {
   return result;
 }
 
-/// Persistent collectives: each start posts the same number again. The parts stay the same too.
-/// Ranks may start them in different orders, but initialise those of a communicator in one.
+/// Persistent collectives: each start posts the same number again, with the same parts. All ranks
+/// initialise the persistent collectives of a communicator in the same order, but may start them in
+/// different orders.
 template <class Operation, class Real, class... Arguments>
 int record_collective_init(Call call, Real real, Arguments... arguments) {
-  const bool room = reserve_parts<Operation, Arguments...>(call);
+  const bool reserved = reserve_parts<Operation, Arguments...>(call);
   const int result = real(arguments...);
   if (result == MPI_SUCCESS) {
     const CollectiveUse use = Operation::of(arguments...);
@@ -137,7 +138,7 @@ int record_collective_init(Call call, Real real, Arguments... arguments) {
     if (use.entry->recordable) {
       request = collective_request(use, requests::next_persistent_number(call.log().number));
       request.init_order = ++use.entry->persistent;
-      if (room) note_parts<Operation>(call, request.number, arguments...);
+      if (reserved) note_parts<Operation>(call, request.number, arguments...);
     }
     request.persistent = true;
     request.active = false;

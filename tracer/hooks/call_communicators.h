@@ -72,7 +72,7 @@ inline void note_idup_complete(Call& call, const Request& request) {
   note_created(call, entry);
 }
 
-/// Collective over the new communicator alone, which therefore stands in its own creation.
+/// The call is collective over the new communicator only, so its creation is recorded on itself.
 inline void note_created_by_members(Call& call, MPI_Comm made, int tag = 0) {
   const Communicator* entry = communicators::created_by_members(made, tag);
   note_created(call, entry);
@@ -99,7 +99,7 @@ int record_intercomm_create(Call call, Real real, MPI_Comm local, int local_lead
 }
 
 /// Calls that return a communicator whose processes may belong to another job, as the last argument
-/// or (`behind`) before it. It is entered now, in an order that all its members share.
+/// or (`behind`) before it. It is registered now, in the same order on all its members.
 template <size_t behind, class Real, class... Arguments>
 int record_comm_meet(Call call, Real real, Arguments... arguments) {
   const int result = real(arguments...);

@@ -31,7 +31,7 @@ RequestArray::RequestArray(Call& call, int count, const MPI_Request* requests, M
       usable_ = false;
     } else {
       statuses_ = own;
-      // The memory holds an earlier call's, and MPI need not write errors where there are none.
+      // The memory is reused, and MPI need not write MPI_ERROR without an error.
       for (size_t i = 0; i < n; ++i) own[i].MPI_ERROR = MPI_SUCCESS;
     }
   }

@@ -13,8 +13,8 @@
 ///
 /// MPI overwrites the handles of completed requests, so they are saved before the call, and with
 /// threads their entries are claimed (requests.h). A receive's source, tag and length are in its
-/// status, so a program that ignores statuses gets ours. Neither is visible to the program: its
-/// request, index and status arrays are written by MPI alone.
+/// status, so a call that ignores statuses is given the tracer's. Neither is visible to the
+/// program: its request, index and status arrays are written by MPI alone.
 namespace rubato {
 inline namespace tracing {
 
@@ -36,7 +36,7 @@ inline void complete_message(Call& call, const Request& request, const MPI_Statu
   }
   if (request.kind == RequestKind::kPartitionedRecv || (both && !library::kSendrecvHasStatus)) {
     if (request.message.peer < 0 || request.message.tag < 0) {
-      call.item(Item::kRequestCancelled, request.extra);  // nobody can say from whom
+      call.item(Item::kRequestCancelled, request.extra);  // source or tag unknown
       return;
     }
     call.message(Item::kIrecv, request.message);
@@ -49,7 +49,7 @@ inline void complete_message(Call& call, const Request& request, const MPI_Statu
   call.word(both ? request.extra : request.number);
 }
 
-/// One request has completed: `before` is its handle at the call, `after` what MPI made of it.
+/// One request has completed: `before` is its handle before the call, `after` behind it.
 inline void complete(Call& call, MPI_Request before, requests::Claim claim, MPI_Request after,
                      const MPI_Status& status) {
   if (before == handles.request_null) return;
@@ -75,7 +75,7 @@ inline void complete(Call& call, MPI_Request before, requests::Claim claim, MPI_
   }
 }
 
-/// A call on one request failed: if MPI gave the request up, so do we.
+/// A call on one request failed: if MPI released the request, so does the tracer.
 inline void drop(MPI_Request before, requests::Claim claim, MPI_Request after) {
   Request request;
   if (before != handles.request_null && after != before) {
@@ -100,7 +100,7 @@ class RequestArray {
   /// False: no memory, the call goes unrecorded.
   bool usable() const { return usable_; }
 
-  /// The i-th has completed, or was in a call that failed.
+  /// The i-th request has completed, or its call failed.
   void complete(Call& call, int i, MPI_Request after, const MPI_Status& status) {
     rubato::complete(call, saved_[i], claim(i), after, status);
   }
@@ -259,7 +259,7 @@ int record_request_free(Call call, Real real, MPI_Request* request) {
   Request freed;
   if (result == MPI_SUCCESS && before != handles.request_null &&
       requests::take(before, claim.give(), false, freed) && freed.on_record()) {
-    // OTF2 has the completion record stand for the release of a send that is still under way.
+    // In OTF2 the completion record also covers the release of a send that is still under way.
     const bool both = freed.kind == RequestKind::kSendRecv;
     if (freed.cancelled) {
       call.item(Item::kRequestCancelled, freed.number);

@@ -72,7 +72,7 @@ int record_improbe(Call call, Real real, int source, int tag, MPI_Comm comm, int
   return result;
 }
 
-/// A receive of a matched message is over; false when the message is none of ours, or still there.
+/// A receive of a matched message has returned; false if the message is unknown or not received.
 inline bool receive_matched(MPI_Message before, requests::Claim claim, MPI_Message after,
                             Message& matched, unsigned& any) {
   if (after != before) return requests::take_message(before, claim, matched, any);
@@ -136,7 +136,7 @@ struct Exchange {
   MPI_Comm comm;
 };
 
-/// One request for a send and a receive, which are numbered each.
+/// One request for a send and a receive, each with its own number.
 template <class Count>
 void note_exchange(Call& call, const Exchange<Count>& e, MPI_Request handle) {
   const Communicator* entry = communicators::find(e.comm);

@@ -26,7 +26,7 @@ inline unsigned any_of(int source, int tag) {
   return (source == MPI_ANY_SOURCE ? kOfAnySource : 0u) | (tag == MPI_ANY_TAG ? kOfAnyTag : 0u);
 }
 
-/// Records the message of a blocking receive that asked for `any` and had room for `posted` bytes.
+/// Records the message of a blocking receive. `any`: its wildcards; `posted`: bytes of its buffer.
 inline void note_received(Call& call, const Message& message, unsigned any, uint64_t posted) {
   call.message(Item::kRecv, message);
   if (any != 0 || posted != message.bytes) call.item(Item::kAsked, Asked{any, posted}.value());
@@ -36,7 +36,7 @@ inline void note_received(Call& call, MPI_Comm comm, int source, int tag, uint64
   if (status.MPI_SOURCE == MPI_PROC_NULL) return;
   const Communicator* entry = communicators::find(comm);
   if (!entry->recordable) return;
-  // What was asked for is known; SMPI's MPI_Sendrecv to oneself gives another source.
+  // A named source is certain; SMPI's MPI_Sendrecv to oneself puts another one into the status.
   const int from = source >= 0 ? source : status.MPI_SOURCE;
   note_received(call, {entry->id, from, status.MPI_TAG, library::received_bytes(status)},
                 any_of(source, tag), posted);
@@ -110,7 +110,7 @@ int record_sendrecv_replace(Call call, Real real, void* buf, Count count, MPI_Da
   return result;
 }
 
-/// A request that is not ours: it only takes its turn among those of the same handle.
+/// An unrecorded request: entered only to keep its place in the queue of its handle (requests.h).
 inline void foreign_request(Call&, int result, const MPI_Request* request) {
   if (result == MPI_SUCCESS && request != nullptr) requests::add(*request, Request{});
 }
@@ -213,8 +213,9 @@ int record_recv_init(Call call, Real real, void* buf, Count count, MPI_Datatype 
   return result;
 }
 
-/// Partitioned messages go out as one, of all their partitions. A receive gets what it asked for:
-/// there are no wildcards, both sides agree on the length, and MPI need not fill its status.
+/// A partitioned message is recorded as one message of all its partitions. A receive is recorded
+/// from its arguments: there are no wildcards, both sides agree on the length, and MPI need not
+/// fill its status.
 template <RequestKind kind, class Real, class Buffer>
 int record_partitioned_init(Call call, Real real, Buffer buf, int partitions, MPI_Count count,
                             MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Info info,
@@ -279,9 +280,9 @@ int record_start(Call call, Real real, MPI_Request* request) {
 
 template <class Real>
 int record_startall(Call call, Real real, int count, MPI_Request* requests) {
-  const bool room = count <= 0 || call.reserve(static_cast<size_t>(count));
+  const bool reserved = count <= 0 || call.reserve(static_cast<size_t>(count));
   const int result = real(count, requests);
-  if (result == MPI_SUCCESS && room) {
+  if (result == MPI_SUCCESS && reserved) {
     for (int i = 0; i < count; ++i) note_started(call, requests[i]);
   }
   call.leave();

@@ -60,7 +60,7 @@ struct GetAccumulate {
   static RmaUse of(const void*, Count count, MPI_Datatype type, void*, Count results,
                    MPI_Datatype result_type, int target, MPI_Aint, Count, MPI_Datatype, MPI_Op op,
                    MPI_Win win, Rest...) {
-    // MPI_NO_OP: what is said of the origin means nothing.
+    // With MPI_NO_OP the origin arguments are ignored.
     return {win, target, rma_atomic(OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ACCUMULATE),
             op == handles.no_op ? 0 : bytes_of(count, type), bytes_of(results, result_type)};
   }
@@ -125,7 +125,7 @@ inline void note_rma_request_complete(Call& call, const Request& request) {
   note_rma_complete(call, request.message.communicator, request.number, true, remote);
 }
 
-/// The forms with a request: a number each.
+/// Operations with a request: each has a number of its own.
 template <class Operation, class Real, class... Arguments>
 int record_rrma(Call call, Real real, Arguments... arguments) {
   const int result = real(arguments...);
@@ -147,24 +147,24 @@ int record_rrma(Call call, Real real, Arguments... arguments) {
   return result;
 }
 
-/// Number of completions that a call may record; 0 if its window is not on record or there is no
-/// room. To be called before MPI's work (Call::reserve_words), so it counts twice the operations
-/// under way: other threads may begin more meanwhile.
-inline size_t completion_room(Call& call, const Window* window) {
+/// Number of completions that a call may record; 0 if its window is not recorded or the log has no
+/// space. Call it before MPI's work (Call::reserve_words). The operations under way count twice,
+/// since other threads may begin more meanwhile.
+inline size_t completion_limit(Call& call, const Window* window) {
   constexpr size_t kWords = 2;
-  constexpr size_t kAlways = 24;  // of kFreeWords, the other items of a call take a few
+  constexpr size_t kAlways = 24;  // fits into kFreeWords with the call's other items
   static_assert(kAlways * kWords + 12 <= kFreeWords);
   if (window == nullptr) return 0;
-  const size_t room = 2 * window->open();
-  if (room <= kAlways) return kAlways;
-  return call.reserve_words(room * kWords) ? room : 0;
+  const size_t limit = 2 * window->open();
+  if (limit <= kAlways) return kAlways;
+  return call.reserve_words(limit * kWords) ? limit : 0;
 }
 
-/// Records what a call completed, of one target or (-1) of all.
-inline void complete_rma(Call& call, Window& window, int target, bool remotely, size_t room) {
+/// Records the operations that a call completed: at one target, or at all targets (-1).
+inline void complete_rma(Call& call, Window& window, int target, bool remotely, size_t limit) {
   const auto visit = [&](uint64_t matching, bool local, bool remote) {
-    if (room == 0) return;  // another thread has begun more
-    --room;
+    if (limit == 0) return;  // another thread has begun more
+    --limit;
     note_rma_complete(call, window.id, matching, local, remote);
   };
   if (target < 0) {
@@ -183,7 +183,7 @@ inline void note_rma_collective(Call& call, const Window& window, unsigned op, u
   call.item(Item::kRmaCollective, window.id | uint64_t{level} << 20 | uint64_t{op} << 24);
 }
 
-/// Where the communicator stands among the arguments, and whether MPI makes the memory.
+/// Index of the communicator among the arguments, and whether MPI allocates the memory.
 struct WinCreate {
   static constexpr size_t kComm = 4;
   static constexpr bool kAllocates = false;
@@ -249,11 +249,11 @@ int record_win_set_name(Call call, Real real, MPI_Win win, const char* name) {
 template <class Real>
 int record_win_fence(Call call, Real real, int assertion, MPI_Win win) {
   Window* window = window_of(win);
-  const size_t room = completion_room(call, window);
+  const size_t limit = completion_limit(call, window);
   const int result = real(assertion, win);
-  if (result == MPI_SUCCESS && room > 0) {
+  if (result == MPI_SUCCESS && limit > 0) {
     call.item(Item::kRmaCollectiveBegin, 0);
-    complete_rma(call, *window, -1, true, room);
+    complete_rma(call, *window, -1, true, limit);
     note_rma_collective(call, *window, OTF2_COLLECTIVE_OP_BARRIER, kSyncAll);
   }
   call.leave();
@@ -288,10 +288,10 @@ int record_win_lock_all(Call call, Real real, int assertion, MPI_Win win) {
 template <class Real>
 int record_win_unlock(Call call, Real real, int target, MPI_Win win) {
   Window* window = window_of(win, target);
-  const size_t room = completion_room(call, window);
+  const size_t limit = completion_limit(call, window);
   const int result = real(target, win);
-  if (result == MPI_SUCCESS && room > 0) {
-    complete_rma(call, *window, target, true, room);
+  if (result == MPI_SUCCESS && limit > 0) {
+    complete_rma(call, *window, target, true, limit);
     call.item(Item::kRmaUnlock, window->id);
     call.word(static_cast<uint64_t>(target));
   }
@@ -302,10 +302,10 @@ int record_win_unlock(Call call, Real real, int target, MPI_Win win) {
 template <class Real>
 int record_win_unlock_all(Call call, Real real, MPI_Win win) {
   Window* window = window_of(win);
-  const size_t room = completion_room(call, window);
+  const size_t limit = completion_limit(call, window);
   const int result = real(win);
-  if (result == MPI_SUCCESS && room > 0) {
-    complete_rma(call, *window, -1, true, room);
+  if (result == MPI_SUCCESS && limit > 0) {
+    complete_rma(call, *window, -1, true, limit);
     call.item(Item::kRmaUnlock, window->id);
     call.word(OTF2_UNDEFINED_UINT32);
   }
@@ -317,23 +317,23 @@ int record_win_unlock_all(Call call, Real real, MPI_Win win) {
 template <bool remotely, class Real>
 int record_win_flush(Call call, Real real, int target, MPI_Win win) {
   Window* window = window_of(win, target);
-  const size_t room = completion_room(call, window);
+  const size_t limit = completion_limit(call, window);
   const int result = real(target, win);
-  if (result == MPI_SUCCESS && room > 0) complete_rma(call, *window, target, remotely, room);
+  if (result == MPI_SUCCESS && limit > 0) complete_rma(call, *window, target, remotely, limit);
   call.leave();
   return result;
 }
 template <bool remotely, class Real>
 int record_win_flush_all(Call call, Real real, MPI_Win win) {
   Window* window = window_of(win);
-  const size_t room = completion_room(call, window);
+  const size_t limit = completion_limit(call, window);
   const int result = real(win);
-  if (result == MPI_SUCCESS && room > 0) complete_rma(call, *window, -1, remotely, room);
+  if (result == MPI_SUCCESS && limit > 0) complete_rma(call, *window, -1, remotely, limit);
   call.leave();
   return result;
 }
 
-/// MPI_Win_post and MPI_Win_start, whose groups the ends of the epochs name again.
+/// MPI_Win_post and MPI_Win_start. The call that ends the epoch records the same group.
 template <std::atomic<uint32_t> Window::*epoch, class Real>
 int record_win_epoch(Call call, Real real, MPI_Group group, int assertion, MPI_Win win) {
   const int result = real(group, assertion, win);
@@ -358,10 +358,10 @@ int record_win_post(Call call, Arguments... arguments) {
 template <class Real>
 int record_win_complete(Call call, Real real, MPI_Win win) {
   Window* window = window_of(win);
-  const size_t room = completion_room(call, window);
+  const size_t limit = completion_limit(call, window);
   const int result = real(win);
-  if (result == MPI_SUCCESS && room > 0) {
-    complete_rma(call, *window, -1, true, room);
+  if (result == MPI_SUCCESS && limit > 0) {
+    complete_rma(call, *window, -1, true, limit);
     note_group_sync(call, *window, kSyncAll, window->access.load());
   }
   call.leave();

@@ -16,7 +16,7 @@
 namespace rubato {
 inline namespace tracing {
 
-/// A collective operation as OTF2 puts it.
+/// A collective operation in OTF2's terms.
 struct CollectiveUse {
   const Communicator* entry;
   unsigned op;  ///< OTF2's; kCollectiveInPlace may be set
@@ -24,7 +24,7 @@ struct CollectiveUse {
   uint64_t sent;
   uint64_t received;
 
-  /// The same where this rank named MPI_IN_PLACE, which the record says beside the operation.
+  /// The same with kCollectiveInPlace set if this rank named MPI_IN_PLACE.
   CollectiveUse here(bool in_place) const {
     CollectiveUse use = *this;
     if (in_place) use.op |= kCollectiveInPlace;
@@ -42,7 +42,7 @@ struct Collective {
   bool is_root(int root) const { return entry->inter() ? root == MPI_ROOT : root == entry->rank; }
   /// On an intercommunicator: another member of this rank's group is root.
   bool looks_on(int root) const { return entry->inter() && root == MPI_PROC_NULL; }
-  /// This rank gives to, or takes from, a root: within a group everybody, the root too.
+  /// This rank sends to, or receives from, a root; within a group all ranks do, the root included.
   bool faces(int root) const { return !entry->inter() || !(is_root(root) || looks_on(root)); }
 
   CollectiveUse use(unsigned op, uint64_t sent, uint64_t received) const {
@@ -90,10 +90,11 @@ inline bool in_place(const void* buffer) {
 ///
 /// MPI_Alltoallv and MPI_Alltoallw have parts on each rank; received parts are the sent parts of
 /// the others, since MPI demands equal amounts on both sides. The root of MPI_Scatterv has parts
-/// although each receiver records its own: the root goes on before the receivers come, so its cost
-/// has to be known before their records are read. All other parts follow in time from sums: the
-/// root of MPI_Gatherv waits for members whose sent bytes are their parts; in MPI_Allgatherv and
-/// MPI_Reduce_scatter all wait for all, and each records its own part times the number of members.
+/// although each receiver records its own: the root may leave before the receivers arrive, so its
+/// cost has to be known before their records are read. All other parts follow in time from sums:
+/// the root of MPI_Gatherv waits for members whose sent bytes are their parts; in MPI_Allgatherv
+/// and MPI_Reduce_scatter all wait for all, and each records its own part times the number of
+/// members.
 template <class Bytes>
 struct Parts {
   uint64_t peers;  ///< 0: this rank has none
@@ -273,7 +274,7 @@ struct Alltoallv {
                     MPI_Datatype sendtype, void*, const Count* recvcounts, const Displacement*,
                     MPI_Datatype recvtype, MPI_Comm comm, Rest...) {
     const Collective c(comm);
-    const bool same = in_place(sendbuf);  // then what goes to a peer is as much as comes from it
+    const bool same = in_place(sendbuf);  // then as much is sent to a peer as is received from it
     const Count* counts = same ? recvcounts : sendcounts;
     const uint64_t size = type_size(same ? recvtype : sendtype);
     const uint64_t left_out = same ? c.rank() : UINT64_MAX;

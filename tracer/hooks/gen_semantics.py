@@ -4,22 +4,22 @@ installed.
 
     gen_semantics.py --table mpi_calls.txt --out mpi_calls.inc
 
-Out comes the inside of the array kKnownCalls of replay/trace/mpi_calls.cc, a row for each line of the table,
+The output is the body of the array kKnownCalls of replay/trace/mpi_calls.cc, a row for each line of the table,
 
     {"MPI_Issend", {.without_records = CallClass::kMessage, .nonblocking = true, .synchronous = true}},
 
-names first, then patterns in the order of the table, so that the first row that fits is the one to take. A line that
-says nothing, an unknown word, or words that contradict each other or repeat what KIND says, are errors.
+names first, then patterns in the order of the table; the first matching row applies. Errors: a line without a class, an
+unknown word, words that contradict each other or repeat those of KIND.
 """
 import argparse
 import re
 
 from mpi_header import Table, fail
 
-# The words of which each call has one, and CallClass.
+# Each call has exactly one of these words; the values are of CallClass.
 CLASSES = {'local': 'kLocal', 'communicates': 'kCommunicates', 'message': 'kMessage'}
 
-# The others: the fields of CallSemantics in their order there, and the classes that they fit.
+# Further words: the field of CallSemantics (in its order), and the classes that allow the word.
 WORDS = {
     'nonblocking': ('.nonblocking = true', 'message local'),
     'synchronous': ('.synchronous = true', 'message local'),
@@ -48,12 +48,12 @@ ALTERNATIVES = [
 
 
 def check_words(words, where):
-    """What is wrong with words as such, on a line for a call or for a kind."""
+    """Checks the words of a line, for a call or for a kind, without their context."""
     for word in words:
         if word not in CLASSES and word not in WORDS:
             fail(f'{where}: there is no word "{word}"')
         if words.count(word) > 1:
-            fail(f'{where}: "{word}" stands there twice')
+            fail(f'{where}: duplicate word "{word}"')
 
 
 def semantics(entry, kinds):

@@ -31,8 +31,8 @@ def wrapper(function, entry, number):
     lines = [f'static {declared} {{',
              f'  const auto real = pmpi<decltype(&P{function.name})>({call});']
     if entry.kind == 'session_init':
-        # Which library this is shows only with this call, so its arguments are handed on whole: an int as large as a
-        # handle of ours would cut those of another library.
+        # The MPI library is known only after this call, so arguments are passed on in full width: an int of the size of
+        # our handles would truncate those of another library.
         names = [p.name for p in function.parameters]
         lines = [f'static int wrapped_{function.name}({", ".join(f"void* {name}" for name in names)}) {{',
                  f'  const auto real = pmpi<int (*)({", ".join("void*" for _ in names)})>({call});']
@@ -40,8 +40,8 @@ def wrapper(function, entry, number):
         comma = ', ' if arguments else ''
         site = '' if entry.kind == 'abort' else '__builtin_return_address(0), '
         lines.append(f'  return record_{entry.kind}({call}, {site}real{comma}{arguments});')
-    elif function.variadic:  # MPI_Pcontrol: a wrapper library behind the tracer gets it besides, with all arguments
-        more = [f'more[{i}]' for i in range(5)]  # that registers hold
+    elif function.variadic:  # MPI_Pcontrol: a wrapper library behind the tracer gets the call too, with all arguments
+        more = [f'more[{i}]' for i in range(5)]  # passed in registers
         lines += ['  void* more[5];', '  va_list list;', f'  va_start(list, {arguments});',
                   '  for (void*& argument : more) argument = va_arg(list, void*);', '  va_end(list);',
                   '  ThreadLog* log = begin_call();',
@@ -73,7 +73,7 @@ def wrapper(function, entry, number):
     return '\n'.join(lines + ['}', f'RUBATO_ENTRY({function.name}, {number})', ''])
 
 
-# Wrappers of nothing, made like the others, that tell what recording costs (overhead.cc).
+# Wrappers of empty functions, generated like the others, to measure the cost of recording (overhead.cc).
 PROBES = '''
 int probe_region(void) {
   const auto real = pmpi<int (*)(void)>(kProbeRegion);
@@ -121,7 +121,7 @@ int probe_allreduce(const void* from, void* to, int count, MPI_Datatype type, MP
   return returned;
 }
 '''
-# Nothing but a jump: not an argument is touched, whatever its type is in the program's mpi.h.
+# A plain jump: no argument is touched, whatever its type in the program's mpi.h.
 ENTRY = '''#define RUBATO_JUMP(name, table, number)                                            \\
   asm(".pushsection .text\\n.globl " #name "\\n.type " #name ", @function\\n.p2align 4\\n" \\
       #name ":\\n.cfi_startproc\\njmp *" #table "+8*" #number "(%rip)\\n"                  \\
@@ -132,7 +132,7 @@ ENTRY = '''#define RUBATO_JUMP(name, table, number)                             
 
 '''
 PROBE_IDS = ['kProbeRegion', 'kProbeSend', 'kProbeIsend', 'kProbeWait', 'kProbeAllreduce']
-# Calls of another kind that are on record like those of MPI (threads.cc), and OTF2's roles of them.
+# Non-MPI calls that are recorded like MPI calls (threads.cc), and their OTF2 roles.
 PTHREAD_CALLS = {'pthread_create': 'THREAD_CREATE', 'pthread_join': 'THREAD_WAIT'}
 
 

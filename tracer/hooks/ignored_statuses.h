@@ -3,19 +3,19 @@
 #include "tracer/objects/communicators.h"
 #include "tracer/objects/requests.h"
 
-/// A program that ignores statuses gets ours, since they describe the received message. Their
-/// presence must not change MPI's behaviour otherwise.
+/// If a program ignores statuses, the tracer passes its own, since they describe the received
+/// message. This must not change MPI's behaviour otherwise.
 namespace rubato {
 inline namespace tracing {
 
-/// Completes a MPI_Waitall that the program called without statuses, after a call with ours that
-/// returned `result`: returns and does the same as without statuses.
+/// Completes an MPI_Waitall that the program called without statuses, after a call with the
+/// tracer's statuses returned `result`: has the effect and the result of a call without statuses.
 ///
-/// Open MPI's (seen in 4.1) finds no fault with a persistent request that failed as long as it has
-/// a status to say so in: it returns MPI_SUCCESS. Without statuses it frees that request, calls the
-/// error handler of the request's communicator, and returns MPI_ERR_IN_STATUS. MPICH (4.0) makes no
-/// difference. MPI leaves the error in a status open where the call returns MPI_SUCCESS, so a
-/// version that does not say it there changes nothing: RequestArray has set all to MPI_SUCCESS.
+/// With statuses, Open MPI (seen in 4.1) reports a failed persistent request only in its status and
+/// returns MPI_SUCCESS. Without statuses it frees that request, calls the error handler of the
+/// request's communicator, and returns MPI_ERR_IN_STATUS. MPICH (4.0) makes no difference. MPI
+/// leaves the error field undefined where the call returns MPI_SUCCESS; a version that does not set
+/// it changes nothing, as RequestArray has set all to MPI_SUCCESS.
 inline int result_without_statuses(int result, int count, MPI_Request* requests,
                                    [[maybe_unused]] const MPI_Status* statuses) {
 #ifdef OPEN_MPI

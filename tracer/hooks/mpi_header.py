@@ -10,11 +10,11 @@ ROLES = {
     'atomic': 'ATOMIC', 'alloc': 'ALLOCATE', 'function': 'FUNCTION',
 }
 
-# Kinds of calls that are not within a recording: their functions get the id and the caller's address.
+# Kinds of calls that start or end recording: their functions get the call's id and the caller's address.
 STARTS_AND_ENDS = {'init', 'init_thread', 'finalize', 'abort', 'session_init', 'session_finalize'}
 
-# Kinds of calls that free or complete something, which is forgotten also where they pass unrecorded, as calls inside of
-# MPI's callbacks do, and the functions of call_passed.h for that.
+# Kinds of calls that free or complete an object, and the function of call_passed.h that forgets the object if the call
+# is not recorded (inside MPI's callbacks).
 PASSED = {
     'comm_free': 'pass_comm_free', 'win_free': 'pass_win_free', 'request_free': 'pass_one', 'wait': 'pass_one',
     'test': 'pass_one', 'waitall': 'pass_array', 'testall': 'pass_array', 'waitany': 'pass_array',

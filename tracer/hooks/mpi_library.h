@@ -4,9 +4,9 @@
 
 #include "tracer/hooks/mpi_headers.h"
 
-/// What the tracer has to know of the MPI library whose mpi.h it is compiled with, beyond the MPI
-/// standard, but for two things: Open MPI's predefined handles are addresses of data (pmpi.cc), and
-/// its MPI_Waitall hides failed persistent requests (ignored_statuses.h).
+/// Facts beyond the MPI standard about the MPI library whose mpi.h the tracer is compiled with. Two
+/// are elsewhere: Open MPI's predefined handles are addresses of data (pmpi.cc), and its
+/// MPI_Waitall hides failed persistent requests (ignored_statuses.h).
 namespace rubato {
 inline namespace tracing {
 namespace library {
@@ -15,20 +15,20 @@ namespace library {
 inline constexpr char kName[] = "Open MPI", kOtherName[] = "MPICH";
 inline constexpr char kTracer[] = "librubato-trace-openmpi.so";
 inline constexpr char kOtherTracer[] = "librubato-trace-mpich.so";
-/// Only the library of the other tracer has this symbol.
+/// A symbol that only the MPI library of the other tracer has.
 inline constexpr char kOtherSymbol[] = "MPIR_Dup_fn";
 /// MPI_Isendrecv fills the status of what it received. MPICH 4.0 does not.
 inline constexpr bool kSendrecvHasStatus = true;
 /// MPI_Comm_get_parent and MPI_Topo_test exist. SMPI ends the program that calls them.
 inline constexpr bool kHasParentsAndTopologies = true;
-/// The kernel knows how long a rank had no core. All ranks of SMPI are one thread of it.
+/// Each rank has a kernel thread, so its stolen time is known. All ranks of SMPI share one thread.
 inline constexpr bool kRanksHaveThreads = true;
 
 /// Bytes that arrived.
 inline uint64_t received_bytes(const MPI_Status& status) {
   return status._ucount;
 }
-/// Bytes of a predefined type, from its handle; 0 where they cannot be told.
+/// Bytes of a predefined type, from its handle; 0 if unknown.
 inline uint64_t size_in_handle(MPI_Datatype) {
   return 0;
 }
@@ -53,7 +53,7 @@ inline uint64_t size_in_handle(MPI_Datatype type) {
 
 #elif defined(SMPI_H)
 // SimGrid's simulated MPI, for the virtual laboratory (tests/lab/virtual). The tracer is linked
-// into the programs there, so that it never changes its place with another one.
+// into the programs there, so it is never exchanged for another one.
 inline constexpr char kName[] = "SMPI", kOtherName[] = "another MPI";
 inline constexpr char kTracer[] = "librubato-trace-smpi.so";
 inline constexpr char kOtherTracer[] = "librubato-trace-openmpi.so";

@@ -25,7 +25,7 @@ void* local_mpi_library() {
   if (library.load() != nullptr) return library.load();
   for (const objects::Name& name : objects::all()) {
     if (name.path.compare(name.path.rfind('/') + 1, 6, "libmpi") != 0) continue;
-    // Never closed: the library stays as long as the program wants it, and we with it.
+    // Never closed: the tracer needs the library until the end.
     void* handle = dlopen(name.path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
     if (handle == nullptr || real_dlsym(handle, "PMPI_Init") == nullptr) continue;
     library.store(handle);
@@ -40,8 +40,8 @@ std::vector<std::string>& wrappers() {
   return *all;
 }
 
-/// Keeps the name of the object that defines this function of MPI's; false where it is an MPI
-/// library, or no object does.
+/// Adds the object that defines this MPI function to the wrapper libraries; false if it is an MPI
+/// library or no object defines the function.
 bool note_wrapper(const void* function) {
   const link_map* object = objects::defining(function);
   if (object == nullptr || objects::is_mpi_library(*object)) return false;
@@ -51,7 +51,7 @@ bool note_wrapper(const void* function) {
   return true;
 }
 
-/// Stands in for a function that the library in this process does not have.
+/// Called in place of a function that the MPI library of this process lacks.
 int missing_function() {
   return MPI_ERR_OTHER;
 }
@@ -93,7 +93,7 @@ bool find_wrapper_libraries() {
     // The program itself, or a library that was preloaded in front of the tracer.
     const void* const first = real_dlsym(RTLD_DEFAULT, name + 1);
     if (first != nullptr && !own.has(first)) note_wrapper(first);
-    // In a library of MPI both names are of one function.
+    // In an MPI library both names refer to one function.
     void* const next = real_dlsym(RTLD_NEXT, name + 1);
     if (next == nullptr || next == real_dlsym(RTLD_NEXT, name)) continue;
     if (!note_wrapper(next)) continue;
@@ -111,8 +111,7 @@ bool find_wrapper_libraries() {
 }
 
 void pass_everything() {
-  // Calls have the first ids and an entry each; those behind them, of probes (overhead.cc), have
-  // none.
+  // Each MPI call has an entry. The ids behind them, of probes (overhead.cc), have none.
   for (unsigned id = 0; id < kCallCount && rubato_pmpi_entries[id] != nullptr; ++id) {
     void* const own = rubato_pmpi_entries[id];
     void* const address = resolve_pmpi(static_cast<CallId>(id));

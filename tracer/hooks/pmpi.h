@@ -21,11 +21,10 @@
 /// The tracer defines MPI_Send and PMPI_Send. PMPI_Send records, unless the thread is inside a
 /// recorded call: then the MPI library calls itself. MPI_Send records as well, except where the
 /// next definition of MPI_Send belongs to another wrapper library (Darshan, mpiP, UnifyFS): then it
-/// jumps there, and the call comes back as PMPI_Send. The symbols of an
-/// executable with an MPI_Send of its own take precedence over preloaded ones, and it calls
-/// PMPI_Send. Fortran's bindings are libraries of
-/// their own, which call MPI_Send or PMPI_Send of C (tests/e2e/trace_fortran_symbols.sh), so they
-/// need no wrappers. Programs that look functions up themselves: symbol_lookup.h.
+/// jumps there, and the call comes back as PMPI_Send. The symbols of an executable with an MPI_Send
+/// of its own take precedence over preloaded ones, and it calls PMPI_Send. Fortran's bindings are
+/// separate libraries, which call MPI_Send or PMPI_Send of C (tests/e2e/trace_fortran_symbols.sh),
+/// so they need no wrappers. Programs that look functions up themselves: symbol_lookup.h.
 ///
 /// The tracer is preloaded into whatever the user runs, also into programs that never load an MPI
 /// library, so nothing here may refer to one by a relocation. Functions come from dlsym at their
@@ -79,8 +78,8 @@ extern std::atomic<decltype(&PMPI_Pcontrol)> next_pcontrol;
 /// File names of these libraries, and "the program" if that has wrappers itself; sorted.
 const std::vector<std::string>& wrapper_libraries();
 
-/// No call is recorded any more, nor even seen. For a library with another mpi.h: our wrappers
-/// would truncate its handles.
+/// Disables all wrappers: calls go straight to the MPI library. For a library with another mpi.h,
+/// whose handles our wrappers would truncate.
 void pass_everything();
 
 /// The predefined handles that the tracer needs.
@@ -101,8 +100,8 @@ struct Handles {
 };
 extern Handles handles;
 
-/// Fills `handles`; false when the MPI library is not of the kind this tracer was built for, or of
-/// that kind and without one of them.
+/// Fills `handles`; false if the MPI library is not of the kind this tracer was built for, or lacks
+/// one of them.
 bool load_handles();
 
 /// Name of the missing handle; null if the library is of the other kind.
@@ -125,7 +124,7 @@ inline uint64_t type_size(MPI_Datatype type) {
   return large < 0 ? 0 : static_cast<uint64_t>(large);
 }
 
-/// Bytes of so many elements.
+/// Bytes of `count` elements.
 template <class Count>
 uint64_t bytes_of(Count count, MPI_Datatype type) {
   return static_cast<uint64_t>(count) * type_size(type);

@@ -17,7 +17,7 @@ extern "C" {
 __attribute__((visibility("hidden"))) void* rubato_real_dlsym = nullptr;
 __attribute__((visibility("hidden"))) void* rubato_real_dlopen = nullptr;
 __attribute__((visibility("hidden"))) void* rubato_real_dlmopen = nullptr;
-/// A library was loaded with RTLD_DEEPBIND, and its references are still to be looked at.
+/// A library was loaded with RTLD_DEEPBIND, and its references are not rebound yet.
 __attribute__((visibility("hidden"))) unsigned char rubato_deepbind_pending = 0;
 /// Libraries were loaded into a namespace of their own.
 __attribute__((visibility("hidden"))) unsigned char rubato_other_namespace = 0;
@@ -30,10 +30,10 @@ namespace {
 
 using Dlsym = void* (*)(void*, const char*);
 
-/// Of what follows. Never waited for: a thread that loads a library holds the loader's lock, which
-/// the owner of this one may want.
+/// Protects `loaded_before`. Use try_lock only: a thread that loads a library holds the loader's
+/// lock, which the owner of this mutex may need.
 std::mutex lookup_mutex;
-/// What was loaded before the libraries that are still to be looked at.
+/// Libraries loaded before the ones still to be rebound; null if there are none.
 std::vector<objects::Name>* loaded_before = nullptr;
 
 std::atomic<bool> asked_by_dlsym{false};
@@ -46,7 +46,7 @@ void* function_of_libc(const char* name, const char* before) {
   return address != nullptr ? address : dlvsym(RTLD_NEXT, name, before);
 }
 
-/// The loader's function that the tracer stands in for; null for other names.
+/// The loader's function of this name if the tracer interposes it; else null.
 void* function_of_loader(const char* name) {
   if (std::strcmp(name, "dlsym") == 0) return rubato_real_dlsym;
   if (std::strcmp(name, "dlopen") == 0) return rubato_real_dlopen;
@@ -72,8 +72,8 @@ const link_map* mpi_library() {
   return init != nullptr ? objects::holding(init) : nullptr;
 }
 
-/// The tracer's function that stands in for one of the loader or of MPI, there the PMPI function;
-/// null where it has none.
+/// The tracer's replacement for a function of the loader or of MPI (then the PMPI function); null
+/// if it has none.
 void* own_function(const char* name) {
   const link_map* own = own_object();
   const bool lacks_p = std::strncmp(name, "MPI", 3) == 0;
@@ -82,7 +82,7 @@ void* own_function(const char* name) {
   return function != nullptr && objects::holding(function) == own ? function : nullptr;
 }
 
-/// Leads the references of libraries that were loaded with RTLD_DEEPBIND to the tracer.
+/// Rebinds the references of libraries that were loaded with RTLD_DEEPBIND to the tracer.
 void bind_new_libraries() {
   const std::unique_lock lock(lookup_mutex, std::try_to_lock);
   if (!lock.owns_lock() || loaded_before == nullptr) return;
@@ -99,7 +99,7 @@ void bind_new_libraries() {
       const bool is_of_loader = meant == function_of_loader(reference.function);
       const link_map* const holder = objects::holding(meant);
       if (!is_of_loader && (library == nullptr || holder != library)) continue;
-      // Not those that are bound to something else, as in libraries that were loaded otherwise.
+      // Skip references bound to something else, as in libraries loaded without RTLD_DEEPBIND.
       const link_map* const now = objects::holding(*reference.place);
       if (now != holder && now != object) continue;
       void* const own = own_function(reference.function);
@@ -108,13 +108,14 @@ void bind_new_libraries() {
     }
   }
   rubato_deepbind_pending = 0;
-  if (library == nullptr) return;  // one of them may load it: again when it is asked for MPI
+  if (library == nullptr)
+    return;  // one of them may load it: repeated at the next lookup of an MPI name
   delete loaded_before;
   loaded_before = nullptr;
 }
 
-/// The definition of a function that dlsym(RTLD_NEXT) gives to code of `caller`, where that is
-/// behind the tracer: the first one of the libraries behind it.
+/// What dlsym(RTLD_NEXT) returns to code of `caller`, an object behind the tracer: the first
+/// definition in the objects behind `caller`.
 void* next_definition(const link_map& caller, const char* name) {
   bool is_behind = false;
   for (const objects::Name& next : objects::all()) {
@@ -130,11 +131,11 @@ void* next_definition(const link_map& caller, const char* name) {
   return nullptr;
 }
 
-/// What dlsym() answers instead of a function of the MPI library; null: what it answers by itself.
+/// What dlsym() returns instead of a function of the MPI library; null: the result of the real one.
 void* answer(void* handle, const char* name, const void* call_site) {
   if (std::strncmp(name, "MPI", 3) != 0 && std::strncmp(name, "PMPI", 4) != 0) return nullptr;
   if (handle == RTLD_DEFAULT) {
-    // Also to a library that was loaded with RTLD_DEEPBIND, which would find MPI's.
+    // A library loaded with RTLD_DEEPBIND would find MPI's function, so it gets the tracer's too.
     void* const found = real_dlsym(RTLD_DEFAULT, name);
     if (found == nullptr || objects::holding(found) != own_object()) return nullptr;
     asked_by_dlsym = true;
@@ -199,7 +200,8 @@ Interception interception() {
 }  // namespace tracing
 }  // namespace rubato
 
-/// The slow path of dlsym(): for names of MPI, and where something is to be done before.
+/// The slow path of dlsym(): for MPI names, at the first call, and when libraries are to be
+/// rebound.
 extern "C" __attribute__((visibility("hidden"), used)) void* rubato_dlsym_slowly(
     void* handle, const char* name, const void* call_site) {
   using namespace rubato;
@@ -213,7 +215,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void rubato_find_loader()
   rubato::find_real_functions();
 }
 
-/// That of dlopen(): a library is about to be loaded with RTLD_DEEPBIND, or it is the first call.
+/// The slow path of dlopen(): for RTLD_DEEPBIND, and at the first call.
 extern "C" __attribute__((visibility("hidden"), used)) void rubato_dlopen_slowly(const char*,
                                                                                  int flags) {
   using namespace rubato;
@@ -226,8 +228,8 @@ extern "C" __attribute__((visibility("hidden"), used)) void rubato_dlopen_slowly
   rubato_deepbind_pending = 1;
 }
 
-/// dlsym, dlopen and dlmopen of the program. Not functions of C++, as these could not hand on their
-/// caller. The arguments survive the call of a slow path, and the stack is aligned for it.
+/// dlsym, dlopen and dlmopen of the program. In assembly, since C++ functions could not pass on
+/// their caller. The arguments survive the call of a slow path, and the stack is aligned for it.
 asm(R"(
   .pushsection .text
   .macro rubato_call function

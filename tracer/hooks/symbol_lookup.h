@@ -3,22 +3,21 @@
 #include <string>
 #include <vector>
 
-/// MPI functions that are found by dlsym, and libraries that are loaded with RTLD_DEEPBIND.
+/// MPI functions found by dlsym(), and libraries loaded with RTLD_DEEPBIND.
 ///
-/// The loader takes the tracer's MPI_Send for a reference to MPI_Send, as the tracer is in front of
-/// the MPI library. It does not where
+/// The tracer is loaded in front of the MPI library, so the loader binds references to MPI_Send to
+/// the tracer. There are two exceptions:
 ///
-///  * a program asks for the function itself, by dlsym() on the handle of the MPI library (Python's
-///    ctypes, numba-mpi, Julia), or a wrapper library asks for the next one behind itself
-///    (dlsym(RTLD_NEXT, "PMPI_Send"), as Darshan does),
-///  * a library is loaded with RTLD_DEEPBIND: then it and the libraries it needs come first.
+///  * Lookup at run time: a program calls dlsym() on the handle of the MPI library (Python's
+///    ctypes, numba-mpi, Julia), or a wrapper library looks for the next definition behind itself
+///    (dlsym(RTLD_NEXT, "PMPI_Send"), as Darshan does).
+///  * RTLD_DEEPBIND: a library loaded with it, and its dependencies, are searched first.
 ///
-/// So the tracer stands in front of dlsym() and dlopen() as well. Both depend on who calls them, so
-/// ours jump to the real ones, which see the program as the caller. dlsym() answers with the
-/// tracer's PMPI function where the real one would with a function of the MPI library. After a
-/// dlopen() with RTLD_DEEPBIND, references of the new libraries to functions of the MPI library,
-/// and to the loader's, are led to the tracer at the next dlsym(), without which nobody gets into
-/// such a library.
+/// The tracer therefore interposes dlsym() and dlopen() as well. Both depend on their caller, so
+/// ours jump to the real functions, which see the program as the caller. dlsym() returns the
+/// tracer's PMPI function where the real one would return a function of the MPI library. After a
+/// dlopen() with RTLD_DEEPBIND, references of the new libraries to MPI and loader functions are
+/// rebound to the tracer at the next dlsym(), which a program needs to call such a library.
 namespace rubato {
 inline namespace tracing {
 
@@ -28,12 +27,12 @@ void* real_dlsym(void* handle, const char* name);
 /// How calls of MPI got to the tracer, and what got past it.
 struct Interception {
   bool by_reference = false;  ///< the loader bound a reference to the tracer
-  bool by_dlsym = false;      ///< the process asked for functions of MPI
-  bool by_deepbind = false;   ///< references were led to the tracer
-  /// Libraries whose references lead past the tracer, sorted: what they call by these is not seen.
+  bool by_dlsym = false;      ///< dlsym() returned functions of the tracer
+  bool by_deepbind = false;   ///< references were rebound to the tracer
+  /// Libraries with references that bypass the tracer, sorted: these calls are not recorded.
   std::vector<std::string> unwatched;
 };
-/// For the end of the run: takes some milliseconds.
+/// Takes some milliseconds; call it at the end of the run.
 Interception interception();
 
 }  // namespace tracing

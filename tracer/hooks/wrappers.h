@@ -18,7 +18,7 @@ inline namespace tracing {
 /// MPI_Init and MPI_Init_thread: recording starts when MPI is up.
 template <class Real, class... Arguments>
 int record_init(CallId id, const void* call_site, Real real, Arguments... arguments) {
-  // Where the MPI library was loaded after the program's start, other wrappers come to light here.
+  // If the MPI library was loaded after the program's start, wrapper libraries are found only here.
   if (find_wrapper_libraries() && rubato_mpi_entries[id] != rubato_pmpi_entries[id])
     return reinterpret_cast<Real>(rubato_mpi_entries[id])(arguments...);
   const InitStamp stamp = before_init(call_site);

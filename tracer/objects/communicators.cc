@@ -68,7 +68,7 @@ uint64_t hash_of_all(const Communicator& entry) {
   return entry.inter() ? own + hash(entry.remote_members) : own;
 }
 
-/// Enters what MPI says about a communicator; identity is left to the caller.
+/// Enters a communicator with MPI's information about it; the caller sets the identity.
 Communicator* enter(MPI_Comm comm, const Communicator* likely) {
   Communicator entry;
   entry.id = static_cast<uint32_t>(entries->size());
@@ -109,7 +109,7 @@ TopologyReport topology_report(const Communicator& entry) {
   return {entry.id, static_cast<uint32_t>(entry.rank), *entry.topology};
 }
 
-/// Everything is known about a new entry.
+/// Call it when a new entry is complete.
 Communicator* entered(Communicator* entry, bool has_events) {
   entry->has_events = has_events;
   journal::communicator(report(*entry));

@@ -53,10 +53,10 @@ namespace communicators {
 inline constexpr uint32_t kWorld = 0;
 inline constexpr uint32_t kSelf = 1;
 
-/// After MPI_Init: knows MPI_COMM_WORLD and MPI_COMM_SELF. `name` of the world is its MPI name.
+/// After MPI_Init: enters MPI_COMM_WORLD and MPI_COMM_SELF. `name` of the world is its MPI name.
 void start();
 
-/// In a program of sessions MPI has neither of the two: they stand for its sets of processes.
+/// In a program of sessions MPI has neither of the two: the entries represent its process sets.
 /// `group` holds all processes of the job and has to stay valid while communicators are made; a
 /// later equal group replaces it.
 void start_without_world(MPI_Group group);
@@ -64,10 +64,10 @@ void use_world_group(MPI_Group group);
 /// MPI_Init has come after all.
 void know_world();
 
-/// The entry of a valid communicator. One that came about unseen is entered now.
+/// The entry of a valid communicator. If its creation was not seen, it is entered now.
 Communicator* find(MPI_Comm comm);
 
-/// The entry of a handle, null when it was never seen.
+/// The entry of a handle; null if it was never seen.
 Communicator* known(MPI_Comm comm);
 
 /// The entry of a local number.
@@ -76,7 +76,7 @@ Communicator* by_id(uint32_t id);
 /// The number of the child made by a collective call over `parent`. To be called once per such
 /// call, even if this rank gets MPI_COMM_NULL.
 uint32_t next_child(Communicator* parent);
-/// The communicator that was made so; null for MPI_COMM_NULL.
+/// The communicator made by such a call; null for MPI_COMM_NULL.
 Communicator* created(Communicator* parent, MPI_Comm comm, uint32_t child);
 /// A communicator made by its own members only. `tag` distinguishes communicators that threads make
 /// at once with the same members.
@@ -92,8 +92,7 @@ void restore(MPI_Comm comm, Communicator* entry);
 /// Ranks in MPI_COMM_WORLD of a group's members, in its order.
 void world_ranks(MPI_Group group, std::vector<int>& ranks);
 
-/// All that were ever entered, in the order of their local numbers, as the archive's writer wants
-/// them.
+/// All communicators ever entered, in the order of their local numbers, for the archive's writer.
 std::vector<CommunicatorReport> reports();
 std::vector<TopologyReport> topologies();
 

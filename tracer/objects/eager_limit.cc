@@ -6,8 +6,8 @@
 
 #include "tracer/hooks/pmpi.h"
 
-/// Open MPI has a limit per way that messages go (BTL), and uses those only under its own protocols
-/// (PML ob1). MPICH 4 (ch4) leaves it to the network library and does not tell.
+/// Open MPI has a limit per transport (BTL), used only by its own protocols (PML ob1). MPICH 4
+/// (ch4) leaves the limit to the network library and does not report it.
 namespace rubato {
 inline namespace tracing {
 namespace {
@@ -30,8 +30,8 @@ bool is_loaded(const char* part) {
 /// The value of one of Open MPI's variables that are sizes; 0 where there is none of that name.
 ///
 /// The functions are of its library below MPI, where every version since 1.7 has them
-/// (opal/mca/base/mca_base_var.h). MPI's own way to the same value, MPI_T_init_thread, opens all
-/// components once more, of which some measure the processor's clock: 0.22 s.
+/// (opal/mca/base/mca_base_var.h). MPI's own interface to the same value, MPI_T_init_thread, opens
+/// all components once more, which takes 0.22 s since some measure the processor's clock.
 uint64_t size_variable(const char* name) {
   const auto find =
       reinterpret_cast<int (*)(const char*, int*)>(mpi_function("mca_base_var_find_by_name"));

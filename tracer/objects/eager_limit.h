@@ -5,8 +5,7 @@
 namespace rubato {
 inline namespace tracing {
 
-/// Bytes up to which MPI sends a message without asking the receiver, as far as the library tells
-/// by its variables; 0 where it does not.
+/// Bytes up to which MPI sends a message eagerly, from the library's variables; 0 if unknown.
 struct EagerLimits {
   uint64_t node = 0;
   uint64_t network = 0;

@@ -150,8 +150,8 @@ Found find_entry(const Chain& chain, uint32_t index) {
   if (chain.tail == found.index) chain.tail = found.previous;
 }
 
-/// What a call means that does not complete the request: the oldest that waits, else the newest
-/// that is claimed, since older ones may have completed. 0 when there is none.
+/// The request meant by a call that does not complete it: the oldest that waits, else the newest
+/// that is claimed, since older ones may have completed. 0 if there is none.
 uint32_t find_live(const Bucket& bucket, uint64_t handle) {
   uint32_t found = find(bucket.waiting, handle).index;
   if (found != 0) return found;

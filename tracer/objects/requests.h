@@ -14,7 +14,7 @@
 /// maps to a queue, first in, first out. Unrecorded requests (of file operations, to MPI_PROC_NULL)
 /// are entered too, as foreign, and take their turn in the queue.
 ///
-/// Messages that a matched probe found, and that nobody received yet, wait here likewise.
+/// Messages found by a matched probe are kept here likewise until they are received.
 ///
 /// With MPI_THREAD_MULTIPLE entries are locked, in 64 parts, and claimed: by the time a completing
 /// call returns from MPI, another thread may have got the same handle for a new request. So the
@@ -30,7 +30,7 @@ enum class RequestKind : uint8_t {
   kSend,
   kRecv,
   kSendRecv,         ///< MPI_Isendrecv: `number` is the send's, `extra` the receive's
-  kPartitionedRecv,  ///< `message` says what will have arrived; the status need not
+  kPartitionedRecv,  ///< `message` describes the received message; the status may not
   kCollective,       ///< `message`: communicator, root as peer, operation as tag, bytes sent;
                      ///< `extra`: bytes received
   kRma,  ///< `number`: matching id; `message`: window as communicator, target, RmaClass as tag
@@ -97,15 +97,15 @@ class OneClaim {
   Claim claim_;
 };
 
-/// Takes a claimed request: removes it, or makes it inactive when `stays` (a persistent request
-/// that MPI did not free). False when there is none, or it was not active.
+/// Removes a claimed request, or makes it inactive if `stays` (a persistent request that MPI did
+/// not free). False if there is none, or it was not active.
 bool take(MPI_Request handle, Claim claim, bool stays, Request& request);
 
-/// A persistent request is started: false when the handle is none of ours. `unrecorded` says that
-/// recording is switched off.
+/// A persistent request is started: false if the handle is unknown. `unrecorded`: recording is
+/// switched off.
 bool restart(MPI_Request handle, bool unrecorded, Request& request);
 
-/// The oldest request of a handle, which stays; false when it is none of ours.
+/// The oldest request of a handle, which stays; false if the handle is unknown.
 bool find(MPI_Request handle, Request& request);
 
 void mark_cancelled(MPI_Request handle);
@@ -113,17 +113,17 @@ void mark_cancelled(MPI_Request handle);
 /// Persistent requests have numbers of their own, because each start uses the same one again.
 uint64_t next_persistent_number(uint32_t thread);
 
-/// Numbers that wait under a key of their own, which must be no handle; first in, first out.
+/// Queue of numbers under a key, which must not be a handle; first in, first out.
 void add_number(uint64_t key, uint64_t number);
 bool take_number(uint64_t key, uint64_t& number);
 
 /// A message that MPI_Mprobe or MPI_Improbe found: communicator, source, tag, bytes; AnyOf of what
 /// the probe asked for.
 void add_message(MPI_Message handle, const Message& message, unsigned any);
-/// As with requests.
+/// As for requests.
 Claim claim_message(MPI_Message handle);
 void release_message(MPI_Message handle, Claim claim);
-/// It is received; false when it is none of ours.
+/// The message is received; false if it is unknown.
 bool take_message(MPI_Message handle, Claim claim, Message& message, unsigned& any);
 
 }  // namespace requests

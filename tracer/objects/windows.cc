@@ -67,7 +67,8 @@ struct Group {
 };
 HandleTable<Group> group_by_hash;
 
-/// What writers of the tables hold. Never destroyed: a program may call MPI while it ends.
+/// Protects the tables against other writers. Never destroyed: a program may call MPI while it
+/// ends.
 struct State {
   std::mutex mutex;
   std::deque<Window> windows;
@@ -152,7 +153,7 @@ uint32_t group_number(MPI_Group group) {
   communicators::world_ranks(group, world_ranks);
   uint64_t hash = world_ranks.size();
   for (const int rank : world_ranks) hash = mix(hash, static_cast<uint64_t>(rank));
-  // Groups of one hash are told apart by trying the next number.
+  // Groups with the same hash: try the next number.
   for (;; ++hash) {
     const Group* known = group_by_hash.find(hash);
     if (known == nullptr) break;

@@ -26,10 +26,10 @@ class Window {
 
   /// The number of the operations of this kind under way, a new one if there are none.
   uint64_t operation(RmaClass kind, int target);
-  /// A request of its own: its remote end is told with those of the target.
+  /// An operation with its own request: its remote completion is reported with those of the target.
   void add_remote(uint64_t matching, int target);
 
-  /// Numbers under way: an upper bound for the visits of complete().
+  /// Numbers of operations under way: an upper bound for the visits of complete().
   size_t open() const { return open_.load(std::memory_order_relaxed); }
 
   /// Ends the operations under way to a target; `visit(number, local, remote)` for each, with the
@@ -73,7 +73,7 @@ void forget(MPI_Win win);
 void restore(MPI_Win win, Window* window);
 void set_name(MPI_Win win, const char* name);
 
-/// As the archive's writer wants them.
+/// All windows, for the archive's writer.
 std::vector<WindowReport> reports();
 
 /// Local number of a group; those with the same members have the same.

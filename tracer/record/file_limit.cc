@@ -26,8 +26,8 @@ NoFileSizeSignal::NoFileSizeSignal() {
   was_pending_ = sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1;
 }
 
-/// The kernel sends SIGXFSZ to the thread that writes, so what is pending now and was not before
-/// came from our own writes.
+/// The kernel sends SIGXFSZ to the writing thread, so a signal that is pending now and was not
+/// before is due to our own writes.
 NoFileSizeSignal::~NoFileSizeSignal() {
   const int program_errno = errno;
   const sigset_t own = only_file_size_signal();

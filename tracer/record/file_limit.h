@@ -22,7 +22,7 @@ class NoFileSizeSignal {
 };
 
 /// Why recording stopped before the end, for messages. `error`: errno of the file of records that
-/// could not be made longer; 0: the limit of memory was reached.
+/// could not be extended; 0: the memory limit was reached.
 std::string why_stopped(int error);
 
 }  // namespace tracing

@@ -22,11 +22,11 @@ namespace {
 constexpr char kMagic[] = "Rubato journal 2\n";
 constexpr size_t kMagicSize = sizeof kMagic - 1;
 
-/// Set in the process that records. A lock on the file tells others that it still lives; the kernel
-/// takes it away when the process ends, however that happens.
+/// Set in the process that records. A lock on the file shows that the process is alive; the kernel
+/// releases it when the process ends in any way.
 int journal_file = -1;
 std::string path;
-/// An entry could be written in part only: what came behind it would be taken for the rest of it.
+/// An entry was written only in part: later entries would be read as the rest of it.
 std::atomic<bool> torn{false};
 
 /// An entry that names what an earlier one made.
@@ -39,8 +39,9 @@ void rename(std::vector<Report>& reports, Unpacker& from) {
   }
 }
 
-/// A journal that was damaged may hold anything. These say whether what readers index with, or make
-/// room for, can be right.
+// A damaged journal may hold anything. The following functions check the values that readers use as
+// indices and sizes.
+
 /// Ranks, each once.
 bool are_ranks(std::vector<int> list, int size) {
   std::sort(list.begin(), list.end());
@@ -66,8 +67,7 @@ bool sound(const Topology& t) {
   return t.periods.size() == t.dimensions.size() && t.coordinates.size() == t.dimensions.size();
 }
 
-/// Leaves out what cannot be right. Local numbers are counted, so in a file of `bytes` none is as
-/// large as that.
+/// Drops invalid entries. Local numbers are consecutive, so in a file of `bytes` all are smaller.
 void sift(Journal& journal, size_t bytes) {
   const int size = journal.facts.size;
   ProcessReport& report = journal.report;
@@ -190,7 +190,7 @@ void append(JournalEntry kind, const std::string& bytes) {
   std::string entry(reinterpret_cast<const char*>(head), sizeof head);
   entry += bytes;
   const NoFileSizeSignal quiet;
-  // On a full disk the entry is lost or torn; nobody reads beyond a torn one.
+  // On a full disk the entry is lost or torn; readers stop at a torn one.
   const ssize_t written = write(journal_file, entry.data(), entry.size());
   if (written > 0 && written != static_cast<ssize_t>(entry.size())) torn = true;
 }

@@ -54,7 +54,7 @@ struct ProcessFacts {
   EagerLimits eager_limits;
   std::vector<std::string> call_names;  ///< by CallId
   std::vector<unsigned> call_roles;
-  bool call_sites = false;      ///< each call says where it was called from
+  bool call_sites = false;      ///< each call has its call site
   std::string function_filter;  ///< rules, see function_filter.h
   uint32_t function_hooks = 0;  ///< FunctionHooks
 
@@ -78,8 +78,8 @@ void module(const Module& module);
 void clock_sample(int parent, const std::vector<ClockSample>& samples);
 /// The program has opened the first of MPI's sessions, or closed the last.
 void sessions(bool open);
-/// All is recorded, and the archive is to be written; `early`: recording had stopped before, for a
-/// reason that why_stopped(error) tells.
+/// Recording is complete, and the archive is to be written; `early`: recording had stopped before,
+/// for the reason why_stopped(error).
 void ended(bool early, int error);
 /// The archive is written: removes the file.
 void remove();
@@ -104,11 +104,11 @@ struct Journal {
   size_t damaged = 0;            ///< entries that cannot be right and were left out
 };
 
-/// Its process lives: it holds the lock on its journal, or, where it closed all its files, there is
-/// one with its number and command line.
+/// Its process is alive: it holds the lock on its journal or, if it closed all its files, a process
+/// with its id and command line exists.
 bool still_runs(const Journal& journal);
 
-/// Reads a file up to its first torn entry; false with a reason when it is no journal of ours.
+/// Reads a file up to its first torn entry; false, with a reason, if it is not a journal.
 bool read_journal(const std::string& file, Journal& journal, std::string& reason);
 
 }  // namespace tracing

@@ -1,8 +1,8 @@
-// Any rank may end the job at any moment, by SIGKILL, also the one that says why; and whoever
-// watches the job (tools/launch/trace_watch.h) says it as well, unless a mark tells that it was
-// said. So a process that the launcher does not know claims, says and marks it: killed between line
-// and mark, a rank would leave two lines. It runs in the rank's memory, as posix_spawn's does, and
-// the rank waits.
+// A rank may be killed (SIGKILL) at any moment because another one aborts the job, also while it
+// prints why. The watcher of the job (tools/launch/trace_watch.h) prints the line as well, unless a
+// mark tells that it was printed: a rank killed between line and mark would leave two lines.
+// Therefore a process that the launcher does not know claims, prints and marks the line. It runs in
+// the rank's memory, as posix_spawn's does, and the rank waits.
 
 #include "tracer/record/last_words.h"
 
@@ -53,8 +53,8 @@ void LastWords::say() {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-/// Without an archive there is no place to agree on one rank: where another one than the first ends
-/// the job, the watcher of `rubato trace` says that there is no summary.
+/// Without an archive the ranks have no place to agree on one of them. If another rank than the
+/// first aborts the job, the watcher of `rubato trace` prints that there is no summary.
 void LastWords::say_here() {
   bool mine = is_first_rank_;
   int made = -1;

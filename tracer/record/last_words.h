@@ -6,15 +6,15 @@
 namespace rubato {
 inline namespace tracing {
 
-/// The line of a program that calls MPI_Abort, which one rank of the job says.
+/// The line about a call of MPI_Abort, printed by one rank of the job.
 class LastWords {
  public:
-  /// Before anything can go wrong: `line` with its end; `claim`, the file of the rank that says it,
-  /// empty without an archive: then `is_first_rank` says it.
+  /// Call it at the start. `line` has its newline; `claim` is the file by which one rank claims the
+  /// line, empty without an archive: then only the first rank prints it.
   void prepare(std::string line, std::string claim, bool is_first_rank);
   /// The program is about to die by MPI_Abort, maybe in a signal handler.
   void say();
-  /// This rank has said it, or left it to another one, or another one has.
+  /// This rank printed the line, or leaves it to another one, or another one printed it.
   bool is_said() const;
 
  private:

@@ -32,7 +32,7 @@ class Packer {
   std::string bytes_;
 };
 
-/// Reads what a Packer wrote, in the same order. What lies behind the end reads as zero.
+/// Reads the output of a Packer, in the same order. Bytes beyond the end read as zero.
 class Unpacker {
  public:
   explicit Unpacker(const std::string& bytes) : bytes_(bytes) {}

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-/// How a recorded call looks in memory.
+/// The memory layout of a recorded call.
 ///
 /// A call is a head and its items, one to four words each. The head of nearly every call is one
 /// word:
@@ -14,27 +14,27 @@
 /// with times in ticks. Where that is too short (a call longer than 7 ms at 2.3 GHz, or later than
 /// 14 ms after the one before, or the first of a segment, or one with many items) there are two:
 ///
-///   word 0   0 (bit 63) | enter time (53 bits, ticks since the process started recording) | id
-///   (10) word 1   duration (40 bits) | done (1 bit) | number of item words (23 bits)
+///   word 0   0 (bit 63) | enter time (53, ticks since the process started recording) | id (10)
+///   word 1   duration (40 bits) | done (1 bit) | number of item words (23 bits)
 ///
-/// Memory for records is zero before it is used. A head is written when a call is entered, and gets
-/// its done bit when it is left; so whoever finds the memory of a process that died in between sees
+/// Memory for records is zero before it is used. A head is written when a call is entered, and its
+/// done bit is set when the call is left; so the memory of a process that died in between shows
 /// which call it was in.
 ///
 /// A duration of 2^40 - 1 ticks or more (8 minutes) is written as all ones, and the last item is
-/// then the leave time. An item says in its lowest four bits what it is; where those are all ones
-/// (kExtended), the next six say it. Messages have a short form of one word (communicator 6 bits,
-/// peer 16, tag 15, bytes 23), which is nearly every message there is, and a long form of three. So
-/// a send or a receive costs 16 bytes in memory, and so does a collective of less than 32 KiB; a
-/// call that is a region only 8; a blocking receive that asked for more than it got takes 24.
+/// then the leave time. The lowest four bits of an item are its kind; if they are all ones
+/// (kExtended), the next six bits are. Messages have a short form of one word (communicator 6 bits,
+/// peer 16, tag 15, bytes 23), which fits nearly all messages, and a long form of three. So a send
+/// or a receive takes 16 bytes, and so does a collective of less than 32 KiB; a call that is only a
+/// region takes 8; a blocking receive with a larger buffer than its message takes 24.
 ///
 /// Requests are numbered per thread in the order of their posting. A request that is posted by
-/// MPI_Isend or MPI_Irecv therefore needs no number in its item: whoever decodes the thread counts
-/// along. Completions and restarts name the number.
+/// MPI_Isend or MPI_Irecv therefore needs no number in its item: the decoder counts them.
+/// Completions and restarts name the number.
 namespace rubato {
 inline namespace tracing {
 
-/// What an item says. kMessageLong is added to the four message items in their long form.
+/// The kind of an item. kMessageLong is added to the four message items in their long form.
 enum class Item : unsigned {
   kSend,              ///< message
   kRecv,              ///< message
@@ -66,27 +66,27 @@ enum class Item : unsigned {
   kRmaGroupSync,  ///< window 20 bits, sync level; then group
   kNeighbours,    ///< first of its call: communicator; bytes sent, received, request or 0
   kNeighboursPosted,    ///< the same of a request that is under way; it is the thread's next one
-  kRequestStart,        ///< request that only parameters tell of
+  kRequestStart,        ///< start of a request that is recorded by parameters only
   kRequestEnd,          ///< its end
   kCollectiveComplete,  ///< request, then collective_word(), bytes sent, bytes received; if it made
                         ///< a communicator, kCommCreate follows
   kCallSite,  ///< address that the call returns to; the last item of each call, or of none
-  kParts,  ///< first of its call: PartsHead; the request, if it says so; then a part_run() per word
+  kParts,  ///< first of its call: PartsHead; the request, if it has one; then a part_run() per word
   kTinyCollective,  ///< as kCollective, all of it in a TinyCollective
   kProbed,  ///< of a probe that named MPI_ANY_...: communicator 32 bits, AnyOf; then the source
             ///< that it found 32, tag 32
-  kAsked,   ///< behind a kRecv: Asked, where that says more than what came
-  kRequestReady,  ///< request of a partitioned send of which partitions are ready
+  kAsked,   ///< behind a kRecv: Asked, if that differs from what was received
+  kRequestReady,  ///< request of a partitioned send, some of whose partitions are ready
   kStolen,        ///< nanoseconds stolen inside the call (stolen.h); the last but a kCallSite
   kThreadCreate,  ///< first and only one of pthread_create: number of the new thread (threads.h)
   kThreadWait,    ///< likewise of pthread_join: that of the thread which has ended
 };
 
-/// What a receive or probe did not name.
+/// The wildcards of a receive or probe.
 enum AnyOf : unsigned { kOfAnySource = 1, kOfAnyTag = 2 };
 
-/// What a blocking receive asked for: AnyOf, and the bytes it had room for. 2^52 - 1 bytes stand
-/// for any more, which types and counts can say though no memory has them.
+/// What a blocking receive asked for: AnyOf, and the bytes of its buffer. 2^52 - 1 means that or
+/// more, which counts and types can describe although no memory has so many bytes.
 struct Asked {
   unsigned any;
   uint64_t posted;
@@ -98,10 +98,10 @@ struct Asked {
   static Asked of(uint64_t value) { return {static_cast<unsigned>(value & 3), value >> 2}; }
 };
 
-/// What kRmaOperation did; to kRmaAtomic OTF2's type is added.
+/// The kind of a kRmaOperation; OTF2's type is added to kRmaAtomic.
 enum RmaHow : unsigned { kRmaPut, kRmaGet, kRmaAtomic = 16 };
 
-/// A message or what a receive asks for. Peer and tag are -1 where any will do.
+/// A message, or the arguments of a receive. Peer and tag are -1 for wildcards.
 struct Message {
   uint32_t communicator;  ///< local id, see communicators.h
   int32_t peer;
@@ -109,15 +109,15 @@ struct Message {
   uint64_t bytes;
 };
 
-/// What stands in place of the call id for what is no call. Such a record has no items, but for
-/// kMarkStolen. Some have a word of their own in place of the duration (has_own_word()).
+/// Ids of marks, in place of a call id. Marks have no items, except kMarkStolen. The second word of
+/// some holds a value in place of the duration (has_own_word()).
 inline constexpr unsigned kMarkTracerTime = 1023;  ///< this stretch of time was spent by the tracer
 inline constexpr unsigned kMarkOff = 1022;         ///< recording is switched off at the enter time
 inline constexpr unsigned kMarkOn = 1021;          ///< recording is switched on
 inline constexpr unsigned kMarkFunctionEnter = 1020;
 inline constexpr unsigned kMarkFunctionLeave = 1019;
-/// At the enter time the kernel was asked what was stolen before. Two words: that in nanoseconds,
-/// and how many ticks it took to ask.
+/// Stolen time was read from the kernel at the enter time. Two words: the nanoseconds stolen
+/// before, and the ticks that the read took.
 inline constexpr unsigned kMarkStolen = 1018;
 /// A thread that the program created begins, and ends; its number is the word (threads.h).
 inline constexpr unsigned kMarkThreadBegin = 1017;
@@ -125,7 +125,7 @@ inline constexpr unsigned kMarkThreadEnd = 1016;
 inline constexpr unsigned kFirstMark = 1000;
 
 inline constexpr unsigned kMaxItemWords = 4;
-/// What starting or completing one request takes at most; some take two items.
+/// The most words for starting or completing one request; some take two items.
 inline constexpr unsigned kMaxRequestWords = 6;
 inline constexpr uint64_t kMaxDuration = (uint64_t{1} << 40) - 1;
 inline constexpr unsigned kHeadWords = 2;  ///< of the long form
@@ -169,7 +169,7 @@ struct TinyCollective {
 };
 
 /// The bytes that a vector collective sends to each peer, as runs of equal parts: how many there
-/// are, and whether a request number stands before them (of a persistent collective).
+/// are, and whether a request number precedes them (of a persistent collective).
 struct PartsHead {
   size_t runs;
   bool has_request;
@@ -177,12 +177,12 @@ struct PartsHead {
   uint64_t value() const { return uint64_t{runs} << 1 | (has_request ? 1 : 0); }
   static PartsHead of(uint64_t value) { return {value >> 1, (value & 1) != 0}; }
 };
-/// Calls of more runs, or with a part that does not fit, go without.
+/// For calls with more runs, or with a part that does not fit, no parts are recorded.
 inline constexpr size_t kMaxPartRuns = 1024;
 inline constexpr uint64_t kMaxPartPeers = (uint64_t{1} << 24) - 1;
 inline constexpr uint64_t kMaxPartBytes = (uint64_t{1} << 40) - 1;
 
-/// So many peers in a row that get so many bytes each.
+/// `peers` consecutive peers that get `bytes` each.
 struct PartRun {
   uint64_t peers;
   uint64_t bytes;
@@ -191,8 +191,8 @@ struct PartRun {
   static PartRun of(uint64_t word) { return {word >> 40, word & kMaxPartBytes}; }
 };
 
-/// Writes `bytes(i)` for each of the peers as words of runs; how many, 0 when that is not possible.
-/// The words are zero then, as memory for records has to be.
+/// Writes `bytes(i)` for each of the peers as words of runs; returns their number. If that is not
+/// possible, returns 0 and leaves zeros, as memory for records has to be zero.
 template <class Bytes>
 size_t put_part_runs(uint64_t* words, uint64_t peers, const Bytes& bytes) {
   size_t n = 0;
@@ -213,9 +213,8 @@ size_t put_part_runs(uint64_t* words, uint64_t peers, const Bytes& bytes) {
   return 0;
 }
 
-/// A function's address (48 bits) and how many functions are open around it (16 bits, signed: those
-/// that were entered before recording began do not count). Where that does not fit it is at its
-/// limit.
+/// A function's address (48 bits) and the number of functions open around it (16 bits, signed,
+/// since functions entered before recording began do not count), clamped to its limits.
 inline uint64_t function_word(uint64_t address, int depth) {
   const int limited = depth < INT16_MIN ? INT16_MIN : depth > INT16_MAX ? INT16_MAX : depth;
   return address << 16 | static_cast<uint16_t>(limited);
@@ -232,7 +231,7 @@ inline bool is_function_mark(unsigned id) {
 inline bool is_thread_mark(unsigned id) {
   return id == kMarkThreadBegin || id == kMarkThreadEnd;
 }
-/// The second word of such a record says what it is about.
+/// The second word of such a record holds a value.
 inline bool has_own_word(unsigned id) {
   return is_function_mark(id) || is_thread_mark(id);
 }
@@ -293,8 +292,7 @@ inline uint64_t* put_message(uint64_t* at, Item item, const Message& m) {
   return at + 3;
 }
 
-/// Reads the items of one call, one after the other. What lies behind the end, in damaged records,
-/// reads as zero.
+/// Reads the items of one call in order. Words beyond the end, in damaged records, read as zero.
 class Reader {
  public:
   Reader(const uint64_t* begin, const uint64_t* end) : at_(begin), end_(end) {}
@@ -410,7 +408,7 @@ class Cursor {
   Cursor(const uint64_t* begin, const uint64_t* end, uint64_t zero, bool call_sites = false)
       : at_(begin), end_(end), zero_(zero), call_sites_(call_sites) {}
 
-  /// False at the end, also where a record is torn. Behind a call that was not left is nothing.
+  /// False at the end, and at a torn record. No record follows a call that was not left.
   bool next(Record& r) {
     if (at_ >= end_ || *at_ == 0) return false;
     const uint64_t word = *at_;

@@ -23,32 +23,33 @@
 
 /// Records belong on a fast disk of the node itself, best in memory: writing to a mapped file on a
 /// busy disk stalls for milliseconds, on a file system over a network for longer. /dev/shm is such
-/// memory; it is often small in containers, so it has to have some room. It is not the program's
-/// own memory: what is there stays when the process is killed, until `rubato recover` removes it.
+/// memory; it is often small in containers, so it is used only if it has 64 MiB free. It is not the
+/// program's own memory: files there survive the process until `rubato recover` removes them.
 namespace rubato {
 inline namespace tracing {
 namespace {
 
 constexpr long kTmpfsMagic = 0x01021994;
-constexpr uint64_t kRoomInMemory = uint64_t{64} << 20;
+constexpr uint64_t kFreeMemoryNeeded = uint64_t{64} << 20;
 
 bool in_memory(const std::string& directory) {
   struct statfs info;
   return statfs(directory.c_str(), &info) == 0 && info.f_type == kTmpfsMagic;
 }
 
-/// Where this process can put records when it was not told.
+/// The default directory for records.
 std::string default_place() {
   struct statfs info;
   if (statfs("/dev/shm", &info) == 0 && access("/dev/shm", W_OK | X_OK) == 0 &&
-      static_cast<uint64_t>(info.f_bavail) * static_cast<uint64_t>(info.f_bsize) >= kRoomInMemory) {
+      static_cast<uint64_t>(info.f_bavail) * static_cast<uint64_t>(info.f_bsize) >=
+          kFreeMemoryNeeded) {
     return "/dev/shm";
   }
   const char* temporary = std::getenv("TMPDIR");
   return temporary != nullptr && *temporary != '\0' ? temporary : "/tmp";
 }
 
-/// Several ranks of a node make the same directory; nobody else may have.
+/// Creates the directory that the ranks of a node share; false if it is not this user's alone.
 bool make_private(const std::string& directory) {
   struct stat info;
   return (mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) &&
@@ -60,8 +61,8 @@ std::string note_in(const std::string& directory) {
   return directory + "/" + kIncomplete;
 }
 
-/// The beginning of INCOMPLETE in `directory`, which will be called `output`. A new file: in a
-/// directory that others may write to, one of that name may be a link to a file of ours.
+/// The beginning of INCOMPLETE in `directory`, which will be called `output`. Fails if the file
+/// exists: in a directory that others may write to, it may be a link to another file of this user.
 FILE* begin_note(const std::string& directory, const std::string& output, int size) {
   const int descriptor =
       open(note_in(directory).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
@@ -76,7 +77,7 @@ FILE* begin_note(const std::string& directory, const std::string& output, int si
   return file;
 }
 
-/// Rank 0: tells a person and `rubato recover` where the records are.
+/// Rank 0: a note for the user and `rubato recover` with the places of the records.
 void write_note(const std::string& output, int size, const std::vector<std::string>& places) {
   FILE* file = begin_note(output, output, size);
   if (file == nullptr) return;
@@ -112,7 +113,7 @@ uint64_t random_job() {
   return number == 0 ? 1 : number;
 }
 
-/// The number of a new job, of which there are no records here yet.
+/// The number of a new job, for which no records exist here.
 uint64_t new_job(const Settings& settings) {
   uint64_t job = random_job();
   for (int attempt = 0; attempt < 100 && is_taken(record_directory(settings, job)); ++attempt) {
@@ -124,7 +125,7 @@ uint64_t new_job(const Settings& settings) {
 constexpr char kJobLine[] = "job of sessions ";
 constexpr char kLauncherLine[] = "launched as ";
 
-/// A new directory beside `output`, under a name that nobody can have placed there; "", and errno.
+/// Creates a directory beside `output` under an unpredictable name; "" and errno on failure.
 std::string make_beside(const std::string& output, int rank) {
   uint64_t number = random_job() ^ static_cast<uint64_t>(rank) << 40;
   for (int attempt = 0; attempt < 100; ++attempt) {
@@ -138,15 +139,15 @@ std::string make_beside(const std::string& output, int rank) {
   return "";
 }
 
-/// Gives a directory a name that is free.
+/// Renames a directory, if the new name is free.
 bool name_directory(const std::string& from, const std::string& to) {
   if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
-  // A file system that cannot be told so replaces an empty directory.
+  // Without RENAME_NOREPLACE, rename() replaces an empty directory.
   return (errno == EINVAL || errno == ENOSYS) && rename(from.c_str(), to.c_str()) == 0;
 }
 
-/// Makes the directory of the archive with a note that has the number of the job. All at once: what
-/// another rank finds is whole. False, and errno, when it is there already or cannot be made.
+/// Creates the directory of the archive with a note that has the number of the job. Other ranks see
+/// both at once. False, and errno, if it exists already or cannot be created.
 bool make_with_job(const std::string& output, uint64_t job, int rank, int size) {
   const std::string fresh = make_beside(output, rank);
   if (fresh.empty()) return false;
@@ -166,9 +167,9 @@ bool make_with_job(const std::string& output, uint64_t job, int rank, int size) 
   return false;
 }
 
-/// The number of the job of sessions that a directory is for; 0 when it is for something else, also
-/// for a job that was launched as another one, or in which another process has this rank. (MPICH's
-/// launcher gives its jobs no name.)
+/// The number of the job of sessions that a directory belongs to; 0 if it belongs to another job:
+/// the launcher's name differs, or another process already has this rank there. (MPICH's launcher
+/// gives its jobs no name.)
 uint64_t job_of(const std::string& output, int rank) {
   std::ifstream file(note_in(output));
   uint64_t job = 0;
@@ -192,9 +193,9 @@ bool is_spawned() {
   return parent != handles.comm_null;
 }
 
-/// Rank 0 makes the directory of the archive, under the first name that is free; 0, or what errno
-/// says. Spawned jobs inherit the name from their parents, whose archive is the last that has it:
-/// theirs are called NAME.spawned-1, -2, ...
+/// Rank 0 creates the directory of the archive, under the first free name; returns 0 or errno.
+/// Spawned jobs inherit the name from their parents, whose archive is the last with it: theirs are
+/// called NAME.spawned-1, -2, ...
 int make_output(std::string& output) {
   const bool spawned = is_spawned();
   const std::string first = spawned ? last_output(output) + ".spawned-" : output;
@@ -206,8 +207,8 @@ int make_output(std::string& output) {
   return errno;
 }
 
-/// The archive goes to another name than the one that was asked for, and what has that may be what
-/// is left of a run.
+/// The archive gets another name than requested, since that is taken. Warns if an incomplete run
+/// has it.
 void say_left_over(const std::string& asked_for, const std::string& output) {
   std::string left;
   for (int number = 1; numbered_output(asked_for, number) != output && number < kMostOutputs;
@@ -295,7 +296,7 @@ bool RecordSpace::make_alone(int rank, int size, Settings& settings, const std::
   const int file =
       open(note_in(settings.output).c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
   if (file >= 0) {
-    // In one piece, as others write too.
+    // In one write, as other processes append too.
     [[maybe_unused]] const ssize_t written = write(file, line.data(), line.size());
     close(file);
   }

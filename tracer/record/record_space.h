@@ -11,7 +11,7 @@ namespace rubato {
 inline namespace tracing {
 
 struct RecordSpace {
-  uint64_t job = 0;       ///< a number that all ranks of the job know it by
+  uint64_t job = 0;       ///< number of the job, the same on all ranks
   std::string directory;  ///< of this process's records; empty: they do not outlive it
   std::string overflow;   ///< where full memory is emptied to; empty: recording stops instead
   SegmentSpace segments;  ///< the same for the recorder; refers to the strings above
@@ -26,7 +26,7 @@ struct RecordSpace {
   /// adds a line to INCOMPLETE. False, after a message, if that fails.
   bool make_alone(int rank, int size, Settings& settings, const std::string& host);
 
-  /// The archive is written: nothing but it stays. Collective.
+  /// Removes everything but the archive, which is complete. Collective.
   void remove(MPI_Comm comm, const Settings& settings);
 
  private:

@@ -23,17 +23,17 @@ namespace {
 std::mutex switch_mutex;
 std::mutex idle_mutex;
 
-/// A program of more threads than this starts them for short jobs.
+/// With more threads than this, new ones reuse the logs of ended ones.
 constexpr uint32_t kLocationsBeforeReuse = 128;
 std::atomic<uint64_t> switch_times[Recorder::kMaxSwitches];
 
-/// The window that was asked for: its end in ticks, or the Barriers that begin and end it.
+/// The requested window: its end in ticks, or the Barriers that begin and end it.
 uint64_t window_end = UINT64_MAX;
 uint64_t first_barrier = 0;
 uint64_t last_barrier = 0;
 std::atomic<uint64_t> barriers_passed{0};
 
-/// Of keep_sums_only().
+/// Set by keep_sums_only().
 bool sums_only = false;
 RunBounds kept_bounds;
 
@@ -41,7 +41,7 @@ std::atomic<uint64_t>& switch_time(uint32_t number) {
   return switch_times[number % Recorder::kMaxSwitches];
 }
 
-/// Writes a mark behind the last call; there is always room for one (ThreadLog::limit).
+/// Writes a mark behind the last call; there is always space for one (ThreadLog::limit).
 void put_mark(ThreadLog& log, unsigned mark, uint64_t begin, uint64_t duration) {
   log.at[1] = record::size_word(duration < kMaxDuration ? duration : kMaxDuration - 1, 0);
   log.at[0] = record::head(begin - Recorder::zero(), mark);
@@ -75,15 +75,15 @@ SegmentFile::Result Recorder::next_segment(ThreadLog& log, size_t bytes) {
 
 bool Recorder::refill(ThreadLog& log, size_t words, bool in_function) {
   const int program_errno = errno;
-  // A signal's handler may be a recorded function (functions.h): not while the log is changed.
+  // A signal handler may be a recorded function (functions.h): not while the log changes.
   const bool was_busy = std::exchange(log.busy, true);
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  const bool room =
+  const bool refilled =
       (log.probe != nullptr && log.probe->step(log, words, in_function)) || extend(log, words);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   log.busy = was_busy;
   errno = program_errno;
-  return room;
+  return refilled;
 }
 
 bool Recorder::extend(ThreadLog& log, size_t words) {
@@ -93,7 +93,7 @@ bool Recorder::extend(ThreadLog& log, size_t words) {
   }
   uint64_t begin = Clock::now();
   if (log.at != nullptr && is_to_ask(log, log.last, begin)) begin = long_gap(log, begin);
-  // Room for the mark of this refill, those of switches, and of the end.
+  // For the mark of this refill, the marks of switches, and the mark of the end.
   const size_t spare = 4 * kHeadWords;
   const auto result = next_segment(log, (words + spare) * sizeof(uint64_t));
   if (result == SegmentFile::Result::kFull || result == SegmentFile::Result::kFailed) {
@@ -144,8 +144,9 @@ uint64_t Recorder::ask_stolen(ThreadLog& log, uint64_t begin, uint64_t end, uint
   uint64_t all = 0;
   uint64_t asked = end;
   uint64_t now = end;
-  // The core may be lost while this asks, and that is in the time of asking. Where asking always
-  // takes that long (in a sandbox), nothing can be said of it.
+  // If the core is lost during the read, the read takes long and includes that loss: read again,
+  // and subtract the time of all reads but the last. If each read takes that long (in a sandbox),
+  // losses during the read cannot be told apart.
   constexpr int kMostTimes = 4;
   for (int i = 0; i < kMostTimes && (i == 0 || now - asked >= short_stretch_); ++i) {
     all += log.stolen.take();
@@ -154,7 +155,7 @@ uint64_t Recorder::ask_stolen(ThreadLog& log, uint64_t begin, uint64_t end, uint
   if (now - asked < short_stretch_) all -= std::min(all, nanoseconds(end, asked));
   note_asked(log, now, all);
   stolen = std::min(all, nanoseconds(begin, end));
-  // The rest is of the shorter stretches since the answer before.
+  // The rest was lost in the shorter stretches since the previous read.
   const uint64_t shorter = asked_before == 0 ? 0 : nanoseconds(asked_before, begin);
   log.stolen.put_back(std::min(all - stolen, shorter));
   return now;
@@ -171,8 +172,8 @@ void Recorder::put_stolen(ThreadLog& log, uint64_t time, uint64_t nanoseconds, u
 
 uint64_t Recorder::long_gap(ThreadLog& log, uint64_t now) {
   const bool is_first = log.last == 0;
-  if (is_first) log.stolen.take();  // what the thread's first record took to prepare
-  if (is_first || log.muted || !log.stolen.known() || !has_room_for_stolen(log)) {
+  if (is_first) log.stolen.take();  // lost during the preparation of the thread's first record
+  if (is_first || log.muted || !log.stolen.known() || !has_space_for_stolen(log)) {
     note_asked(log, now, 0);
     return now;
   }
@@ -190,7 +191,7 @@ void Call::leave_long(uint64_t end) {
   put(end);
   if (!log_.stolen.known()) return;
   Recorder::put_tracer_time(log_, end, now);
-  at_ = log_.at;  // behind what is complete
+  at_ = log_.at;  // behind the complete records
 }
 
 void Recorder::put_tracer_time(ThreadLog& log, uint64_t begin, uint64_t end) {
@@ -201,7 +202,7 @@ void Recorder::put_tracer_time(ThreadLog& log, uint64_t begin, uint64_t end) {
 void Recorder::tracer_time(ThreadLog& log, uint64_t begin, uint64_t end) {
   put_tracer_time(log, begin, end);
   if (end - begin < short_stretch_) return;
-  const uint64_t stolen = log.stolen.take();  // it is in that time
+  const uint64_t stolen = log.stolen.take();  // part of that time
   log.stolen.put_back(stolen - std::min(stolen, nanoseconds(begin, end)));
 }
 
@@ -246,9 +247,9 @@ void Recorder::barrier_passed(uint64_t now) {
 
 void Recorder::catch_up(ThreadLog& log) {
   const uint32_t count = switches_.load(std::memory_order_acquire);
-  // A stretch of no calls may hold any number of switches: the first and the last say it all. Where
-  // the first is no longer kept, it is the first even number (one that switches off) of those that
-  // are; without the oldest, whose place another thread may be giving to switch `count` right now.
+  // Any number of switches may lie between two calls; only the first and the last matter. If the
+  // first is no longer kept, take the first one kept with an even number (which switches off). Skip
+  // the oldest: another thread may be overwriting it with switch `count` right now.
   const bool now_off = count % 2 != 0;
   const uint32_t first = count - log.switches >= kMaxSwitches
                              ? (count - kMaxSwitches + 2) & ~uint32_t{1}
@@ -262,7 +263,7 @@ void Recorder::catch_up(ThreadLog& log) {
 
 namespace {
 
-/// A mark with a word of its own. There must be room for it.
+/// A mark with a value in its second word. There must be space for it.
 void put_word_mark(ThreadLog& log, unsigned mark, uint64_t time, uint64_t word) {
   log.at[1] = word;
   log.at[0] = record::head(time - Recorder::zero(), mark);
@@ -279,7 +280,7 @@ void Recorder::put_begin(ThreadLog& log, uint64_t since) {
   // The log may be that of a thread which ended since.
   put_word_mark(log, kMarkThreadBegin, std::max(birth.begin, log.last), birth.number);
   threads::note_on_record();
-  // What it took to prepare is no work of the thread.
+  // The preparation is not work of the thread.
   tracer_time(log, std::max(since, log.last), Clock::now());
 }
 
@@ -293,7 +294,7 @@ void Recorder::put_end(ThreadLog& log) {
       (log.limit - log.at >= static_cast<ptrdiff_t>(kFreeWords) || refill(log, kFreeWords))) {
     put_word_mark(log, kMarkThreadEnd, Clock::now(), birth.number);
   }
-  birth = {};  // what it still does, it does as another one
+  birth = {};  // later actions are not those of the ended thread
   std::atomic_signal_fence(std::memory_order_seq_cst);
   log.busy = false;
 }
@@ -345,7 +346,7 @@ ThreadLog* Recorder::new_log() {
   log->number = thread_count_.fetch_add(1);
   log->thread_id = static_cast<int>(syscall(SYS_gettid));
   log->context_switches = own_involuntary_switches();
-  // Each takes a file descriptor, of which a process may have as few as 1024.
+  // Each log needs a file descriptor, and a process may be limited to 1024.
   if (library::kRanksHaveThreads && log->number < kLocationsBeforeReuse) log->stolen.open();
   log->next = threads_.load();
   while (!threads_.compare_exchange_weak(log->next, log)) {

@@ -11,9 +11,9 @@
 #include "tracer/timing/clock.h"
 #include "tracer/timing/stolen.h"
 
-/// The hot path: where records go. Each thread appends to segments of its own (segment.h). Nothing
-/// here locks, except when a thread makes its first call; nothing allocates, except a segment every
-/// ten thousand calls, and the time that takes is on record.
+/// The hot path of recording. Each thread appends to its own segments (segment.h). Nothing here
+/// locks, except at the first call of a thread; nothing allocates, except a segment every ten
+/// thousand calls, whose time is recorded.
 namespace rubato {
 inline namespace tracing {
 
@@ -21,35 +21,35 @@ class FunctionProbe;
 class TimeSums;
 struct RunBounds;
 
-/// What one thread recorded.
+/// The records of one thread, and its state.
 struct ThreadLog {
   uint64_t* at = nullptr;     ///< where the next call goes
-  uint64_t last = 0;          ///< when the record before was left; 0 where a segment begins
-  uint64_t* limit = nullptr;  ///< end of the segment in use, less the words of a last mark; before
-                              ///< it where a probe wants to be asked (function_probe.h)
+  uint64_t last = 0;          ///< when the previous record was left; 0 where a segment begins
+  uint64_t* limit = nullptr;  ///< end of the segment in use, less the words of a last mark; lower
+                              ///< where a probe is due (function_probe.h)
   uint64_t posted = 0;        ///< requests posted by this thread so far
   const void* call_site = nullptr;  ///< where the program calls MPI from
   uint32_t number = 0;              ///< 0 for the thread that called MPI_Init
   int thread_id = 0;                ///< the kernel's; 0 when the thread has ended
   uint64_t context_switches = 0;    ///< involuntary ones before its first call
   uint64_t ended_switches = 0;      ///< those since the first call of threads that have ended
-  uint32_t switches = 0;            ///< of Recorder's, how many are on this log's record
+  uint32_t switches = 0;            ///< number of Recorder's switches already in this log
   int depth = 0;                    ///< functions open on this thread, see functions.h
   FunctionProbe* probe = nullptr;
   TimeSums* sums = nullptr;  ///< of the records that were not kept, see Recorder::keep_sums_only()
-  bool busy = false;   ///< inside a recorded call: what MPI calls from there is its own affair
-  bool muted = false;  ///< recording is switched off: requests and so on are kept up, calls dropped
-  modules::Range code;            ///< addresses in here need no looking at (modules.h)
-  modules::Range bindings;        ///< those in here are MPI's own calls
+  bool busy = false;   ///< inside a recorded call: calls that MPI makes from there are not recorded
+  bool muted = false;  ///< recording is switched off: calls are dropped, but requests are tracked
+  modules::Range code;            ///< addresses in here are already noted (modules.h)
+  modules::Range bindings;        ///< calls from addresses in here are MPI's own
   StolenTime stolen;              ///< of the thread
-  uint64_t asked = 0;             ///< when the kernel was last asked for that; 0: not yet
-  uint64_t lost = 0;              ///< when it last said that the core had been lost
-  uint64_t stretch = UINT64_MAX;  ///< ticks of a call or a gap behind which it is asked
+  uint64_t asked = 0;             ///< when stolen time was last read from the kernel; 0: not yet
+  uint64_t lost = 0;              ///< when a read last showed that the core had been lost
+  uint64_t stretch = UINT64_MAX;  ///< ticks of a call or a gap after which it is read
   SegmentFile segments;
-  ThreadLog* next = nullptr;       ///< of all
-  ThreadLog* next_idle = nullptr;  ///< of those whose thread has ended
+  ThreadLog* next = nullptr;       ///< in the list of all logs
+  ThreadLog* next_idle = nullptr;  ///< in the list of logs whose thread has ended
 
-  /// Adds the records of the segment in use.
+  /// Adds the records of the segment in use to `all`.
   void sum_up(TimeSums& all) const;
 };
 
@@ -64,11 +64,11 @@ class Recorder {
     zero_ = zero;
     on_.store(true, std::memory_order_release);
   }
-  /// For good: no call passes through the recorder any more.
+  /// Final: no call is recorded any more.
   static void stop() { on_.store(false, std::memory_order_release); }
 
-  /// Records are added up whenever a segment is full, and not kept: memory stays as it is however
-  /// long the program runs (time_sums.h). Before start().
+  /// Adds up the records of each full segment instead of keeping them, so that memory use does not
+  /// grow with run time (time_sums.h). Call it before start().
   static void keep_sums_only(const RunBounds& bounds);
 
   static bool on() { return on_.load(std::memory_order_relaxed); }
@@ -78,98 +78,98 @@ class Recorder {
   static int ended_error() { return ended_error_.load(std::memory_order_relaxed); }
   static const SegmentSpace& space() { return space_; }
 
-  /// Switches recording off and on again in mid-run, for all threads of the process. What calls
-  /// do to requests and communicators is kept up meanwhile.
+  /// Switches recording off and on again during the run, for all threads of the process. Requests
+  /// and communicators are tracked meanwhile.
   static void pause(uint64_t now) { toggle(now, true); }
   static void resume(uint64_t now) { toggle(now, false); }
   static bool paused() { return switches_.load(std::memory_order_relaxed) % 2 != 0; }
   static uint32_t switches() { return switches_.load(std::memory_order_relaxed); }
-  /// Recording is on only between two ticks, or between two passages of a Barrier on
-  /// MPI_COMM_WORLD, counted from 1. To be called when recording has begun. Switches are made at
-  /// the end of a call.
+  /// Limits recording to the time between two ticks, or between two Barriers on MPI_COMM_WORLD
+  /// (counted from 1). Call it when recording has begun. Recording is switched at the end of a
+  /// call.
   static void set_window(uint64_t begin, uint64_t end, uint64_t now);
   static void set_barrier_window(uint64_t first, uint64_t last, uint64_t now);
   static uint64_t next_switch() { return next_switch_.load(std::memory_order_relaxed); }
   static void window_reached(uint64_t now);
   static void barrier_passed(uint64_t now);
 
-  /// Puts the switches that `log` has not seen on its record.
+  /// Records the switches that are not in `log` yet.
   static void catch_up(ThreadLog& log);
 
-  /// The log of this thread. Where there are many, that of a thread which has ended goes to the
-  /// next new one: programs may start any number of short threads.
+  /// The log of this thread. Programs may start any number of short threads, so when there are many
+  /// logs a new thread reuses the log of an ended one.
   static ThreadLog* this_thread() { return thread_log_ != nullptr ? thread_log_ : new_thread(); }
   /// Whether this thread has one; whether it is inside a recorded call.
   static bool has_log() { return thread_log_ != nullptr; }
   static bool in_call() { return thread_log_ != nullptr && thread_log_->busy; }
   static ThreadLog* threads() { return threads_.load(std::memory_order_acquire); }
 
-  /// Makes room for `words` more in the log; false when there is none (recording then stops).
+  /// Makes space for `words` more in the log; false if there is none (recording then stops).
   static bool refill(ThreadLog& log, size_t words, bool in_function = false);
 
-  /// From now on what is stolen from threads goes on record. The kernel is asked every
-  /// kStretchNanoseconds, of which asking takes some thousandths. While a thread loses its core, it
-  /// is asked behind each call and each gap of kShortStretchNanoseconds, so that what one of them
-  /// lost does not count for another.
+  /// Records stolen time from now on. It is read from the kernel every kStretchNanoseconds, at a
+  /// cost of some thousandths of that. While a thread loses its core, it is read after each call
+  /// and each gap of kShortStretchNanoseconds, so that each loss is attributed to the right one.
   static constexpr double kStretchNanoseconds = 500e3;
   static constexpr double kShortStretchNanoseconds = 50e3;
   static void record_stolen(double ticks_per_second);
   static uint64_t stretch() { return stretch_; }
-  /// Whether the kernel is to be asked behind a stretch from `begin` to `now`.
+  /// Whether stolen time is to be read after a stretch from `begin` to `now`.
   static bool is_to_ask(const ThreadLog& log, uint64_t begin, uint64_t now) {
     return now - begin >= log.stretch || now - log.asked >= stretch_;
   }
-  /// Nanoseconds stolen in the stretch from `begin` to `end`, which was right before: no more than
-  /// all of it, the rest counts for the next stretch. Returns when that was known.
+  /// Sets `stolen` to the nanoseconds stolen in the stretch from `begin` to `end`, which has just
+  /// ended: at most its length, the rest counts for the next stretch. Returns the tick of the read.
   static uint64_t ask_stolen(ThreadLog& log, uint64_t begin, uint64_t end, uint64_t& stolen);
-  /// A gap of that length ends at `now`: puts on record what was stolen in it, and returns when
-  /// that was done.
+  /// A gap after which stolen time is to be read ends at `now`: records the time stolen in it, and
+  /// returns the tick of the read.
   static uint64_t long_gap(ThreadLog& log, uint64_t now);
 
-  /// Puts on record that so much was stolen before that tick, which was known at the tick `told`:
-  /// from the one to the other the time is the tracer's. Where there is room for it.
+  /// Records that `nanoseconds` were stolen before the tick `time`. This was read until the tick
+  /// `told`; the time in between is the tracer's. Requires has_space_for_stolen().
   static void put_stolen(ThreadLog& log, uint64_t time, uint64_t nanoseconds, uint64_t told);
   static constexpr ptrdiff_t kStolenWords = kHeadWords + 2;
-  static bool has_room_for_stolen(const ThreadLog& log) {
+  static bool has_space_for_stolen(const ThreadLog& log) {
     return log.limit - log.at >= kStolenWords;
   }
 
-  /// Puts a stretch of time on this thread's record that is the tracer's, not the program's, and
-  /// leaves out of the next answer what was stolen in it.
+  /// Records a stretch of this thread's time that is the tracer's, not the program's, and discards
+  /// the time stolen in it.
   static void tracer_time(ThreadLog& log, uint64_t begin, uint64_t end);
-  /// The same where the kernel was asked in it.
+  /// The same for a stretch in which stolen time was read.
   static void put_tracer_time(ThreadLog& log, uint64_t begin, uint64_t end);
 
-  /// A log has gone from one thread to another.
+  /// Some log has served several threads, one after the other.
   static bool logs_reused() { return logs_reused_; }
 
-  /// From now on each call says where the program calls it from. Before the first call.
+  /// Records the call site of each call. Call it before the first call.
   static void record_call_sites() { call_sites_ = true; }
   static bool call_sites() { return call_sites_; }
 
-  /// To be told of each address that goes on record.
+  /// Call it for each recorded address.
   static void note_code(ThreadLog& log, uint64_t address) {
     if (!log.code.has(address)) [[unlikely]]
       log.code = modules::note(address);
   }
 
-  /// Removes a log's files, after stop(). A thread that is inside a call, or was interrupted where
-  /// it records a function, still writes to its memory and may want more.
+  /// Removes a log's files, after stop(). A thread that is inside a call, or was interrupted while
+  /// it recorded a function, still writes to its memory and may extend it.
   static void release(ThreadLog& log) { log.segments.remove(space_, log.number, !log.busy); }
 
   /// Lets this thread record into `log` and returns the log it had: for measuring what recording
   /// costs.
   static ThreadLog* swap_thread_log(ThreadLog* log);
 
-  /// Times of switches; the n-th switches off when n is even. So many of the last ones are kept: a
-  /// thread that makes no call during more was switched off by the first of those that did so.
+  /// Number of switch times kept, the latest ones; the n-th switches off when n is even. A thread
+  /// that makes no call during more switches counts as switched off by the first kept one that does
+  /// so.
   static constexpr uint32_t kMaxSwitches = 1 << 16;
 
  private:
   struct ThreadEnd;
   static ThreadLog* new_thread();
   static ThreadLog* new_log();
-  /// That this thread, whose log is new to it, began (threads.h), and that it ends.
+  /// Record the begin of this thread, which has just got its log (threads.h), and its end.
   static void put_begin(ThreadLog& log, uint64_t since);
   static void put_end(ThreadLog& log);
   static void toggle(uint64_t now, bool off);
@@ -199,9 +199,9 @@ class Recorder {
 /// array of requests nor has parts.
 inline constexpr size_t kFreeWords = 64;
 
-/// The log to record a call into, or null when the call is to pass unrecorded: recording has ended
-/// or not begun, or MPI called itself. Call it from the wrapper itself: the default argument is
-/// where that was called from.
+/// The log to record a call into; null if the call is not recorded: recording has ended or not
+/// begun, or MPI called itself. Call it from the wrapper itself: the default argument is the call
+/// site of the wrapper.
 inline ThreadLog* begin_call(const void* call_site = __builtin_return_address(0)) {
   if (!Recorder::on()) return nullptr;
   ThreadLog* log = Recorder::this_thread();
@@ -216,15 +216,15 @@ inline ThreadLog* begin_call(const void* call_site = __builtin_return_address(0)
   return log;
 }
 
-/// Where the program makes the call that is being left; the journal knows the mapping it is in.
+/// Address at which the program makes the call that is being left; its mapping goes to the journal.
 ///
-/// That is where the wrapper was called from, unless that is MPI's own library for another language
-/// (libmpichfort, libmpi_cxx), which calls the functions of C: then its caller is looked for.
+/// This is the call site of the wrapper, unless that is in MPI's library for another language
+/// (libmpichfort, libmpi_cxx), which calls the C functions: then it is the call site of that one.
 uint64_t program_call_site(ThreadLog& log);
 
-/// True where the wrapper of `function` ("MPI_Comm_size") was called by a Fortran binding of
-/// another function, which translates its arguments: that call is part of the other one. `log` is
-/// that of the call, which has been begun.
+/// True if the wrapper of `function` ("MPI_Comm_size") was called by a Fortran binding of another
+/// function, which translates its arguments: this call is part of the other one. `log` is the one
+/// that begin_call() returned.
 bool made_by_binding(const ThreadLog& log, const char* function);
 
 /// One MPI call being recorded, from its Enter stamp (the constructor) to its Leave stamp (leave).
@@ -249,8 +249,8 @@ class Call {
         is_short_(other.is_short_) {
     other.moved_ = true;
   }
-  /// Without leave() before where an exception of the program's error handler, or the end of its
-  /// thread, passes through: then nothing of the call goes on record.
+  /// Not after leave() if an exception of the program's error handler, or the end of its thread,
+  /// unwinds the stack: then the call is not recorded.
   ~Call() {
     if (moved_) return;
     if (at_ != log_.at) [[unlikely]]
@@ -258,36 +258,35 @@ class Call {
     log_.busy = false;
   }
 
-  /// Makes room for starting or completing this many requests, see reserve_words().
+  /// Makes space for starting or completing this many requests, see reserve_words().
   bool reserve(size_t requests) { return reserve_words(requests * kMaxRequestWords); }
 
-  /// Makes room for items of this many words besides the usual ones; false: do without them,
-  /// recording has ended. Before the first item, and before MPI's own work: the call is entered
-  /// anew behind what this takes.
+  /// Makes space for `more` words of items beside the usual ones; false: write none of these items,
+  /// recording has ended. Call it before the first item and before MPI's own work: the Enter stamp
+  /// is taken anew.
   bool reserve_words(size_t more) {
     const size_t words = kHeadWords + more + kFreeWords;
     if (log_.limit - log_.at >= static_cast<ptrdiff_t>(words)) return true;
     if (!log_.muted) *log_.at = 0;
-    const bool room = Recorder::refill(log_, words);
-    if (room) enter_ = Clock::now();
+    const bool refilled = Recorder::refill(log_, words);
+    if (refilled) enter_ = Clock::now();
     at_ = log_.at + kHeadWords;
-    if (room) open();
-    return room;
+    if (refilled) open();
+    return refilled;
   }
 
   void item(Item item, uint64_t value) { at_ = record::put(at_, item, value); }
   void message(Item item, const Message& message) { at_ = record::put_message(at_, item, message); }
   void word(uint64_t word) { *at_++ = word; }
-  /// Where the words behind the next `words` go, for a list whose length shows only at its end;
-  /// they become items' words by skip(), and are nothing to anybody until then.
+  /// Address behind the next `words` words, for a list whose length is known only at its end.
+  /// skip() makes its words part of the items.
   uint64_t* behind(size_t words) { return at_ + words; }
   void skip(size_t words) { at_ += words; }
 
-  /// Nothing of this call goes on record.
+  /// This call is not recorded.
   bool muted() const { return log_.muted; }
 
-  /// A number for a request that this call posts; 0, which is no number, where that goes
-  /// unrecorded.
+  /// The number of a request that this call posts; 0 if the call is not recorded.
   uint64_t next_request() { return log_.muted ? 0 : uint64_t{log_.number} << 40 | ++log_.posted; }
 
   /// The Leave stamp. Returns it.
@@ -301,7 +300,7 @@ class Call {
         put(end);
       }
     } else {
-      // Items are written all the same; the next record finds its memory zero.
+      // Items were written nevertheless; clear them, as the next record requires zeroed memory.
       std::memset(log_.at, 0, static_cast<size_t>(at_ - log_.at) * sizeof *at_);
     }
     if (end >= Recorder::next_switch()) [[unlikely]]
@@ -317,7 +316,7 @@ class Call {
       item(Item::kCallSite, program_call_site(log_));
   }
 
-  /// leave() of a call in which something may have been stolen.
+  /// leave() of a call that may have lost its core.
   void leave_long(uint64_t end);
 
   void put(uint64_t end) {

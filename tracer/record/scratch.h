@@ -12,7 +12,7 @@ inline namespace tracing {
 /// for thread-local variables: the memory is freed when the thread ends.
 class Scratch {
  public:
-  /// Room for `wanted` bytes, with what was in it lost; null when there is no memory.
+  /// Space for `wanted` bytes, without earlier contents; null if memory is exhausted.
   void* get(size_t wanted) {
     if (wanted <= bytes_) return memory_;
     const size_t size = std::max<size_t>(2 * bytes_, (wanted + 4095) & ~size_t{4095});
@@ -26,8 +26,8 @@ class Scratch {
   }
 
  private:
-  /// Those of a thread that have memory. A destructor of Scratch itself would have to be registered
-  /// wherever one is used; this is done once, off the hot path.
+  /// All Scratch of a thread that hold memory. A destructor of Scratch itself would have to be
+  /// registered wherever one is used; this one is registered once, off the hot path.
   struct OfThread {
     Scratch* first = nullptr;
     ~OfThread() {

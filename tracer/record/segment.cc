@@ -33,7 +33,7 @@ void release(uint64_t bytes) {
   held.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
-/// The same again while a signal of the program's comes in between.
+/// Repeats a system call that a signal of the program interrupts.
 template <class Attempt>
 auto despite_signals(Attempt attempt) {
   auto result = attempt();
@@ -42,7 +42,7 @@ auto despite_signals(Attempt attempt) {
 }
 
 bool write_zeros(int file, uint64_t offset, size_t bytes) {
-  static char zeros[65536];  // not const: then the library's file would hold them
+  static char zeros[65536];  // not const, or the library's file would contain them
   for (size_t i = 0; i < bytes;) {
     const ssize_t written = despite_signals([&] {
       return pwrite(file, zeros, std::min(bytes - i, sizeof zeros), static_cast<off_t>(offset + i));
@@ -58,13 +58,13 @@ bool write_zeros(int file, uint64_t offset, size_t bytes) {
   return true;
 }
 
-/// Makes the file longer by space that is really there.
+/// Extends the file by allocated space.
 ///
-/// What fallocate() gives of memory is cleared only when it is mapped, page by page, and that takes
-/// longer than to write zeros and to map what is there (here 0.18 ms and 0.13 for a segment).
+/// In memory, fallocate() leaves pages to be cleared when they are mapped, one by one. Writing
+/// zeros and mapping the result is faster (here 0.13 ms instead of 0.18 ms for a segment).
 ///
-/// A signal of the program's ends fallocate() without effect, and the next one may be due before a
-/// whole segment is there (a profiler's timer): then it goes on in pieces of some 10 us each.
+/// A signal of the program ends fallocate() without effect, and the next one may be due before a
+/// whole segment is allocated (a profiler's timer): then it continues in pieces of some 10 us each.
 bool reserve(int file, uint64_t offset, size_t bytes, bool in_memory) {
   if (in_memory) return write_zeros(file, offset, bytes);
   size_t piece = bytes;
@@ -100,9 +100,9 @@ bool copy(int from, uint64_t offset, int to, uint64_t bytes) {
   return true;
 }
 
-/// Writes to each page, which holds zeros. Populating a shared mapping only reads it; the first
-/// write would cost in the midst of the program, 5 to 20 us a page in virtual machines. Here it is
-/// part of the flush, which is on record.
+/// Writes a zero to each page. Populating a shared mapping only maps its pages for reading; the
+/// first write would cost the program 5 to 20 us a page in virtual machines. Here that time is part
+/// of the flush, which is recorded.
 void touch_pages(void* memory, size_t size) {
   constexpr size_t kPage = 4096;
   auto* bytes = static_cast<volatile char*>(memory);
@@ -111,8 +111,8 @@ void touch_pages(void* memory, size_t size) {
 
 }  // namespace
 
-/// Four sums side by side, as a multiplication takes four times as long as it keeps the next
-/// waiting: 256 KiB in 20 to 30 us, once a segment. Each word counts by its place.
+/// Four interleaved sums, since the latency of a multiplication is four times its issue interval:
+/// 256 KiB in 20 to 30 us, once a segment. The sum depends on the order of the words.
 uint64_t segment_checksum(const uint64_t* segment, size_t words) {
   constexpr uint64_t kFactor = 0x9e3779b97f4a7c15u;
   constexpr size_t kSkipped = offsetof(SegmentHeader, checksum) / sizeof(uint64_t);
@@ -175,12 +175,12 @@ bool SegmentFile::copy_oldest(const SegmentSpace& space, uint32_t thread, uint64
   return copy(file_, moved_, overflow_file_, bytes);
 }
 
-/// Not the one in use: another process may take the memory as soon as it is free, and the next word
-/// that is written to a mapping without memory kills the program.
+/// Never the segment in use: another process may take the memory as soon as it is free, and then
+/// the next write to the mapping kills the program.
 bool SegmentFile::move_oldest(const SegmentSpace& space, uint32_t thread) {
   uint64_t bytes;
   if (!copy_oldest(space, thread, bytes)) return false;
-  // Only now: a kill in between leaves the segment twice, which its number tells.
+  // Only now: a kill in between leaves two copies, which have the same number.
   fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(moved_),
             static_cast<off_t>(bytes));
   moved_ += bytes;
@@ -188,8 +188,8 @@ bool SegmentFile::move_oldest(const SegmentSpace& space, uint32_t thread) {
   return true;
 }
 
-/// Makes the next segment of the memory of the one in use, which is the only one that is left. Of a
-/// segment that is in both files, readers take the copy.
+/// Copies the segment in use, the only one left, and reuses its memory for the next one. If a
+/// segment is in both files, readers take the copy.
 bool SegmentFile::use_again(const SegmentSpace& space, uint32_t thread) {
   assert(moved_ + window_bytes_ == end_);
   uint64_t bytes;
@@ -248,8 +248,9 @@ SegmentFile::Result SegmentFile::extend_file(const SegmentSpace& space, uint32_t
   Result result = Result::kGood;
   held.fetch_add(size, std::memory_order_relaxed);
   const auto too_much = [&] { return space.in_memory && bytes_held() > space.limit; };
-  bool room = false;
-  while (can_move(space) && (too_much() || !(room = reserve(file_, end_, size, space.in_memory)))) {
+  bool reserved = false;
+  while (can_move(space) &&
+         (too_much() || !(reserved = reserve(file_, end_, size, space.in_memory)))) {
     if (!move_oldest(space, thread)) {
       release(size);
       return Result::kFailed;
@@ -261,12 +262,13 @@ SegmentFile::Result SegmentFile::extend_file(const SegmentSpace& space, uint32_t
     return Result::kFull;
   }
   const bool may_use_again = space.in_memory && space.overflow != nullptr && size <= window_bytes_;
-  // A thread that has nothing to move may take a segment all the same, or could never record.
-  if (!room && !(too_much() && may_use_again)) room = reserve(file_, end_, size, space.in_memory);
-  if (room && map_next(thread, size)) return result;
+  // A thread with no segment to move exceeds the limit by one, or it could never record.
+  if (!reserved && !(too_much() && may_use_again))
+    reserved = reserve(file_, end_, size, space.in_memory);
+  if (reserved && map_next(thread, size)) return result;
   release(size);
   if (!may_use_again) return Result::kFailed;
-  // Where memory cannot be mapped, there may be more than the one in use.
+  // If mapping failed, more segments than the one in use may be left.
   while (can_move(space)) {
     if (!move_oldest(space, thread)) return Result::kFailed;
   }

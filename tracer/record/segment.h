@@ -3,15 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The memory of records, laid out so that another process can read it after the death of the
-/// writer.
+/// The memory of records, laid out so that another process can read it after the writer has died.
 ///
 /// Each thread has a file of its own, <directory>/<rank>.<thread>.records, a row of segments. Only
 /// the last segment is mapped. A segment holds whole calls behind its header; behind the last call
 /// its words are zero. When memory is bounded, the oldest segments are moved to a file of the same
-/// name in another directory, on a disk, and the numbers in the headers tell their order. The
-/// mapped one never loses its memory: where nothing else is left to move, it is copied and used
-/// again.
+/// name in another directory, on a disk; the numbers in the headers give their order. The mapped
+/// segment always keeps its memory: if no other is left to move, it is copied and reused.
 namespace rubato {
 inline namespace tracing {
 
@@ -28,7 +26,8 @@ struct SegmentHeader {
 };
 static_assert(sizeof(SegmentHeader) == 64);
 
-/// Of all words of a segment but its checksum; never 0. `words`: its bytes / 8, a multiple of 4.
+/// Checksum of all words of a segment except the checksum; never 0. `words`: its bytes / 8, a
+/// multiple of 4.
 uint64_t segment_checksum(const uint64_t* segment, size_t words);
 
 inline constexpr size_t kSegmentBytes = size_t{256} << 10;
@@ -42,22 +41,22 @@ struct SegmentSpace {
   uint64_t limit = uint64_t{256} << 20;
 };
 
-/// The file of one thread. Nothing here throws or prints; trouble is a result. Used by one thread.
+/// The file of one thread. Nothing here throws or prints; errors are results. Used by one thread.
 class SegmentFile {
  public:
   enum class Result {
     kGood,
     kFlushed,  ///< good, after moving a segment to the overflow directory
-    kFull,     ///< the limit is reached and there is nowhere to move segments to
-    kFailed,   ///< the file cannot be made or made longer, or moving failed; errno says why
+    kFull,     ///< the limit is reached and there is no overflow directory
+    kFailed,   ///< the file cannot be created or extended, or moving failed; see errno
   };
 
-  /// Makes a zeroed segment of at least `bytes` the one in use; the one before is complete. After
-  /// kFull and kFailed that is still mapped, and what is in it stays.
+  /// Completes the segment in use and begins a zeroed one of at least `bytes`. After kFull and
+  /// kFailed the old one stays mapped with its contents.
   Result extend(const SegmentSpace& space, uint32_t thread, size_t bytes);
 
-  /// Forgets what is in the segment in use, and begins anew there. False where that has no room for
-  /// `bytes`, or where there is none: then extend().
+  /// Clears the segment in use and begins it anew. False if it is smaller than `bytes` or there is
+  /// none: then call extend().
   bool begin_again(size_t bytes);
 
   SegmentHeader* header() const { return window_; }
@@ -71,7 +70,7 @@ class SegmentFile {
   int overflow_file() const { return overflow_file_; }
 
   /// Removes the files. The segment in use stays mapped: a thread may still be writing to it.
-  /// `close` is false where one may even want the next one.
+  /// `close` is false if a thread may even need the next one.
   void remove(const SegmentSpace& space, uint32_t thread, bool close);
 
   /// Bytes that all threads hold in memory.

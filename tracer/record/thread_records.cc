@@ -18,7 +18,7 @@ ThreadRecords::ThreadRecords(uint32_t thread, int file, int overflow_file, bool 
   std::stable_sort(segments_.begin(), segments_.end(), [](const Segment& a, const Segment& b) {
     return a.header.sequence < b.header.sequence;
   });
-  // A segment that was copied and not yet removed stands in both files.
+  // A segment that was copied and not yet removed is in both files.
   segments_.erase(std::unique(segments_.begin(), segments_.end(),
                               [](const Segment& a, const Segment& b) {
                                 return a.header.sequence == b.header.sequence;
@@ -55,7 +55,7 @@ uint64_t ThreadRecords::drop_damaged(int& file, uint64_t& at) {
     if (passed_) passed_(segment.header.bytes);
     if (segment.header.checksum == 0) return false;
     const Mapping mapping(segment);
-    if (mapping.begin() == nullptr) return false;  // for_each() will say so
+    if (mapping.begin() == nullptr) return false;  // for_each() reports it
     const uint64_t* const words = mapping.begin() - sizeof(SegmentHeader) / sizeof(uint64_t);
     const auto count = static_cast<size_t>(mapping.end() - words);
     if (segment_checksum(words, count) == segment.header.checksum) return false;

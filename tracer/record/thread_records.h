@@ -25,10 +25,10 @@ class ThreadRecords {
   bool empty() const { return segments_.empty(); }
   /// Segments that should be there and are not, by their numbers.
   uint64_t missing_segments() const { return missing_; }
-  /// Leaves out complete segments that are not as they were written; returns how many those are,
-  /// and the byte in `file`, one of the two, where the first begins.
+  /// Drops complete segments whose checksum is wrong; returns their number. The first one begins at
+  /// byte `at` of `file`, one of the two.
   uint64_t drop_damaged(int& file, uint64_t& at);
-  /// Of all segments.
+  /// Bytes of all segments.
   uint64_t bytes() const;
   /// From here on calls `passed(bytes)` behind each segment that is read.
   void watch(std::function<void(uint64_t)> passed) { passed_ = std::move(passed); }

@@ -23,16 +23,15 @@ namespace {
 std::atomic<uint64_t> last_number{0};
 thread_local Birth birth;
 
-/// A thread that somebody may wait for.
+/// A thread that may be joined.
 struct Joinable {
   uint64_t number = 0;
   bool on_record = false;
 };
 
-/// By handle. A thread comes in before it runs any code of the program, and leaves when it was
-/// waited for; that of a detached one is overwritten when its handle is used again. Nothing here is
-/// touched in the child of a fork(), where recording is off. Never freed: threads may outlive
-/// main().
+/// Threads by handle. A thread is added before it runs any code of the program, and removed when it
+/// was joined; a detached one is overwritten when its handle is reused. Not used in the child of a
+/// fork(), where recording is off. Never freed: threads may outlive main().
 class Handles {
  public:
   void add(pthread_t handle, uint64_t number) {
@@ -52,8 +51,8 @@ class Handles {
     const auto found = threads_.find(handle);
     return found == threads_.end() ? 0 : found->second.number;
   }
-  /// Takes out the thread with this number, or where that is 0 the one of this handle, if it was
-  /// created before the thread `next` was.
+  /// Removes the thread with this number, or if that is 0 the one with this handle, provided that
+  /// it was created before the thread `next`.
   Joinable take(pthread_t handle, uint64_t number, uint64_t next) {
     const std::lock_guard lock(mutex_);
     const auto found = threads_.find(handle);
@@ -74,7 +73,7 @@ Handles& handles() {
   return *all;
 }
 
-/// What a new thread has to know.
+/// The arguments of a new thread.
 struct Start {
   void* (*routine)(void*);
   void* argument;
@@ -89,7 +88,7 @@ void* begin_thread(void* pointer) {
   return start.routine(start.argument);
 }
 
-/// The next definition of a function of pthreads behind ours.
+/// The next definition of a pthreads function behind ours.
 template <class Function>
 Function next_definition(const char* name) {
   return reinterpret_cast<Function>(real_dlsym(RTLD_NEXT, name));
@@ -100,8 +99,8 @@ ThreadLog* begin_pthread_call(const void* call_site) {
   return Recorder::has_log() ? begin_call(call_site) : nullptr;
 }
 
-/// `wait()` waits for the end of a thread, and returns 0 when that has come. On record is only what
-/// did, of a thread that is on record itself.
+/// `wait()` waits for the end of a thread and returns 0 on success. Only successful waits for
+/// recorded threads are recorded.
 template <class Wait>
 int join(pthread_t thread, const void* call_site, const Wait& wait) {
   if (!Recorder::on()) return wait();
@@ -183,7 +182,7 @@ RUBATO_PTHREAD pthread_timedjoin_np(pthread_t thread, void** value, const timesp
   return join(thread, __builtin_return_address(0), [&] { return real(thread, value, until); });
 }
 
-// Since version 2.31 of glibc, whose header need not have it.
+// In glibc since version 2.31; the header may lack it.
 RUBATO_PTHREAD pthread_clockjoin_np(pthread_t thread, void** value, clockid_t clock,
                                     const timespec* until) {
   using Function = int (*)(pthread_t, void**, clockid_t, const timespec*);

@@ -5,16 +5,16 @@
 namespace rubato {
 inline namespace tracing {
 
-/// The threads that the program creates while it is recorded, and who waits for their end.
+/// The threads that the program creates during recording, and the calls that wait for their end.
 ///
-/// The library stands in for pthread_create() and pthread_join() and its kin (std::thread calls
-/// them, too). Each new thread gets a number, from 1; a thread that gets a log (recorder.h), which
-/// is to say that it calls MPI, begins that log with kMarkThreadBegin at the time when it began,
-/// and ends it with kMarkThreadEnd. Whoever has a log itself records which threads it creates and
-/// waits for. Of threads without a log nothing gets into the archive.
+/// The library interposes pthread_create(), pthread_join() and related functions (std::thread calls
+/// them, too). Each new thread gets a number, from 1. A thread that calls MPI gets a log
+/// (recorder.h); the log starts with kMarkThreadBegin, at the time when the thread began, and ends
+/// with kMarkThreadEnd. Threads with a log record which threads they create and wait for. Threads
+/// without a log do not appear in the archive.
 ///
-/// Not seen are threads that were there before MPI_Init, those that MPI itself creates, and those
-/// of C's thrd_create(), which is a matter within libc.
+/// Not covered: threads created before MPI_Init, threads created by MPI, and threads created with
+/// C's thrd_create(), which libc implements internally.
 namespace threads {
 
 /// The calling thread's number and when it began, in ticks.
@@ -25,7 +25,7 @@ struct Birth {
 };
 Birth& own();
 
-/// The calling thread has its begin on record: who waits for its end is to be known.
+/// The begin of the calling thread is recorded, so waits for its end are to be recorded too.
 void note_on_record();
 
 }  // namespace threads

@@ -37,7 +37,7 @@ bool is_record_file(const fs::path& path) {
   return path.extension() == ".journal" || path.extension() == ".records";
 }
 
-/// Two views of one kernel have its boot in common, whatever they call the machine.
+/// Containers of one machine share its boot id, even if their host names differ.
 RecordState state_of(const Journal& journal, const std::string& host) {
   if (still_runs(journal)) return RecordState::kRunning;
   return journal.facts.boot == boot_id() || journal.facts.host == host ? RecordState::kEnded
@@ -63,7 +63,7 @@ Leftover look_at(const fs::path& directory) {
     const fs::path& path = entry->path();
     if (!is_record_file(path) || lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
       continue;
-    // What was moved to the disk of the output is a hole.
+    // Segments moved to the disk of the output are holes.
     found.bytes += static_cast<uint64_t>(info.st_blocks) * 512;
     found.last_use = std::max(found.last_use, static_cast<int64_t>(info.st_mtime));
     Journal journal;
@@ -81,7 +81,7 @@ Leftover look_at(const fs::path& directory) {
     found.output = journal.facts.output;
   }
   std::sort(found.ranks.begin(), found.ranks.end());
-  // One process that lives is enough; a journal that cannot be read among others is a dead one's.
+  // One live process is enough; an unreadable journal among others belongs to a dead process.
   for (const RecordState state : {RecordState::kRunning, RecordState::kElsewhere,
                                   RecordState::kEnded, RecordState::kUnknown}) {
     if (states.count(state) == 0) continue;
@@ -140,7 +140,7 @@ uint64_t discard_useless(const Leftover& left) {
   return bytes;
 }
 
-/// What is there of an archive none of whose records is left.
+/// Removes the parts of an archive that has no records left.
 void remove_begun(const std::string& archive) {
   std::error_code ignored;
   for (const char* part : {"/traces.otf2", "/traces", "/traces.def"})
@@ -204,7 +204,7 @@ uint64_t discard_records(const std::string& directory) {
   for (const std::string& each : search.directories()) {
     if (each != archive) fs::remove(each, ignored);
   }
-  // Records of other ranks may be on other nodes, and the note tells where.
+  // Records of other ranks may be on other nodes, which the note names.
   if (!archive.empty() && static_cast<int>(found.size()) == ranks) remove_begun(archive);
   return bytes;
 }

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-/// Records that runs have left on this machine, as they ended without an archive.
+/// Records left on this machine by runs that ended without an archive.
 namespace rubato {
 inline namespace tracing {
 
-/// What is known of the processes whose records are in a directory.
+/// The state of the processes whose records are in a directory.
 enum class RecordState {
   kEnded,      ///< none of them lives
   kRunning,    ///< one does
@@ -21,7 +21,7 @@ struct Leftover {
   std::string directory;
   RecordState state = RecordState::kUnknown;
   std::vector<int> ranks;  ///< whose records are here ...
-  int size = 0;            ///< ... of so many
+  int size = 0;            ///< ... of this number of ranks
   std::string host;
   std::string command;
   std::string output;    ///< where the archive was to be

@@ -24,7 +24,7 @@ std::optional<uint32_t> number_before(const std::string& name, const std::string
   return name.ends_with(end) ? std::optional(number) : std::nullopt;
 }
 
-/// Files of that extension; a pipe of such a name would be waited for.
+/// Regular files with that extension; opening a pipe would block.
 std::vector<std::string> names_in(const std::string& directory, const std::string& kind) {
   std::vector<std::string> names;
   std::error_code error, ignored;
@@ -171,7 +171,7 @@ std::string RecordSearch::place_of(int rank) const {
   const auto bad = bad_.find(rank);
   if (bad != bad_.end()) return bad->second;
   const Place* place = find_place(rank);
-  if (place == nullptr) return "nobody knows where they were";
+  if (place == nullptr) return "their location is unknown";
   return place->directory == "-" ? place->host + " kept them in memory; they are lost"
                                  : "they were in " + place->directory + " on " + place->host +
                                        "; copy that directory here and name it too";

@@ -15,7 +15,7 @@
 namespace rubato {
 inline namespace tracing {
 
-/// What was found of one rank.
+/// The files found of one rank.
 struct Found {
   Journal journal;
   std::vector<std::string> damage;  ///< a line for each file with damaged blocks
@@ -55,8 +55,7 @@ class RecordSearch {
   static std::vector<Place> read_note(const std::string& directory);
   const Place* find_place(int rank) const;
   void add(const std::string& directory);
-  /// Directories where the tracer puts records when it is not told, with those of an archive that
-  /// was to be `output`.
+  /// Adds the default directories of records that hold those of the archive `output`.
   void add_records_of(const std::string& output);
   std::string nothing() const;
 

@@ -21,10 +21,10 @@
 
 namespace fs = std::filesystem;
 
-/// One process does here what all ranks do at MPI_Finalize (archive_writer.cc), with what their
-/// journals say in place of what they would have said over MPI. Two things have to be made up: the
-/// rate of the clock where it was not measured a second time, and the end of calls in which a
-/// process died; they end with the last time stamp of the job.
+/// One process does the work that all ranks do at MPI_Finalize (archive_writer.cc), with their
+/// journals in place of their messages. Two things are not recorded and have to be estimated: the
+/// rate of a clock that was not measured a second time, and the end of the call in which a process
+/// died, which is set to the last time stamp of the job.
 namespace rubato {
 inline namespace tracing {
 namespace {
@@ -36,7 +36,8 @@ class Share {
   explicit Share(std::function<void(double)> progress) : progress_(std::move(progress)) {}
   void expect(uint64_t bytes) { bytes_ = static_cast<double>(bytes); }
 
-  /// What all have been read for up to now took so much of the time, and this takes so much.
+  /// A new pass over the records begins: the earlier ones took the share `before` of the total
+  /// time, this one takes `part`.
   void begin(double before, double part) {
     done_ = before;
     part_ = part;
@@ -127,8 +128,8 @@ void read_threads(const RecordSearch& search, OpenFiles& open_files, Share& shar
   }
 }
 
-/// The clock of a rank as its journal and those above it in the tree of clocks tell it. Where the
-/// journal of one above is missing, its clock is taken for that of rank 0.
+/// The clock of a rank, from its journal and the journals of its ancestors in the tree of clocks.
+/// If an ancestor's journal is missing, its clock is assumed to be that of rank 0.
 ClockModel clock_of(int rank, const std::map<int, Found>& found, int depth = 0) {
   const auto place = found.find(rank);
   if (place == found.end() || place->second.journal.clock_samples.empty() || depth > 64) return {};
@@ -157,7 +158,8 @@ double clock_rate(const Found& process) {
   throw RecoverError(process.files.front() + ": it is damaged: the rate of the clock is unknown");
 }
 
-/// All processes of a job know the same calls, unless the list of one is damaged.
+/// The facts with the longest list of calls: all processes have the same list, unless it is
+/// damaged.
 const ProcessFacts& with_most_names(const std::map<int, Found>& found) {
   const auto fewer = [](const auto& a, const auto& b) {
     return a.second.journal.facts.call_names.size() < b.second.journal.facts.call_names.size();
@@ -165,8 +167,8 @@ const ProcessFacts& with_most_names(const std::map<int, Found>& found) {
   return std::max_element(found.begin(), found.end(), fewer)->second.journal.facts;
 }
 
-/// Ranks of programs of sessions alone have not compared their clocks. On one machine they share
-/// one; others are as far apart as the times of day say, which is good to some milliseconds.
+/// Ranks of programs that use only sessions have not compared their clocks. On one machine they
+/// share one; between machines the offset follows from the times of day, to some milliseconds.
 std::vector<ClockOffset> found_offsets(int rank, const std::map<int, Found>& found) {
   const ProcessFacts& first = found.begin()->second.journal.facts;
   const Journal& journal = found.at(rank).journal;
@@ -196,7 +198,7 @@ std::string where_to_write(const RecoverTask& task, const ProcessFacts& facts) {
   throw RecoverError("where to? Give a name with -o");
 }
 
-/// Leaves out numbers that cannot be right, as readers do not take them.
+/// Drops invalid numbers, which readers would refuse.
 void sift(ArchiveInfo& info, const std::string& journal, RecoverResult& result) {
   constexpr uint64_t kMostBytes = uint64_t{1} << 60;
   for (uint64_t* limit : {&info.eager_limits.node, &info.eager_limits.network}) {
@@ -236,8 +238,9 @@ void limit_peers(const Definitions& definitions, int rank, Translation& translat
   }
 }
 
-/// What the archive says of itself. Programs of sessions alone end properly and have their archive
-/// made here all the same, and so have those that reached MPI_Finalize on a full disk.
+/// The archive's property "complete". Two kinds of programs ended properly although their archive
+/// is made here: programs that use only sessions, and programs that reached MPI_Finalize on a full
+/// disk.
 std::string completeness(const std::map<int, Found>& found, const RecoverResult& result) {
   const auto all = [&](auto is_so) {
     return std::all_of(found.begin(), found.end(),
@@ -261,17 +264,17 @@ std::string completeness(const std::map<int, Found>& found, const RecoverResult&
   return std::string("false: recovered, ") + trouble;
 }
 
-/// What an archive is made of.
+/// The files and directories of an archive.
 std::vector<std::string> parts_of(const std::string& output) {
   return {output + "/traces.otf2", output + "/traces", output + "/traces.def"};
 }
 
-/// What an earlier attempt to write left, or one that had not all records.
+/// Removes the output of an earlier attempt that failed or lacked records.
 void clear(const std::string& output) {
   for (const std::string& part : parts_of(output)) fs::remove_all(part);
 }
 
-/// Everything goes into the archive; false when it cannot be written.
+/// Writes the archive; false on failure.
 bool write(const std::string& output, const ArchiveInfo& info, const std::string& complete,
            const std::vector<ProcessReport>& reports, const std::vector<ProcessRecords>& records,
            std::vector<RankSummary>& ranks) {

@@ -10,7 +10,7 @@
 namespace rubato {
 inline namespace tracing {
 
-/// The records cannot be used; the text says why and what to do.
+/// The records cannot be used; the text has the reason and a remedy.
 struct RecoverError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -28,7 +28,7 @@ struct RecoverTask {
   std::function<void(const std::vector<std::string>&)> incomplete = {};
 };
 
-/// What came of it, for people; one line each.
+/// The result for the user; one line each.
 struct RecoverResult {
   std::string output;
   int ranks = 0;

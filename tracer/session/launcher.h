@@ -9,10 +9,10 @@ namespace rubato {
 inline namespace tracing {
 
 /// The job that this process belongs to, by its launcher: the same text in all of its processes and
-/// in no other job of that time. "-" where the launcher does not tell.
+/// in no other job of that time. "-" if unknown.
 std::string launched_as();
 
-/// The rank of this process in that job; 0 where the launcher does not tell.
+/// The rank of this process in that job; 0 if unknown.
 int launcher_rank();
 
 /// Standard error of MPICH's launcher on this node, opened for writing, if it is what reads this
@@ -20,7 +20,8 @@ int launcher_rank();
 /// line of a rank; what is written here arrives. And the exit code that hydra reports depends on
 /// when the standard error of a rank is closed: no other process may keep it open.
 int hydra_stderr();
-/// That of its mpiexec, if it runs on this node, which stays when mpiexec ends; else -1.
+/// Standard error of its mpiexec, if that runs on this node; it stays open when mpiexec ends. Else
+/// -1.
 int hydra_mpiexec_stderr();
 
 }  // namespace tracing

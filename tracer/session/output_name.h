@@ -17,7 +17,7 @@ bool is_taken(const std::string& name);
 
 /// The first of these names that is free.
 std::string free_output(const std::string& output);
-/// The one before that; `output` itself where that is free.
+/// The name before that; `output` itself if that is free.
 std::string last_output(const std::string& output);
 
 }  // namespace tracing

@@ -19,7 +19,7 @@
 ///
 /// LD_PRELOAD reaches every process that a job starts: the shells of a script, their helpers, and
 /// the MPI program. All but the last must not notice. The process that `rubato trace` became by
-/// exec, and only on rank 0, says at its end if neither it nor anything it started recorded.
+/// exec reports at its end, on rank 0 only, if neither it nor its children recorded.
 ///
 /// A script may start a program of the other MPI than the one the launcher guessed. Before main()
 /// such a program is executed again with the right tracer; nothing of it has run by then.

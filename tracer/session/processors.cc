@@ -25,7 +25,7 @@ std::string list_of(const cpu_set_t* set, size_t size, int bits) {
   return list;
 }
 
-/// -1 where the kernel does not say.
+/// The socket of a core; -1 if unknown.
 int socket_of_core(long core, const std::string& directory) {
   const std::string name =
       directory + "/cpu" + std::to_string(core) + "/topology/physical_package_id";

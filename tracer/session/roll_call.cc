@@ -50,7 +50,7 @@ class Pause {
   double most_;
 };
 
-/// FNV-1a: names of files may hold none of the characters of a job's name.
+/// FNV-1a, since a job's name may hold characters that file names must not.
 std::string hash_of(const std::string& text) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
@@ -60,8 +60,8 @@ std::string hash_of(const std::string& text) {
   return digits;
 }
 
-/// The files of the nodes. A node's file is named NODE.COUNT and holds its ranks as far as they are
-/// known, a line each.
+/// The files of the nodes. A node's file is named NODE.COUNT and lists its known ranks, one per
+/// line.
 class PostedFiles {
  public:
   PostedFiles(std::string directory, int rank) : directory_(std::move(directory)) {
@@ -71,15 +71,15 @@ class PostedFiles {
     node_ = std::string(host) + "." + std::to_string(rank);
   }
 
-  /// Writes this node's file, also where it is there: a change of the directory makes NFS read it
-  /// anew. False, and errno, when that cannot be done.
+  /// Writes this node's file, even if it exists: a change of the directory makes NFS read it anew.
+  /// False, and errno, on failure.
   bool post(uint32_t count, const std::vector<int>& ranks) {
     if (mkdir(directory_.c_str(), 0700) != 0 && errno != EEXIST) return false;
     const std::string fresh = path("new." + node_);
     const int file =
         open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0) return false;
-    // The directory is of the user whose files are in it, and closed to others.
+    // The directory must belong to the user of these files and be closed to others.
     struct stat of_directory {
     }, of_file{};
     std::string text;
@@ -128,7 +128,7 @@ class PostedFiles {
     return std::strcmp(text, kAllText) == 0 ? kAll : kSome;
   }
 
-  /// True for the one who decided.
+  /// True if this process made the decision.
   bool decide(Verdict verdict) const {
     return symlink(verdict == kAll ? kAllText : kSomeText, path(kDecision).c_str()) == 0;
   }
@@ -158,7 +158,7 @@ class PostedFiles {
     return names;
   }
 
-  /// Those of a job that was killed here. Both times are of the file system's clock.
+  /// Removes the files of a job that was killed. Both times are of the file system's clock.
   void remove_older_than(time_t now) const {
     constexpr time_t kLongAgo = 120;  // seconds
     for (const std::string& name : names("")) {
@@ -175,12 +175,12 @@ class PostedFiles {
 
 }  // namespace
 
-/// What the processes of a node share. New files are zeros.
+/// The memory that the processes of a node share. New files are zeros.
 struct RollCall::Board {
   std::atomic<uint32_t> announced;
-  std::atomic<uint32_t> led;                   ///< 1: somebody leads
+  std::atomic<uint32_t> led;                   ///< 1: the node has a leader
   std::atomic<uint32_t> verdict;               ///< set by the leader
-  std::atomic<uint32_t> done;                  ///< how many know it
+  std::atomic<uint32_t> done;                  ///< number of processes that know it
   std::atomic<int32_t> ranks[kMostProcesses];  ///< plus 1, of each announced process; 0: not known
 };
 
@@ -196,7 +196,8 @@ RollCall::RollCall(const Places& places)
 }
 
 RollCall::~RollCall() {
-  if (board_ != nullptr) unlink(board_name_.c_str());  // those who come make another one
+  if (board_ != nullptr)
+    unlink(board_name_.c_str());  // processes that start later create a new one
   close_board();
 }
 
@@ -209,7 +210,7 @@ void RollCall::open_board(const std::string& name) {
     const int file = open(name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0) return;
     struct stat info {};
-    // Before anything is written: a file of that name may be a link that another user has made.
+    // Checked before writing: a file of that name may be a link made by another user.
     bool good = fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
                 (info.st_mode & 077) == 0 && info.st_nlink <= 1;
     const bool alone = good && flock(file, LOCK_EX | LOCK_NB) == 0;
@@ -291,7 +292,7 @@ RollCall::Answer RollCall::answer(int rank, int size, double patience) {
       pause();
     }
   }
-  // With all ranks here, nobody is to come: whoever starts next makes a new file.
+  // If all ranks are traced, the leader has removed the file already.
   const bool last = board_->done.fetch_add(1) + 1 >= board_->announced.load();
   if (last && !answer.all) unlink(board_name_.c_str());
   close_board();
@@ -320,7 +321,7 @@ RollCall::Answer RollCall::lead(int rank, int size, double patience) {
       verdict = kAll;
     } else if (seconds_now() > end) {
       answer.ranks = posted ? files.ranks() : ranks_here();
-      // (Where no link can be made, nobody can decide otherwise.)
+      // (If the link cannot be created, no other process can decide otherwise.)
       answer.speaker = !posted || files.decide(kSome) || errno != EEXIST;
       if (answer.speaker) verdict = kSome;
     }

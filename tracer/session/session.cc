@@ -53,16 +53,15 @@ struct Session {
   bool recording = false;      ///< from MPI_Init on; not where there was no place for the archive
 };
 
-/// All times in between depend on the first and the last comparison of the clocks: on busy cores
-/// each may take this long.
+/// Limit of the first and of the last comparison of the clocks, on which all times in between
+/// depend; on busy cores they may take this long.
 constexpr double kMeasureSeconds = 1;
 
 Session* session = nullptr;
 bool started = false;
 bool finished = false;
 
-/// What is needed to say that MPI_Abort was called, made beforehand: a signal handler may not
-/// allocate.
+/// Prepared at the start to report MPI_Abort, since a signal handler may not allocate.
 LastWords last_words;
 
 /// How many of MPI's sessions the program has open, and the process that opened the first: children
@@ -77,7 +76,7 @@ uint64_t realtime() {
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
 }
 
-/// True when all ranks have it so.
+/// True if `mine` is true on all ranks.
 bool all_ranks(MPI_Comm comm, bool mine) {
   int64_t local = mine, all = 0;
   PMPI(Allreduce)(&local, &all, 1, handles.int64, handles.min, comm);
@@ -106,7 +105,7 @@ std::string host_name() {
   return name;
 }
 
-/// Everything that a reader of the records has to know, to the journal and for the archive.
+/// Writes all facts needed to read the records to the journal, and keeps them for the archive.
 void note_facts(uint64_t zero) {
   ArchiveInfo& info = session->task.info;
   info.command = command_line();
@@ -143,16 +142,16 @@ void note_facts(uint64_t zero) {
   journal::append(JournalEntry::kProcess, facts.pack());
 }
 
-/// Ticks per second as far as it is known: since MPI_Init was entered.
+/// Ticks per second, from the time since MPI_Init was entered.
 double approximate_rate() {
   return ticks_per_second(session->init_pair, ClockPair::sample());
 }
 
-/// Switches off what is not asked for.
+/// Restricts recording to the requested window.
 void apply_window(const RunWindow& window) {
   const uint64_t now = Clock::now();
   const auto ticks = [&](double seconds) {
-    // The counter's rate is not known to more than some percent yet.
+    // So far the counter's rate is known only to some percent.
     const double since = seconds * approximate_rate();
     return since > 1e18 ? UINT64_MAX - 1 : now + static_cast<uint64_t>(since);
   };
@@ -181,7 +180,7 @@ void new_session() {
   session->host = host_name();
 }
 
-/// When MPI's beginning was entered, on the clock in use.
+/// When MPI_Init (or the first MPI_Session_init) was entered, on the clock in use.
 uint64_t ticks_of(const InitStamp& stamp) {
   return Clock::uses_tsc() ? stamp.tsc : stamp.monotonic;
 }
@@ -190,8 +189,8 @@ bool wants_tsc() {
   return Clock::tsc_usable() && !session->settings.monotonic_clock;
 }
 
-/// There is a place for records, and the clock is chosen: everything else that comes before the
-/// first one. `start_communicators` enters the initial communicators.
+/// Everything else before the first record, once the place for records and the clock are chosen.
+/// `start_communicators` enters the initial communicators.
 template <class Start>
 void begin_records(const InitStamp& stamp, bool threads, Start start_communicators) {
   if (session->space.segments.directory != nullptr) {
@@ -229,7 +228,7 @@ void begin_records(const InitStamp& stamp, bool threads, Start start_communicato
                      settings.archive ? settings.output + "/" + kAborted : "", session->rank == 0);
 }
 
-/// Behind the first call.
+/// Call it behind the first recorded call.
 void begin_options() {
   if (session->options_begun) return;
   session->options_begun = true;
@@ -256,7 +255,7 @@ void record_init_call(CallId init, const InitStamp& stamp, const LateStart& late
     }
     call.leave_at(late.left - late.stolen);
   }
-  if (log->muted || !Recorder::has_room_for_stolen(*log)) return;
+  if (log->muted || !Recorder::has_space_for_stolen(*log)) return;
   const double nanoseconds = static_cast<double>(late.stolen) / approximate_rate() * 1e9;
   Recorder::put_stolen(*log, late.left, static_cast<uint64_t>(nanoseconds), late.told);
 }
@@ -275,8 +274,8 @@ void begin_session(CallId init, const InitStamp& stamp) {
   begin_records(stamp, provided_threads == MPI_THREAD_MULTIPLE, communicators::start);
   ThreadLog* const log = Recorder::on() ? Recorder::this_thread() : nullptr;
   start_clocks();
-  // Ranks that share a clock with rank 0 had nothing to do; without the barrier they would be on
-  // their way up to a second before the others, and wait for them in the first message.
+  // Ranks that share a clock with rank 0 had nothing to do; without the barrier they would start up
+  // to a second before the others, and wait for them in the first message.
   const LateStart late =
       leave_barrier(session->comm, session->clocks.sharers(), log, approximate_rate());
   record_init_call(init, stamp, late);
@@ -284,8 +283,8 @@ void begin_session(CallId init, const InitStamp& stamp) {
 }
 
 #if MPI_VERSION >= 4
-/// The processes of the job, from a session of our own, which lives as long as the program has any:
-/// groups of a session that the program closes may end with it.
+/// The processes of the job, from a session of our own that is open as long as the program has any:
+/// groups of a session may become invalid when the program closes it.
 struct JobGroup {
   MPI_Session mpi;
   MPI_Group group;
@@ -313,7 +312,7 @@ void close_job_group() {
   PMPI(Session_finalize)(&job_group.mpi);
 }
 
-/// Begins to record without a word to other ranks.
+/// Starts recording without communication.
 void begin_alone(const InitStamp& stamp, MPI_Group everybody) {
   new_session();
   PMPI(Group_rank)(everybody, &session->rank);
@@ -322,7 +321,7 @@ void begin_alone(const InitStamp& stamp, MPI_Group everybody) {
     return;
   }
   Clock::choose(wants_tsc());
-  // Any session may let threads call at once.
+  // Any session may allow concurrent calls of threads.
   begin_records(stamp, true, [&] { communicators::start_without_world(everybody); });
 }
 
@@ -336,7 +335,7 @@ void join_world(CallId init, const InitStamp& stamp) {
   }
   session->has_world = true;
   PMPI(Comm_dup)(handles.world, &session->comm);
-  // The clocks of ranks that chose alone may be different ones, and so may their settings be.
+  // Ranks that started without communication may have chosen different clocks and settings.
   session->settings.summary = any_rank(session->comm, session->settings.summary);
   const bool tsc = session->recording && Clock::uses_tsc();
   const bool other = session->recording && !Clock::uses_tsc();
@@ -372,7 +371,7 @@ void record_the_end(CallId finalize, const void* call_site) {
   call.leave();
 }
 
-/// Ticks per second. The rate of the counter shows only over some time; a short run waits a moment.
+/// Ticks per second. The counter's rate can be measured only over some time; a short run waits.
 double clock_rate() {
   ClockPair last = ClockPair::sample();
   const uint64_t run = last.nanoseconds - session->first_pair.nanoseconds;
@@ -384,7 +383,7 @@ double clock_rate() {
   return ticks_per_second(session->first_pair, last);
 }
 
-/// The end of a run of which nothing but a summary is wanted.
+/// The end of a run for which only a summary is wanted.
 void end_without_archive() {
   const double rate = clock_rate();
   const std::string line = summarise_run(session->comm, session->clocks.model(), rate);
@@ -394,7 +393,7 @@ void end_without_archive() {
   if (session->rank == 0) say_outcome(line);
 }
 
-/// Functions were asked for, and there are none.
+/// Reports why no function was recorded although this was requested.
 void say_no_functions() {
   const FunctionHooks hooks = session->task.info.function_hooks;
   std::string line = "no functions were recorded: " +
@@ -470,8 +469,8 @@ InitStamp before_init(const void* call_site) {
 
 namespace {
 
-/// The program has loaded an MPI library of the other kind after its start, so that only its
-/// launcher could tell, or one that the tracer does not know. It runs as without the tracer.
+/// The program has loaded, after its start, an MPI library of the other kind (only its launcher
+/// could tell) or one that the tracer does not know. It runs untraced.
 void leave_to_other_library() {
   pass_everything();
   finished = true;
@@ -492,8 +491,8 @@ namespace {
 
 RollCall* roll_call = nullptr;
 
-/// False, and said, where some ranks are not traced. They would take part in no communication of
-/// ours, so the program runs as without the tracer.
+/// False, with a message, if some ranks are not traced. These would not take part in the tracer's
+/// communication, so the program runs untraced.
 bool every_rank_is_traced() {
   constexpr double kMostSeconds = 10;  // seconds; file systems over a network take some
   int rank = 0, size = 1;
@@ -517,7 +516,7 @@ void announce_rank() {
   const std::string output = output_directory();
   RollCall::Places places;
   places.job = launched_as();
-  // A batch job may have several jobs of MPI at once.
+  // A batch job may run several MPI jobs at once.
   if (places.job == "-" || places.job.rfind("PBS_", 0) == 0) places.job += " " + output;
   const char* temporary = std::getenv("TMPDIR");
   places.node = {"/dev/shm", temporary != nullptr && *temporary != '\0' ? temporary : "/tmp"};
@@ -582,7 +581,8 @@ void mpi_session_opened(CallId init, const InitStamp& stamp) {
   const bool first = open_sessions++ == 0;
   if (finished) return;
   if (!started) {
-    // Where this does not work MPI_Init may still begin, which the other ranks count on.
+    // On failure `started` stays false: MPI_Init may follow, and the other ranks expect this one to
+    // start recording then.
     if (!load_handles()) {
       started = true;
       leave_to_other_library();

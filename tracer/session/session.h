@@ -18,7 +18,7 @@ struct InitStamp {
 };
 InitStamp before_init(const void* call_site);
 
-/// MPI_Init is about to be entered: other ranks shall know that this one is traced (roll_call.h).
+/// Tells other ranks that this one is traced (roll_call.h). Call it before MPI_Init.
 void announce_rank();
 
 /// MPI is up: choose the clock, measure what recording costs, start to record. Collective.
@@ -36,10 +36,10 @@ void mpi_session_opened(CallId init, const InitStamp& stamp);
 void mpi_session_closing();
 void mpi_session_closed(bool good);
 
-/// The program is about to die by MPI_Abort, which may be called in a signal handler. One rank of
-/// the job says so, once.
+/// The program is about to end by MPI_Abort, which may be called in a signal handler. One rank of
+/// the job reports it, once.
 void abort_session();
-/// A rank of the job said so.
+/// A rank of the job has reported it.
 bool abort_is_said();
 
 /// A line for the user of a program that did not reach MPI_Finalize; where no archive is wanted,

@@ -132,7 +132,7 @@ void say_outcome(const std::string& message) {
 void warn(const std::string& message) {
   const std::string line = "rubato: " + message + "\n";
   const NoFileSizeSignal quiet;  // standard error may be a file
-  // In one piece, so that the lines of several processes do not mix.
+  // In one write, so that the lines of several processes do not mix.
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
 }
 

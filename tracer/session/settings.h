@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-/// What `rubato trace` tells the tracer, through the environment.
+/// The settings that `rubato trace` passes to the tracer through the environment.
 namespace rubato {
 inline namespace tracing {
 
@@ -47,9 +47,9 @@ void warn(const std::string& message);
 /// The same for the outcome of the trace, the last line of a run. Then `rubato trace` does not
 /// print one (tools/launch/trace_watch.h).
 void say_outcome(const std::string& message);
-/// Somebody says it in another way.
+/// The outcome is reported in another way.
 void outcome_is_said();
-/// Rank 0 records, and its archive will be called `output`, which `rubato trace` could not know.
+/// Rank 0 records: reports the final name of its archive to `rubato trace`.
 void tell_output(const std::string& output);
 
 }  // namespace tracing

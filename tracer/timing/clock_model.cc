@@ -101,8 +101,8 @@ double deviation_between(const ClockOffset& a, const ClockOffset& b, uint64_t ti
   return std::hypot((1 - part) * a.deviation, part * b.deviation);
 }
 
-/// Others know much better than `p` what it should be, and it does not contradict them: the nearest
-/// good ones on both sides, or two on one.
+/// True if neighbours predict the offset at `p` much better than `p` measures it, without
+/// contradiction: the nearest good ones on both sides, or two on one side.
 bool better_left_out(const ClockOffset& p, const std::vector<ClockOffset>& all) {
   std::vector<const ClockOffset*> before, after;
   const size_t place = static_cast<size_t>(&p - all.data());
@@ -135,7 +135,7 @@ bool Exchanges::add(uint64_t before, uint64_t theirs, uint64_t after) {
 
 ClockSample Exchanges::sample() const {
   const auto trip = static_cast<int64_t>(both_.after - both_.before);
-  // Whichever way the trip was lopsided, the truth is within half of it.
+  // However asymmetric the trip was, the true offset is within half of it.
   const double deviation = static_cast<double>(trip) / 2 / std::sqrt(3.0);
   const int64_t least = way_there(there_) + way_back(back_);
   if (least < trip / 2)

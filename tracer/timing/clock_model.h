@@ -26,8 +26,9 @@ struct ClockSample {
 
 /// Many exchanges of messages between a clock and its parent's, and their joint result.
 ///
-/// In one exchange this process stamps (before) and asks, the parent stamps (theirs) and answers,
-/// this process stamps again (after). Then theirs - before is the offset plus the way there, theirs
+/// In one exchange this process takes a stamp (before) and sends a request, the parent takes a
+/// stamp (theirs) and answers, this process takes another stamp (after). Then theirs - before is
+/// the offset plus the way there, theirs
 /// - after the offset less the way back. Disturbances only lengthen a way, so the least way there
 /// and the least way back are the best, and the offset is taken from their middle. They need not
 /// come from the same exchange.
@@ -66,9 +67,9 @@ class ClockModel {
   /// Given offsets.
   static ClockModel from_offsets(std::vector<ClockOffset> offsets);
 
-  /// What the reference clock showed when this one showed `time`.
+  /// Time of the reference clock when this one showed `time`.
   uint64_t reference(uint64_t time) const;
-  /// How sure that is.
+  /// Standard deviation of that.
   double deviation(uint64_t time) const;
 
   /// Strictly increasing in time; two or more, or none for the reference clock.

@@ -8,10 +8,10 @@
 /// rule: the clocks are days apart) and drifts: 50 parts per million are usual, 3 ms a minute,
 /// where a message takes 2 us. Uncorrected, messages arrive before they were sent.
 ///
-/// Clocks can be compared only by messages. One side asks, the other answers with its time; the
-/// true moment of the answer lies between question and reply. Exchanges (clock_model.h) combines
-/// many of these. On shared memory this is good to 0.05 us, on a network to a fraction of its
-/// latency, if the ways there and back are alike.
+/// Clocks can be compared only by messages. One side sends a request, the other answers with its
+/// time; the true time of the answer lies between request and reply. Exchanges (clock_model.h)
+/// combines many of these. On shared memory this is good to 0.05 us, on a network to a fraction of
+/// its latency, if the ways there and back are alike.
 ///
 /// Comparing all with rank 0, one after the other, takes as many rounds as there are nodes.
 /// Jones and Koenig, and Hunold and Carpen-Amarie after them (HCA), use a binomial tree instead:
@@ -78,7 +78,7 @@ void ClockSync::finish() {
   if (leader_) PMPI(Comm_free)(&leaders_);
 }
 
-/// Tells the time as often as the child asks.
+/// Answers the child's requests with the time.
 void ClockSync::answer(int child) const {
   for (;;) {
     char go_on = 0;
@@ -120,7 +120,7 @@ void ClockSync::measure(double seconds) {
       if (place_ + bit < clocks_) answer(place_ + bit);
     }
   }
-  if (parent_ < 0) return;  // all who read the reference clock know so
+  if (parent_ < 0) return;  // on the reference clock: no sharer expects a sample
   PMPI(Bcast)(&sample, static_cast<int>(sizeof sample), handles.byte, 0, sharers_);
   samples_.push_back(sample);
 }

@@ -10,18 +10,18 @@ inline namespace tracing {
 
 /// The clocks of a job, measured against each other by messages.
 ///
-/// Ranks of one node share a clock, so one rank of each node (its leader) measures and tells the
-/// others. The leaders form a binomial tree with rank 0 on top.
+/// Ranks of one node share a clock, so one rank of each node (its leader) measures and sends the
+/// result to the others. The leaders form a binomial tree with rank 0 on top.
 class ClockSync {
  public:
-  /// Finds out who shares a clock: the ranks of a node, or nobody. Collective over `comm`, which
-  /// holds all ranks.
+  /// Groups the ranks that share a clock: the ranks of a node, or (`per_rank`) each rank alone.
+  /// Collective over `comm`, which holds all ranks.
   void start(MPI_Comm comm, bool per_rank);
   /// The ranks that read this rank's clock, itself among them.
   MPI_Comm sharers() const { return sharers_; }
   void finish();
 
-  /// Nothing has to be measured.
+  /// All ranks share one clock: there is nothing to measure.
   bool one_clock() const { return clocks_ == 1; }
 
   /// Measures each clock against its parent's, once: a millisecond, and never much longer than

@@ -7,7 +7,7 @@
 #include "tracer/hooks/pmpi.h"
 #include "tracer/record/recorder.h"
 
-/// How to tell outside from inside.
+/// How the outside part is separated from the inside part.
 ///
 /// A loop over an empty function takes, per round, the loop itself (L) and the call (N). The same
 /// loop over a wrapper of that function takes P per round; the recorded part of it, from enter to
@@ -42,7 +42,7 @@ int empty_send(const void*, int, MPI_Datatype, int, int, MPI_Comm) {
   return MPI_SUCCESS;
 }
 int empty_isend(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request* request) {
-  *request = MPI_Request{};  // whatever it is: the only one under way, as MPI has not begun
+  *request = MPI_Request{};  // any value: the only request under way, as MPI has not begun
   return MPI_SUCCESS;
 }
 int empty_wait(MPI_Request* request, MPI_Status*) {
@@ -96,7 +96,7 @@ Recorded recorded_round(ThreadLog& log, uint64_t* first, Body body) {
     unsigned calls = 0;
     record::Cursor cursor(first, log.at, Recorder::zero(), Recorder::call_sites());
     for (record::Record r; cursor.next(r);) ticks[calls++ % 2] += r.leave - r.enter;
-    // They belong together: they are of the quietest series.
+    // Keep the three together, from the series with the least disturbance.
     if (round >= best.round) continue;
     best = {round, static_cast<double>(ticks[0] + ticks[1]) / kRounds,
             static_cast<double>(ticks[0]) / kRounds};

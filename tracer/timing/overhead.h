@@ -21,7 +21,7 @@ struct Overhead {
   double function = -1;   ///< entering or leaving a function; negative where none are recorded
   double call_site = -1;  ///< more before the Leave stamp; negative where none are recorded
 
-  /// What readers take: nothing costs more than a second.
+  /// Values that readers accept: no cost above a second.
   bool sound(double ticks_per_second) const {
     for (const auto value : values()) {
       const bool may_be_unknown = value == &Overhead::function || value == &Overhead::call_site;

@@ -23,7 +23,7 @@ constexpr int kBlockRounds = 16;  ///< of a block
 constexpr int kMostPasses = 40;   ///< of four blocks
 constexpr int kFewPasses = 8;
 constexpr uint64_t kNanoseconds =
-    20'000'000;  ///< it takes no longer, also where ranks share a core
+    20'000'000;  ///< limit of the measurement, also for ranks that share a core
 
 double median(std::vector<double>& values) {
   std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
@@ -35,7 +35,7 @@ class PingPong {
  public:
   PingPong(int rank, ThreadLog& log) : peer_(1 - rank), log_(&log) {}
 
-  /// Rank 0 says whether another block follows; true at both ends then.
+  /// Rank 0 decides whether another block follows; returns the decision at both ends.
   bool goes_on(bool wanted) {
     int word = wanted ? 1 : 0;
     if (peer_ == 1) {
@@ -136,8 +136,9 @@ void measure_in_place(int rank, int size, const std::string& host, Overhead& ove
   const double inside = median(added) - outside;
   const double in_loop = overhead.inside_before + overhead.inside_after + overhead.message;
   if (!(outside > 0) || !(inside > 0) || !(in_loop > 0)) return;
-  // One number cannot tell the parts: all cost as much more than in a loop.
-  constexpr double kLeast = 0.5, kMost = 5;  // beyond that it was something else
+  // One number does not show the parts: all are scaled by the same factor over their cost in a
+  // loop.
+  constexpr double kLeast = 0.5, kMost = 5;  // beyond this range something else was measured
   const double factor = std::clamp(inside / in_loop, kLeast, kMost);
   overhead.outside = std::min(outside, kMost * overhead.outside);
   for (double* part : {&overhead.inside_before, &overhead.inside_after, &overhead.message,

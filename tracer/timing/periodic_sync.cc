@@ -16,7 +16,8 @@ constexpr int64_t kMostCalls = 1000;
 /// are busy.
 constexpr double kMostOfTime = 0.05;
 
-/// A comparison that finds no quiet moment in this time is a bad one, which counts little.
+/// Limit of one comparison. Without an undisturbed exchange it is inaccurate and gets little
+/// weight.
 constexpr double kExchangeSeconds = 0.05;
 
 MPI_Comm tracer_comm;
@@ -34,7 +35,7 @@ struct News {
   int64_t calls;  ///< until the next broadcast
 };
 
-/// What rank 0 says.
+/// The decision of rank 0.
 News decide() {
   const uint64_t now = Clock::monotonic();
   const double per_call =
@@ -43,7 +44,7 @@ News decide() {
   const double affordable = std::max(interval, cost / kMostOfTime);
   const bool due = static_cast<double>(now - last_comparison) >= affordable;
   if (due) last_comparison = now;
-  // Calls may become rare, so that a large number would last for ever: it grows step by step.
+  // Calls may become rare, and a large number of them would then take too long: grow step by step.
   const double most = static_cast<double>(std::min(kMostCalls, 2 * wanted));
   return {due, static_cast<int64_t>(std::clamp(affordable / kBroadcasts / per_call, 1.0, most))};
 }

@@ -6,9 +6,9 @@
 /// Comparing clocks during the run (--sync-every), since drift may bend.
 ///
 /// The ranks have to agree on the moment: by their own clocks they would disagree, and some would
-/// wait forever. So rank 0 decides, and tells the others inside calls that all ranks make in the
-/// same order anyway: blocking collectives on MPI_COMM_WORLD. After a number of them rank 0
-/// broadcasts whether to compare now and how many calls to let pass next.
+/// wait forever. So rank 0 decides, and announces it inside calls that all ranks make in the same
+/// order anyway: blocking collectives on MPI_COMM_WORLD. After a number of them rank 0 broadcasts
+/// whether to compare now and how many calls to let pass next.
 ///
 /// Unrecorded calls count too: a rank whose memory for records is used up still has to take part,
 /// and so has a rank on which a call failed, even if an exception of the program's error handler
@@ -28,7 +28,7 @@ class PeriodicSync {
   static bool on() { return on_; }
 
   /// Surrounds a call on a file that is not recorded: collectives that the MPI library makes in it
-  /// are not the program's. (Inside a recorded call the recorder knows that.)
+  /// are not the program's. (Inside a recorded call the recorder detects that itself.)
   class Inside {
    public:
     Inside() { ++inside_; }

@@ -43,7 +43,7 @@ uint64_t StolenTime::take() {
     stolen = now - last_;
     last_ = now;
   } else {
-    file_ = -1;  // the program closed it, and it may be the program's by now
+    file_ = -1;  // the program closed it, and the number may be in use by the program again
   }
   errno = program_errno;
   return stolen;

@@ -9,17 +9,17 @@
 namespace rubato {
 inline namespace tracing {
 
-/// What the kernel says of one thread. Never allocates, prints or changes errno.
+/// The stolen time of one thread. Never allocates, prints or changes errno.
 class StolenTime {
  public:
-  /// Of the calling thread, from now on. Where the kernel does not keep it, nothing is ever stolen.
+  /// Counts for the calling thread, from now on. If the kernel does not count, take() returns 0.
   void open();
   void close();
 
-  /// Nanoseconds stolen since the last time this was asked, or open(). By the same thread.
+  /// Nanoseconds stolen since the last take() or open(). Call it on the same thread.
   uint64_t take();
 
-  /// The next answer has so many nanoseconds more.
+  /// The next take() returns `stolen` nanoseconds more.
   void put_back(uint64_t stolen) { last_ -= stolen; }
 
   bool known() const { return file_ >= 0; }

@@ -1,4 +1,5 @@
-// Batches over MPI: nonblocking sends, receives of what is there. See replay/cluster/transport.h.
+// Batches over MPI: nonblocking sends, and receives of messages that have arrived. See
+// replay/cluster/transport.h.
 
 #include <mpi.h>
 #include <sys/prctl.h>
@@ -19,12 +20,11 @@ namespace {
 
 constexpr int kTag = 1;
 constexpr uint64_t kPiece = 1 << 30;     ///< bytes of one broadcast
-constexpr uint64_t kRoomLeft = 1 << 24;  ///< bytes of shared memory that others may need
-/// As often a process that waits looks again, some 600 us, before it sleeps in between: what it
-/// waits for mostly comes within microseconds. It does not do so where there are more processes
-/// than cores. Nor does it yield: on Linux from 6.6 on each sched_yield() puts off when the process
-/// may run next, and after some thousands of them it gets no core for seconds while others are
-/// busy.
+constexpr uint64_t kRoomLeft = 1 << 24;  ///< bytes of shared memory to leave for others
+/// Number of polls, about 600 us, before a waiting process sleeps in between: messages mostly
+/// arrive within microseconds. It does not poll if there are more processes than cores. Nor does it
+/// yield: on Linux from 6.6 on each sched_yield() postpones when the process may run next, and
+/// after some thousands of them it gets no core for seconds while others are busy.
 constexpr int kLooksAwake = 2000;
 constexpr long kShortestSleep = 10000, kLongestSleep = 200000;  ///< ns
 
@@ -39,7 +39,7 @@ class MpiTransport : public Transport {
     MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, self_, MPI_INFO_NULL, &host_);
     MPI_Comm_size(host_, &on_this_host_);
     if (on_this_host_ > sysconf(_SC_NPROCESSORS_ONLN)) looks_awake_ = 0;
-    // Sleeps end 50 us late unless one asks for less.
+    // By default sleeps end 50 us late.
     prctl(PR_SET_TIMERSLACK, 1000UL);
   }
 
@@ -95,7 +95,7 @@ class MpiTransport : public Transport {
     const std::byte* shared =
         announced.by_window ? window_of(made, announced.size, on_host == 0) : nullptr;
     if (!shared) return copy_of(std::move(made), announced.size);
-    if (self_ == 0) return made;  // which stays when the window goes
+    if (self_ == 0) return made;  // it stays valid when the window is freed
     return {std::span(shared, announced.size), nullptr};
   }
 
@@ -114,21 +114,21 @@ class MpiTransport : public Transport {
     MPI_Request request = MPI_REQUEST_NULL;
   };
 
-  /// What the first process of a host tells the others of what it has made.
+  /// Sent by the first process of a host to the others, about the data it has made.
   struct Announced {
     uint64_t size;
     bool by_window;
   };
 
-  /// True if so many bytes of it are left here. MPI libraries end the program, or hang, where they
-  /// are not; containers often have 64 MB.
+  /// True if that much shared memory is left on this host. MPI libraries abort, or hang, if it is
+  /// not; containers often have 64 MB.
   static bool has_shared_memory(uint64_t size) {
-    struct statvfs room {};
-    return statvfs("/dev/shm", &room) == 0 &&
-           room.f_bavail * room.f_frsize > size + size / 8 + kRoomLeft;
+    struct statvfs shm {};
+    return statvfs("/dev/shm", &shm) == 0 &&
+           shm.f_bavail * shm.f_frsize > size + size / 8 + kRoomLeft;
   }
 
-  /// Gives the processor away until it is done.
+  /// Waits for the request without occupying the processor.
   void wait(MPI_Request& request) {
     for (int done = 0; !done;) {
       MPI_Test(&request, &done, MPI_STATUS_IGNORE);
@@ -138,8 +138,8 @@ class MpiTransport : public Transport {
     sleep_ = kShortestSleep;
   }
 
-  /// The bytes that the first process of the host has `made`, in memory of the host; null where MPI
-  /// has no such windows, as with some settings of Open MPI (osc).
+  /// The bytes that the first process of the host has `made`, in shared memory of the host; null if
+  /// MPI has no such windows, as with some settings of Open MPI (osc).
   const std::byte* window_of(const Bytes& made, uint64_t size, bool is_first) {
     void* memory = nullptr;
     MPI_Win window = MPI_WIN_NULL;
@@ -162,7 +162,7 @@ class MpiTransport : public Transport {
     return static_cast<const std::byte*>(memory);
   }
 
-  /// The same, a copy for each.
+  /// The same as a copy in each process.
   Bytes copy_of(Bytes made, uint64_t size) {
     made.resize(size);
     for (uint64_t begin = 0; begin < size; begin += kPiece) {
@@ -182,12 +182,12 @@ class MpiTransport : public Transport {
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Comm host_ = MPI_COMM_NULL;  ///< the processes of this host
-  std::vector<MPI_Win> windows_;   ///< on memory of this host
+  std::vector<MPI_Win> windows_;   ///< in shared memory of this host
   int processes_ = 1;
   int self_ = 0;
   int on_this_host_ = 1;
   int looks_awake_ = kLooksAwake;
-  int looks_ = 0;  ///< without anything, one after the other
+  int looks_ = 0;  ///< unsuccessful polls in a row
   long sleep_ = kShortestSleep;
   std::list<Sending> under_way_;
 };
@@ -195,7 +195,7 @@ class MpiTransport : public Transport {
 }  // namespace
 }  // namespace rubato
 
-/// What the command looks up: the transport of this process, which the caller deletes.
+/// Looked up by the command: the transport of this process, which the caller deletes.
 extern "C" __attribute__((visibility("default"))) rubato::Transport* rubato_mpi_transport() {
   return new rubato::MpiTransport();
 }

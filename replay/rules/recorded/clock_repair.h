@@ -11,7 +11,7 @@ namespace rubato {
 /// the calls at which the shift changes.
 class ClockShifts : public Observer<1> {
  public:
-  /// A call in which the shift changes, or before which it changed (a thread may wait for another
+  /// A call at which the shift changes, or before which it changed (a thread may wait for another
   /// thread of its rank). Ticks.
   struct Change {
     uint64_t call;  ///< its number in the timeline, from 0
@@ -55,12 +55,12 @@ class ShiftedSource : public EventSource {
   bool looks_at_posts() const override { return source_->looks_at_posts(); }
 
  private:
-  /// How far a timeline was read.
+  /// How far a timeline has been read.
   struct Place {
     uint64_t calls = 0;
     size_t changes = 0;
     double shift = 0;
-    double recorded_clock = 0;  ///< leave of the call before
+    double recorded_clock = 0;  ///< leave of the previous call
   };
 
   EventSource* source_;

@@ -1,7 +1,7 @@
 #pragma once
 
 // If clocks disagree, calls may end before their cause: a message is received before it was sent, a
-// barrier left before the last rank came. These rules move such calls later. The method is the
+// barrier left before the last rank entered. These rules move such calls later. The method is the
 // controlled logical clock of Rabenseifner, as Becker, Rabenseifner, Wolf and Linford (Scalable
 // timestamp synchronization for event traces of message-passing applications, Parallel Computing
 // 2009) extended it to collectives.
@@ -9,22 +9,23 @@
 // Repair is a replay with rules of its own. Let ' mark repaired times, and W' be the time of the
 // cause (the enter of the send, of the members of a collective, of the post of a synchronous send):
 //
-//   enter' = leave' of the call before + compute as recorded
-//   leave' = enter' + (leave - enter)                              of a call that waits for nobody
+//   enter' = leave' of the previous call + compute as recorded
+//   leave' = enter' + (leave - enter)                              of a call that does not wait
 //   leave' = max(leave, W', enter' + min(leave - enter, floor))    of a call that waits
 //
 // So compute keeps its length to the tick. A call that leaves too early is moved to its cause, and
 // later calls of its timeline move along until one waits: a wait may shrink to the least time of
-// such a call in the archive (`floor`, a difference of one clock, hence reliable) and absorbs the
-// shift. So shifts do not add up.
+// such a call in the archive (`floor`, a difference of times of one clock, hence reliable) and
+// absorbs the shift. So shifts do not add up.
 //
-// No transfer time is added to W'. Only the clocks that disagree could tell it, and an excess would
-// grow with each message to and fro. As it is, no shift exceeds the disagreement of the clocks.
+// No transfer time is added to W'. It could only be estimated from the clocks that disagree, and an
+// excess would grow with each round trip. Without it, no shift exceeds the disagreement of the
+// clocks.
 //
-// Times of causes and ends are those of calls. An archive has the record of a send some time behind
-// the enter, and that of a receive some time before the leave. Where those are to be in order, too,
-// W' is the time of the former, and leave' not before W' + (leave - the latter). Elsewhere nobody
-// keeps records, and these differences, some 0.1 us, are left out.
+// Times of causes and ends are those of calls. An archive has the record of a send some time after
+// the enter, and that of a receive some time before the leave. Where these records must be in
+// order, too, W' is the time of the send record, and leave' is not before W' + (leave - time of the
+// receive record). Otherwise records are not kept, and these differences, some 0.1 us, are ignored.
 //
 // Calls never move to earlier times. Without violations nothing moves.
 
@@ -42,10 +43,10 @@ class LogicalClockRules : private MeasuredRules<1> {
   using MeasuredRules<1>::begin_call;
   using MeasuredRules<1>::post;
   using MeasuredRules<1>::matched;
-  using MeasuredRules<1>::tell;
+  using MeasuredRules<1>::notify;
   using MeasuredRules<1>::level;
 
-  /// `records`: those of messages are to be in order, and the source keeps them.
+  /// `records`: records of messages must be in order, and the source keeps them.
   LogicalClockRules(const RecordedMinima& minima, const Placement& placement,
                     const EagerLimits& limits, bool records)
       : MeasuredRules<1>({MeasuredLane{}}, minima, placement, limits), records_(records) {}

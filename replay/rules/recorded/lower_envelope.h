@@ -18,7 +18,8 @@ class LowerEnvelope {
     if (!is_new && time < entry->second) entry->second = time;
   }
 
-  /// Makes the table monotone; to be called once, after the last add() and before the first at().
+  /// Makes the table monotone. REQUIRES: called once, after the last add() and before the first
+  /// at().
   void finish() {
     double least = std::numeric_limits<double>::infinity();
     for (auto entry = least_.rbegin(); entry != least_.rend(); ++entry) {
@@ -27,7 +28,7 @@ class LowerEnvelope {
     }
   }
 
-  /// Before finish(): adds what another process has seen.
+  /// Before finish(): serialises the samples for another process.
   void put(ByteWriter& to) const {
     to.number(least_.size());
     for (const auto& [size, time] : least_) to.value(size), to.value(time);

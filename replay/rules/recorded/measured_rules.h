@@ -7,25 +7,26 @@
 //   leave' = max(enter' + a, W' + b)
 //
 // with a and b from the recording so that leave' = leave if nothing changed. A call waited if it
-// took longer than its own time (recorded_minima.h) and its cause cannot have been there at its
+// took longer than its own time (recorded_minima.h) and its cause cannot have happened before its
 // enter. Then a is its own time and b = leave - W: a later cause delays the call, an earlier cause
 // shortens it. Otherwise a = leave - enter, and b is the least time from such a cause to such an
-// end in the whole archive: the cause delays the call only once it comes really late.
-// If clocks put every such call before its cause, the archive does not bound its own time: then a
-// is the receiver's overhead on the platform asked for, or 0 without one, and a warning says so.
+// end in the whole archive: the cause delays the call only if it comes late enough. If clocks put
+// every such call before its cause, the archive does not bound its own time: then a is the
+// receiver's overhead on the selected platform, or 0 without one, and a warning is printed.
 //
 // If the other side of a message lost its core, or flushed, between W and the leave of the call, a
-// scenario without that loss lets the call leave as much earlier: the other side could not go on
-// with the message. So do losses in a collective of those whom a member waits for, as far as they
-// can lie behind W: of these the largest. Where no cause came late, the largest loss of all other
-// sides since the enter counts. All this is beside the own loss. b stays at least the least time,
-// and a the own time.
+// scenario without that loss lets the call leave that much earlier: the other side could not
+// process the message meanwhile. The same holds for losses in a collective of the members that a
+// member waits for, as far as they can lie after W: the largest of them counts. Where no cause came
+// late, the largest loss of all other sides since the enter counts. All this is in addition to the
+// call's own loss. b stays at least the least time, and a the own time.
 //
-// A call with several causes waited at most for one of them: the one whose least time ends last.
+// A call with several causes waited for at most one of them: the one whose least time ends last.
 // The others get their least time.
 //
 // A polling loop (polling.h) lasts as long as it has to wait, so in elastic lanes (where anything
-// changes) it is one wait from its first poll on. `measured` itself keeps every poll in place.
+// changes) it is one wait that starts at its first poll. `measured` itself keeps every poll in
+// place.
 //
 // `undisturbed` subtracts the tracer's overhead: the outside part, and the cost of function
 // records, from compute; the inside part after the MPI call; and the inside part before it only if
@@ -50,7 +51,7 @@
 
 namespace rubato {
 
-/// Actions by what recording them costs.
+/// Actions by the cost of recording them.
 enum class RecordedAction { kMessage, kRequest, kCompletion, kCollective, kNothing };
 inline constexpr int kRecordedActions = 5;
 
@@ -70,7 +71,7 @@ inline RecordedAction recorded_action(const Action& action) {
   }
 }
 
-/// A lane of `measured` or `undisturbed`: subtracted ticks, and the speed of compute.
+/// A lane of `measured` or `undisturbed`: subtracted ticks, and compute speed.
 struct MeasuredLane {
   double cpu = 1;
   double outside = 0;
@@ -87,7 +88,7 @@ template <int K>
 class MeasuredRules {
  public:
   static constexpr int kLanes = K;
-  static constexpr bool kFollowsRecording = true;  ///< what blocks, blocked when recorded
+  static constexpr bool kFollowsRecording = true;  ///< what blocks blocked when recorded
 
   MeasuredRules(const std::vector<MeasuredLane>& lanes, const RecordedMinima& minima,
                 const Placement& placement, const EagerLimits& limits, bool local = false)
@@ -116,16 +117,16 @@ class MeasuredRules {
   }
   const ClippedOverhead& clipped() const { return clipped_; }
 
-  /// What a call takes itself where nothing in the archive bounds it, ticks: what a machine's
-  /// receiver is busy with. Without one it is nothing.
+  /// Own time of a call that the archive does not bound, in ticks: the receiver's overhead on a
+  /// machine. Without a machine it is zero.
   using OwnPrice = std::function<double(Level, double bytes)>;
   void set_price(OwnPrice price) { price_ = std::move(price); }
-  /// Calls that waited and that nothing bounds.
+  /// Number of calls that waited and whose own time is not bounded.
   uint64_t priced_calls() const { return priced_calls_; }
 
   void begin_call(TimelineState<K>&) {}
 
-  /// Enter of a call behind a poll, with no work between.
+  /// Enter of a call directly after a poll, with no work in between.
   Lanes<K> enter_in_loop(const TimelineState<K>& timeline) const {
     return elastic_.select(timeline.clock, timeline.enter);
   }
@@ -141,26 +142,26 @@ class MeasuredRules {
     transfer.posted = timeline.enter;
   }
   void matched(Transfer<K>&) {}
-  /// To be told of both sides of each message, where drops_losses().
+  /// To be called for both sides of each message, where drops_losses().
   void note_side(const TimelineState<K>& timeline, TransferId transfer, bool sends) {
     if (sides_.size() <= transfer) sides_.resize(transfer + 1);
     (sends ? sides_[transfer].sender : sides_[transfer].receiver) = timeline.number;
   }
-  /// What a call keeps of what it lost.
+  /// The part of a loss that a call keeps.
   Lanes<K> held(const Lost& lost) const {
     return lost.flushing * keep_flush_ + lost.stolen * keep_stolen_;
   }
-  /// And what it does without.
+  /// The part of a loss that a call does not keep.
   Lanes<K> dropped(const Lost& lost) const {
     return lost.flushing * (1 - keep_flush_) + lost.stolen * (1 - keep_stolen_);
   }
-  /// True where it matters what others lost.
+  /// True where losses of other ranks matter.
   bool drops_losses() const {
     return !local_ && !minima_->losses.empty() &&
            ((keep_flush_ < 1).any() || (keep_stolen_ < 1).any());
   }
-  /// When the notification of a post or complete goes out.
-  Lanes<K> tell(TimelineState<K>& timeline, PairClass) { return timeline.enter; }
+  /// When the notification of a post or complete is sent.
+  Lanes<K> notify(TimelineState<K>& timeline, PairClass) { return timeline.enter; }
 
   Lanes<K> leave(TimelineState<K>& timeline, const Call& call, const RuleContext<K>& context) {
     const double recorded = call.leave - call.enter;
@@ -170,7 +171,7 @@ class MeasuredRules {
       if (call.role == CallRole::kStolen) kept *= keep_stolen_;
       if (call.spinning & kSpinning && elastic_.any())
         return leave_loop(timeline, call, kept, recorded - kept);
-      // Behind the probe that found a message it is no part of the wait, but held up its end.
+      // After the probe that found a message the loss is no part of the wait, but delayed its end.
       const auto loop = loops_.find(timeline.number);
       if (loop != loops_.end() && call.spinning & kSpinningBefore)
         loop->second.lost.push_back({call.leave, recorded - kept});
@@ -203,20 +204,20 @@ class MeasuredRules {
     Lanes<K> replayed;                                ///< W'
     double least;                                     ///< the least leave - W of its kind and size
     TransferId transfer = kNoTransfer;                ///< of a message
-    bool is_send = false;                             ///< W is that of its sender
+    bool is_send = false;                             ///< W is the time of its sender
     const CollectiveInstance<K>* instance = nullptr;  ///< of a collective
     int local = 0;                                    ///< rank in there
   };
 
-  /// A polling loop under way.
+  /// A polling loop in progress.
   struct Loop {
     double enter;  ///< of the first poll, as recorded
     struct LostUntil {
       double recorded;
       Lanes<K> ticks;
     };
-    std::vector<LostUntil> lost;  ///< losses in it that lanes drop
-    /// Sum of the losses behind a recorded time.
+    std::vector<LostUntil> lost;  ///< losses in the loop that lanes drop
+    /// Sum of the losses after a recorded time.
     Lanes<K> lost_since(double recorded) const {
       Lanes<K> sum = Lanes<K>::Constant(0);
       for (const LostUntil& each : lost) {
@@ -227,8 +228,8 @@ class MeasuredRules {
   };
 
   /// The leave of a call by causes_; its wait began at `enter` in the recording, and begins at
-  /// timeline.enter now. `after`: overhead in it behind the MPI call; `lost`: flushes and lost
-  /// cores in it that the lanes drop; `loop`: the polling loop that it ends.
+  /// timeline.enter now. `after`: overhead in it after the MPI call; `lost`: flushes and lost cores
+  /// in it that the lanes drop; `loop`: the polling loop that it ends.
   Lanes<K> leave_after(const TimelineState<K>& timeline, const Call& call, double enter,
                        const Lanes<K>& after, const Lanes<K>& lost, const Loop* loop = nullptr) {
     const double recorded = call.leave - enter;
@@ -261,7 +262,7 @@ class MeasuredRules {
     for (const CauseOf& cause : causes_) {
       const double residual = call.leave - cause.recorded;
       const double least = std::min(residual, cause.least);
-      // A loss before the cause is part of the wait, and made up for by it.
+      // A loss before the cause is part of the wait, and absorbed by it.
       const Lanes<K> b = waited && &cause == critical
                              ? Lanes<K>((residual - lost_since(cause.recorded) - there).max(least))
                              : Lanes<K>::Constant(least);
@@ -270,8 +271,8 @@ class MeasuredRules {
     return leave;
   }
 
-  /// The leave of a vain poll in a loop, or of a loss between its polls. Lanes that do not replay
-  /// the loop as one wait keep `kept` of it. `dropped`: the loss that lanes drop.
+  /// The leave of an unsuccessful poll in a loop, or of a loss between its polls. Lanes that do not
+  /// replay the loop as one wait keep `kept` of it. `dropped`: the loss that lanes drop.
   Lanes<K> leave_loop(const TimelineState<K>& timeline, const Call& call, const Lanes<K>& kept,
                       const Lanes<K>& dropped) {
     if (!(call.spinning & kSpinningBefore)) loops_[timeline.number] = {call.enter, {}};
@@ -348,21 +349,21 @@ class MeasuredRules {
     const Action& action = *awaited.action;
     const LockTurn<K>& turn =
         context.windows->turn(action, static_cast<uint32_t>(awaited.instance - 1));
-    // A turn that never ends (records are missing) delays nobody.
+    // A turn that never ends (records are missing) delays no call.
     if (!std::isfinite(turn.recorded_release)) return;
     const int distance = surveyed_level(level(timeline.rank, action.one_sided.target));
     causes_.push_back({turn.recorded_release, turn.released, minima_->epoch[distance].at(0)});
     own_.add(0, distance, turn.recorded_release);
   }
 
-  /// The own time of the current call where only a platform can say.
+  /// The own time of the current call by the platform.
   double price() const {
     if (!price_ || own_.members > 0) return 0;
     return price_(static_cast<Level>(own_.level), own_.bytes);
   }
 
-  /// What the other sides of the causes of a call lost from `since` to its leave: the largest. Of
-  /// the cause `only`, or of all (null).
+  /// The largest loss of the other sides of a call's causes, from `since` to its leave. Of the
+  /// cause `only`, or of all (null).
   Lanes<K> lost_there(const TimelineState<K>& timeline, const CauseOf* only, double since,
                       double leave) const {
     Lanes<K> most = Lanes<K>::Zero();
@@ -382,8 +383,9 @@ class MeasuredRules {
     return most;
   }
 
-  /// The largest loss behind `since` of the members that `local` waits for. (Where some wait for
-  /// nobody, others may not have come yet. Between two groups nothing is known.)
+  /// The largest loss after `since` of the members that `local` waits for. (In operations in which
+  /// some members do not wait, others may not have entered yet. On an intercommunicator it is
+  /// unknown.)
   Lanes<K> lost_by_members(const CollectiveInstance<K>& instance, int local, double since) const {
     Lanes<K> most = Lanes<K>::Constant(0);
     if (instance.losses.empty() || !instance.parts.empty() || !instance.groups.empty()) return most;
@@ -414,11 +416,11 @@ class MeasuredRules {
   Lanes<K> inverse_cpu_, outside_, before_, after_, function_, keep_flush_, keep_stolen_;
   std::array<Lanes<K>, kRecordedActions> per_action_;
   Eigen::Array<bool, K, 1> elastic_;
-  std::unordered_map<int, Loop> loops_;  ///< by timeline that is in one
+  std::unordered_map<int, Loop> loops_;  ///< by timeline inside a loop
   struct Sides {
     int sender = 0, receiver = 0;  ///< timelines
   };
-  std::vector<Sides> sides_;  ///< by TransferId; those of a message while it is under way
+  std::vector<Sides> sides_;  ///< by TransferId, while the message is in progress
   bool local_;
   ClippedOverhead clipped_;
   OwnPrice price_;

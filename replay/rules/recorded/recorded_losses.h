@@ -1,8 +1,8 @@
 #pragma once
 
-// What threads lost to others and to the tracer, and when. A thread that waits for one without a
-// core waits longer by that, also for a message that was sent before: its sender could not go on
-// with it, or its receiver.
+// Time that threads lost to other processes and to the tracer. A thread that waits for one without
+// a core waits longer by that time, also for a message that was sent before: its sender, or its
+// receiver, could not process it meanwhile.
 
 #include <vector>
 
@@ -10,29 +10,29 @@
 
 namespace rubato {
 
-/// Times are ticks as recorded. Calls and gaps of a timeline are added in their order.
+/// Times are recorded ticks. Calls and gaps of a timeline are added in their order.
 class RecordedLosses {
  public:
-  /// A call that ended then lost so much. That is placed at its end: a call that waits ends soon
-  /// after its thread has the core again.
+  /// A call that ended at `end` lost this much. The loss is placed at its end: a call that waits
+  /// ends soon after its thread has the core again.
   void add_call(int timeline, double end, const Lost& lost);
-  /// The thread had no core from `begin` to `end`, or as long somewhere from `begin` to the next
-  /// call: it is spread over this gap.
+  /// The thread had no core from `begin` to `end`, or for as long somewhere between `begin` and the
+  /// next call: the loss is spread over this gap.
   void add_gap(int timeline, double begin, double end);
-  /// To be told of each call, before its own loss.
+  /// To be called for each call, before its own loss.
   void next_call(int timeline, double enter);
 
   bool empty() const { return of_.empty(); }
 
-  /// What the timeline lost between two times.
+  /// Loss of the timeline between two times.
   Lost between(int timeline, double from, double to) const;
 
  private:
   struct Loss {
     double end;
-    float length;  ///< of the time over which it is spread
+    float length;  ///< of the interval over which it is spread
     float flushing, stolen;
-    bool is_open;  ///< the call behind the gap has not come
+    bool is_open;  ///< the call after the gap has not been added
   };
   void add(int timeline, const Loss& loss);
 

@@ -121,8 +121,8 @@ Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,
     Transfer<1>& transfer = (*context.matcher)[awaited.transfer];
     if (awaited.kind == Awaited::Kind::kSend && transfer.handshake) {
       transfer.sent[0] = std::min(transfer.sent[0], call.leave);
-      // A call that waits for something else as well (a file), or had no core, may have been in it
-      // for that.
+      // A call that also waits for something else (a file), or had no core, may have lasted longer
+      // for that reason.
       const bool tells = timeline.awaited.size() == 1 && !(call.spinning & kLoses) &&
                          context.trace->calls[call.name].name == "MPI_Wait";
       transfer.posted[0] = tells ? call.enter : call.leave;

@@ -1,14 +1,14 @@
 #pragma once
 
-// The facts that `measured` needs before it can replay: the own time of each kind of call, the
-// least time from a send to the end of its receive per size and level, and the largest message that
-// was sent without waiting for its receiver; the smallest that did wait, which tells the eager
-// limit where the archive does not; and what threads lost. One pass over the archive, in which
-// every call leaves as recorded.
+// Data that `measured` needs before it can replay: the own time of each kind of call; the least
+// time from a send to the end of its receive per size and level; the largest message that was sent
+// without waiting for its receiver; the smallest one that waited, which gives the eager limit where
+// the archive does not; and the losses of threads. One pass over the archive, in which every call
+// leaves as recorded.
 //
 // The own time of a call is its time without waiting: leave - max(enter, cause), with the last
 // cause. For a call that did not wait it is leave - enter. For a call that waited, leave - cause
-// contains the transfer of the message, so it bounds the own time from above. The least over all
+// contains the transfer of the message, so it is an upper bound of the own time. The least over all
 // calls of a name, level (or number of members) and length is the best bound. (The least leave -
 // enter would contain waiting where every call of a name waits.)
 
@@ -26,15 +26,15 @@
 
 namespace rubato {
 
-/// Index of a level in the tables: all ranks of a node share one entry, since not every archive
-/// knows sockets. The recording tells no distances.
+/// Index of a level in the tables: all ranks of a node share one entry, because some archives do
+/// not contain sockets. The recording contains no distances.
 inline int surveyed_level(PairClass pair) {
   return pair == Level::kSocket ? static_cast<int>(Level::kNode) : pair.number();
 }
 
-/// Key of calls with the same own time, and their cause.
+/// Key of calls with the same own time; and their cause.
 struct OwnCost {
-  double bytes = 0;      ///< of all that is waited for
+  double bytes = 0;      ///< of all messages waited for
   uint32_t level = 0;    ///< the most distant surveyed_level()
   uint32_t members = 0;  ///< of the communicator of a collective
   /// Recorded time of the last cause.
@@ -56,13 +56,14 @@ struct OwnCost {
 
 /// The least time from the cause of a collective to its end, by length.
 ///
-/// leave - W bounds it from above. If everybody came long after W (an MPI_Bcast that the others
-/// enter after computing), leave - W only shows how late they were, and such members would wait as
-/// long in every scenario in which they come earlier. The own time of the call replaces it then.
+/// leave - W is an upper bound. If all other members enter long after W (an MPI_Bcast that the
+/// others enter after computing), leave - W only shows how late they were, and such members would
+/// wait as long in every scenario in which they enter earlier. Then the own time of the call
+/// replaces it.
 class LeastDelay {
  public:
   void add(double bytes, double enter, double leave, double cause) {
-    if (leave < cause) return;  // clocks are that wrong
+    if (leave < cause) return;  // clocks differ by this much
     delay_.add(bytes, leave - cause);
     if (cause > enter)
       waited_.add(bytes, leave - cause);
@@ -84,8 +85,8 @@ class LeastDelay {
   }
 
  private:
-  LowerEnvelope delay_;   ///< leave - W of all
-  LowerEnvelope waited_;  ///< of members that were there before W
+  LowerEnvelope delay_;   ///< leave - W of all members
+  LowerEnvelope waited_;  ///< leave - W of members that entered before W
   LowerEnvelope late_;    ///< leave - enter of the others
 };
 
@@ -102,16 +103,16 @@ struct RecordedMinima {
   /// Bytes of sends whose call (MPI_Send, or MPI_Wait for this one alone) began long before their
   /// receive was posted, and left soon after.
   std::array<std::set<double>, kLevels> waiting_evidence;
-  RecordedLosses losses;  ///< of the timelines of this process
+  RecordedLosses losses;  ///< of the timelines in this process
 
-  /// Times were repaired: a call that ends exactly at its cause was moved there, and shows nothing
-  /// about its own time.
+  /// Times were repaired: a call that ends exactly at its cause was moved there, and is no evidence
+  /// of its own time.
   bool repaired = false;
 
-  /// Before finish(): adds what another process has seen.
+  /// Before finish(): serialises the samples for another process.
   void put(ByteWriter& to) const;
   void take(ByteReader& from);
-  /// To be called once, when all calls were seen.
+  /// REQUIRES: called once, after all calls.
   void finish();
   /// Own time of a call, ticks; infinite where no call bounds it.
   double own_cost(uint16_t name, const OwnCost& cost) const {
@@ -125,7 +126,7 @@ struct RecordedMinima {
   }
 };
 
-/// W of member `local` in a collective that synchronises as `how`; false if it waits for nobody.
+/// W of member `local` in a collective that synchronises as `how`; false if it waits for no member.
 template <int K>
 bool collective_cause(const CollectiveInstance<K>& instance, Synchronisation how, int local,
                       const Communicator& comm, double& recorded, Lanes<K>& replayed) {
@@ -153,7 +154,7 @@ bool collective_cause(const CollectiveInstance<K>& instance, Synchronisation how
   return recorded > -std::numeric_limits<double>::infinity();
 }
 
-/// The same as recorded, for a call that left at `leave` when recorded.
+/// The same for a call that left at `leave` when recorded.
 template <int K>
 bool collective_cause(const CollectiveInstance<K>& instance, const Action& action, int local,
                       const Communicator& comm, double leave, double& recorded,
@@ -173,8 +174,8 @@ bool epoch_cause(const Epoch<K>& epoch, const Action& action, double leave, doub
   return !epoch.abandoned && !(is_origin && recorded > leave);
 }
 
-/// The eager limit in force: from the archive or the user, but never below the largest send
-/// observed to be eager.
+/// The eager limit used: from the archive or the user, but at least the largest send observed to be
+/// eager.
 struct EagerLimits {
   std::array<double, kLevels> bytes;
   EagerLimits() { bytes.fill(std::numeric_limits<double>::infinity()); }
@@ -184,7 +185,7 @@ struct EagerLimits {
 class MinimaRules {
  public:
   static constexpr int kLanes = 1;
-  static constexpr bool kFollowsRecording = true;  ///< what blocks, blocked when recorded
+  static constexpr bool kFollowsRecording = true;  ///< what blocks blocked when recorded
 
   MinimaRules(RecordedMinima& minima, const Placement& placement, const EagerLimits& limits,
               const TraceDefinitions& trace)
@@ -198,11 +199,11 @@ class MinimaRules {
 
   Lanes<1> compute(double recorded, bool, uint32_t) { return Lanes<1>(recorded); }
   void begin_call(TimelineState<1>&) {}
-  Lanes<1> tell(TimelineState<1>& timeline, PairClass) { return timeline.enter; }
+  Lanes<1> notify(TimelineState<1>& timeline, PairClass) { return timeline.enter; }
 
   void send(TimelineState<1>&, const Call& call, const Action& action, Transfer<1>& transfer) {
     const bool tells = (action.flags & kBlocking) && !(action.flags & (kSynchronous | kBuffered));
-    // (Flags would not go along to another process.)
+    // (The sign is passed to other processes, flags would not be.)
     const bool lost_core = (call.spinning & kLoses) != 0;
     transfer.sent[0] = !tells      ? std::numeric_limits<double>::infinity()
                        : lost_core ? -call.leave
@@ -213,14 +214,14 @@ class MinimaRules {
         (transfer.sender_waits && !(action.flags & kSynchronous)) || watches(transfer, action);
   }
   void post(TimelineState<1>&, const Action&, Transfer<1>&) {}
-  /// True for nonblocking sends that may show the eager limit.
+  /// True for nonblocking sends that may give evidence of the eager limit.
   bool watches(const Transfer<1>& transfer, const Action& action) const {
     return !(action.flags & (kBlocking | kSynchronous | kBuffered)) &&
            action.message.slot != kNoSlot && std::isinf(limits_->bytes[transfer.pair.number()]);
   }
 
   void matched(Transfer<1>& transfer) {
-    // A send that was done before its receive was posted did not wait for it.
+    // A send that completed before its receive was posted did not wait for it.
     const double done = std::abs(transfer.sent[0]);
     const bool lost_core = transfer.sent[0] < 0;
     if (done < transfer.recorded_post) {
@@ -236,15 +237,15 @@ class MinimaRules {
     minima_->waiting_evidence[transfer.pair.number()].insert(static_cast<double>(transfer.bytes));
   }
 
-  /// To be told of each call of any role, in front of its leave.
+  /// To be called for each call of any role, before its leave.
   void note_losses(const TimelineState<1>& timeline, const Call& call);
   Lanes<1> leave(TimelineState<1>& timeline, const Call& call, const RuleContext<1>& context);
 
   Level level(int a, int b) const { return placement_->level(a, b); }
 
  private:
-  static constexpr double kLongBefore = 10e-6;  ///< seconds: more than clocks are apart
-  static constexpr double kLeastFlush = 5e-6;   ///< more than it takes to ask the kernel for losses
+  static constexpr double kLongBefore = 10e-6;  ///< seconds: more than clocks differ
+  static constexpr double kLeastFlush = 5e-6;   ///< seconds: more than a query of losses takes
 
   bool waits(const Action& action, const Transfer<1>& transfer) const {
     if (action.flags & kSynchronous) return true;
@@ -252,7 +253,7 @@ class MinimaRules {
     return static_cast<double>(transfer.bytes) > limits_->bytes[transfer.pair.number()];
   }
 
-  /// A call that ends before its cause shows how wrong clocks are, not how fast calls are.
+  /// A call that ends before its cause shows an error of the clocks, not the speed of calls.
   static void add(LowerEnvelope& envelope, double bytes, double residual) {
     if (residual >= 0) envelope.add(bytes, residual);
   }

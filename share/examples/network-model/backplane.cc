@@ -1,9 +1,9 @@
-// A network model of one's own, and a program that replays with it: all transfers share the
-// backplane of one switch, equally. Build it with the CMakeLists.txt beside it; backplane TRACE
-// BANDWIDTH
+// A user-defined network model, and a program that replays with it: all transfers share the
+// backplane of one switch equally. Build it with the CMakeLists.txt in this directory; usage:
+// backplane TRACE BANDWIDTH
 //
-// Inside Rubato the model alone would be models/network/backplane.cc, with its name in the list of
-// models/network/CMakeLists.txt: then `--on infiniband-hdr:contention.backplane=10GB/s` knows it.
+// As a part of Rubato, the model would be models/network/backplane.cc, listed in
+// models/network/CMakeLists.txt; `--on infiniband-hdr:contention.backplane=10GB/s` would select it.
 
 #include <algorithm>
 #include <cstdio>
@@ -15,7 +15,7 @@
 
 namespace {
 
-/// k flows get a k-th of the bandwidth each, but none goes faster than alone.
+/// Each of k flows gets 1/k of the bandwidth, but none is faster than alone.
 class Backplane : public rubato::Network {
  public:
   explicit Backplane(double bytes_per_tick) : bytes_per_tick_(bytes_per_tick) {}
@@ -37,7 +37,7 @@ class Backplane : public rubato::Network {
     return true;
   }
 
-  /// True when it has moved less than it would have alone.
+  /// True if the flow has transferred less than it would have alone.
   bool held_up(uint32_t number, double now) const override {
     const State& state = states_[number];
     if (now <= state.begin) return false;
@@ -55,13 +55,13 @@ class Backplane : public rubato::Network {
     uint32_t version = 0;
   };
 
-  /// How many times as long a flow takes as if the backplane were no limit, with so many live.
+  /// The slowdown of a flow by the backplane, with `live` concurrent flows.
   double pace(const rubato::Flow& flow, size_t live) const {
     const double share = bytes_per_tick_ / static_cast<double>(live);
     return flow.data > 0 ? std::max(1.0, flow.bytes / flow.data / share) : 1;
   }
   double pace(const rubato::Flow& flow) const { return pace(flow, live_.size()); }
-  /// Brings all flows up to `now`.
+  /// Advances all flows to `now`.
   void advance(double now) {
     for (const uint32_t number : live_) {
       State& state = states_[number];
@@ -70,7 +70,7 @@ class Backplane : public rubato::Network {
     }
     last_ = now;
   }
-  /// Asks for the arrival of each; timers asked for before are void.
+  /// Sets a timer for the arrival of each flow; earlier timers become void.
   void plan(double now) {
     for (const uint32_t number : live_) {
       State& state = states_[number];

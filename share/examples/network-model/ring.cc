@@ -1,11 +1,11 @@
-// Distances of one's own, and a program that replays with them: nodes stand on a ring, and each hop
-// beyond the first adds to the latency. No flow takes room from another, so the replay needs no
-// order of time and may have many such scenarios at once. Build it with the CMakeLists.txt beside
-// it; ring TRACE HOP
+// A user-defined model of distances, and a program that replays with it: nodes form a ring, and
+// each hop beyond the first adds to the latency. Flows do not share bandwidth, so the replay needs
+// no global order of time and can process many such scenarios at once. Build it with the
+// CMakeLists.txt in this directory; usage: ring TRACE HOP
 //
-// Inside Rubato the model alone would be models/network/ring.cc, with its name in the list of
-// models/network/CMakeLists.txt: then `--on infiniband-hdr:contention.hop=100ns` knows it. With a
-// Network as in backplane.cc (in place of the nullptr) its links could be shared, too.
+// As a part of Rubato, the model would be models/network/ring.cc, listed in
+// models/network/CMakeLists.txt; `--on infiniband-hdr:contention.hop=100ns` would select it. To
+// share links, replace the nullptr by a Network as in backplane.cc.
 
 #include <algorithm>
 #include <cstdio>

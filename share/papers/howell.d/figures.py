@@ -192,7 +192,7 @@ def reverse():
         'The characterisation and the profile of calls give predictions of MPI programs (Howell 1996): counts times formulas, '
         'beside computation.',
         f'The longest rank\'s computation and its calls by formulas, against the recording without what it cost and without lost cores: {", ".join(line[-1] for line in lines[1:])}. '
-        'Counts do not know who waits for whom; a replay of the same recording does.'
+        'Counts contain no dependencies between ranks; a replay of the same recording does.'
         + (f' Without a formula: {", ".join(sorted(missing))}.' if missing else ''),
         text=columns(lines), table=as_table(lines))
 

@@ -219,7 +219,7 @@ def figure4():
     unit = max(1, max(map(max, matrix)))
     power = 2 ** 20 if unit >= 2 ** 20 else 2 ** 10
     return Figure(
-        '4', 'Who sends how much to whom (LAMMPS)',
+        '4', 'Bytes sent per pair of ranks (LAMMPS)',
         'The matrix SIZE as a surface, x = sender, y = receiver: bands along the diagonal show the cyclic pattern of '
         'LAMMPS, which talks to neighbours in three dimensions.',
         f'The same matrix of {len(ranks)} ranks as a map: {byte_size(sent)} between {pairs} of '

@@ -53,7 +53,7 @@ def stacked_bars(title, panels, names, y_label='', width=1000):
     headings = [wrapped(panel, max(10, int(slot * len(bars) / 6.4)))[:3] for panel, bars in panels]
     top = 12 + 15 * max(map(len, headings))
     whole = sum(sum(bar.values()) for _, bars in panels for _, bar in bars)
-    # What nobody sees in the bars needs no colour in the legend.
+    # Names too small to be visible in the bars are left out of the legend.
     legend = [name for name in names if sum(bar.get(name, 0) for _, bars in panels for _, bar in bars) > 5e-4 * whole]
     columns = max(1, (width - left) // 150)
     legend_rows = math.ceil(len(legend) / columns)

@@ -5,7 +5,7 @@
  *
  * DRIFT    of the laboratory's clocks, in parts per million: where all ranks are on one node, which has one clock, rank r
  *          reads one of its own that is 1000 r seconds ahead and runs r * DRIFT faster. So the truth is known. On several
- *          nodes each rank reads its node's clock, and errors are those that a hundred round trips with rank 0 show
+ *          nodes each rank reads its node's clock, and errors are estimated by a hundred round trips with rank 0
  * TRIALS   how often each method is used, in turn
  * SECONDS  of drift after the last of them, looked at in so many STEPS
  *

@@ -300,7 +300,7 @@ def figure9():
     def winners(launch):
         return [pair[0] < pair[1] for pair in means[launch].values()]
 
-    # Two neighbours in time, as somebody has them who measures twice: the pair that differs most.
+    # Two consecutive launches, as in a repeated measurement: the pair with the largest difference.
     first, second = max(zip(launches, launches[1:]), key=lambda pair: (
         sum(x != y for x, y in zip(winners(pair[0]), winners(pair[1]))),
         max(abs(u[0] / u[1] - v[0] / v[1]) for u, v in zip(means[pair[0]].values(), means[pair[1]].values()))))

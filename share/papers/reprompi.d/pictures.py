@@ -151,7 +151,7 @@ def intervals(title, panels, width=1000, height=190):
 
 
 def over_time(title, series, x_label, width=1000, height=280, note='full: mean, dashed: median'):
-    """series: [(name, [(x, seconds)], dashed)]; y does not start at 0; note: what stands beside the legend."""
+    """series: [(name, [(x, seconds)], dashed)]; y does not start at 0; note: text beside the legend."""
     every = [point for _, points, _ in series for point in points]
     low, high = min(y for _, y in every), max(y for _, y in every)
     factor, unit = scale_of(high)

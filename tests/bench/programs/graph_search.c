@@ -1,5 +1,5 @@
 /* Messages as Graph500's breadth-first search has them (its simple MPI reference code): every rank sends full buffers
-   to owners of vertices that nobody can foresee, tests its requests while it does so, and takes what comes with one
+   to unpredictable owners of vertices, tests its requests while it does so, and takes what comes with one
    receive from any source that is always pending. A level is over when each has got an empty message from each.
 
      graph_search LEVELS BUFFERS [pending]

@@ -1,4 +1,4 @@
-/* A ring of ranks, each of which exchanges messages with both neighbours, computes, and now and
+/* A ring of ranks: each exchanges messages with both neighbours, computes, and now and
    then takes part in an allreduce:   halo BYTES MESSAGES STEPS MICROSECONDS   (MESSAGES to each
    neighbour in each step) */
 #include <mpi.h>

@@ -1,4 +1,5 @@
-// The calibrator's clock under SMPI: its digits are all of SimGrid's, and who computes sleeps.
+// The calibrator's clock under SMPI: it has the full resolution of SimGrid's, and computing is
+// sleeping.
 #include "calibrate/clock/clock.h"
 
 #include <simgrid/actor.h>

@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
 }
 """
 
-# Of order 600 in blocks of 40, on a square of ranks; otherwise the example that comes with the sources.
+# Order 600 in blocks of 40, on a square of ranks; otherwise as in the example of the sources.
 CHANGED = {5: "600 Ns", 7: "40 NBs", 10: "{side} Ps", 11: "{side} Qs"}
 
 

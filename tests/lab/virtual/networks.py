@@ -1,4 +1,4 @@
-"""The networks of the virtual laboratory: each a platform of SimGrid's, of which the programs' ranks are hosts.
+"""The networks of the virtual laboratory: each is a SimGrid platform with the programs' ranks as hosts.
 
 A cluster's hosts have a link each, in both directions, and messages pass two of them; so the latency of a link is half
 of what is said here. Where SimGrid changes what it was told (its factors, a window of TCP, 5 % for what comes in the

@@ -1,5 +1,5 @@
-// What a program of the virtual laboratory asks of its machine, answered by SimGrid: the time, a
-// sleep, the name of the host.
+// System calls of programs in the virtual laboratory, served by SimGrid: the time, a sleep, the
+// host name.
 //
 // SimGrid's SMPI runs all ranks as coroutines of one process, each with its own copy of the
 // program, on a clock that only messages and sleeps move. Linked into a copy with -Bsymbolic, these
@@ -32,8 +32,8 @@ bool same(const timespec& a, const timespec& b) {
 
 extern "C" {
 
-/// Whoever waits for the clock to move on without a sleep would wait for ever: it moves for him,
-/// now and then.
+/// Programs that poll the clock without sleeping would never end, so the clock advances after some
+/// calls.
 int clock_gettime(clockid_t, timespec* time) noexcept {
   constexpr int kPatience = 1000;  // readings
   static timespec last;

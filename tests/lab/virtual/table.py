@@ -76,7 +76,7 @@ def elsewhere(cells):
 
 
 def apart(cells, its_way):
-    """Those that count, and those that SMPI's own ways explain."""
+    """Cells that count, and cells whose error is explained by SMPI's own behaviour."""
     return ([cell for cell in cells if cell.program not in its_way], [cell for cell in cells if cell.program in its_way])
 
 
