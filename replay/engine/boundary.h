@@ -20,16 +20,17 @@
 
 namespace rubato {
 
-/// The same rules, for a replay that is divided among processes.
-template <class RulesOfOne>
-struct Divided : RulesOfOne {
-  using Undivided = RulesOfOne;
-  using RulesOfOne::RulesOfOne;
+/// True for rules whose replays may be divided among processes. Whether a replay is divided is
+/// known at run time: Replay::boundary_.
+template <class Rules>
+inline constexpr bool kDividable = requires {
+  requires Rules::kMayBeDivided;
 };
 
-template <class Rules>
-inline constexpr bool kDivided = requires {
-  typename Rules::Undivided;
+/// The processes that share a replay; none: this process has all ranks.
+struct TeamShare {
+  Team* team = nullptr;
+  const Division* division = nullptr;
 };
 
 /// At most eight kinds: the kind shares a byte with the flags.

@@ -26,8 +26,8 @@ template <class Rules>
     if (action.flags & kNoPart) return depart(action.comm, number, instance);
     if constexpr (kKnowsLostThere<Rules>) {
       if (call.spinning & kLoses && rules_->drops_losses()) [[unlikely]] {
-        if constexpr (kDivided<Rules>) {
-          if (boundary_->remote_members()[action.comm] > 0) refuse_losses();
+        if constexpr (kDividable<Rules>) {
+          if (boundary_ && boundary_->remote_members()[action.comm] > 0) refuse_losses();
         }
         const Lost lost = lost_in(timelines_[timeline].block.actions_of(call));
         instance.losses.push_back({awaited.local, call.enter, call.leave, lost});
@@ -85,7 +85,9 @@ auto Replay<Rules>::arrive(int timeline, const Call& call, const Action& action,
                      std::to_string(instance.first_rank) + "; records are missing or damaged");
   }
   if (instance.window) end_streams(action.comm, state.rank, instance);
-  if constexpr (kDivided<Rules>) notify_members(timeline, call, action, local, arrived);
+  if constexpr (kDividable<Rules>) {
+    if (boundary_) notify_members(timeline, call, action, local, arrived);
+  }
   if (collectives_.may_release(instance, trace_->comms[action.comm], local)) {
     for (const int32_t waiting : instance.waiting) wake(waiting);
     instance.waiting.clear();

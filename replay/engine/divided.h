@@ -19,7 +19,7 @@ namespace rubato {
 inline constexpr int kTurnsBetweenLooks = 16;
 
 template <class Rules>
-ReplayOutcome Replay<Rules>::run_divided() requires kDivided<Rules> {
+ReplayOutcome Replay<Rules>::run_divided() requires kDividable<Rules> {
   const Team::Take take = [this](int, ByteReader& from) { take_batch(from); };
   Team& team = boundary_->team();
   auto verdict = Team::Verdict::kGoOn;
@@ -56,7 +56,7 @@ ReplayOutcome Replay<Rules>::run_divided() requires kDivided<Rules> {
 /// serve_earliest() for several processes; all of them are idle.
 template <class Rules>
 typename Presence<Replay<Rules>::K>::Served Replay<Rules>::serve_earliest_of_all() requires
-    kDivided<Rules> {
+    kDividable<Rules> {
   using Served = typename Presence<K>::Served;
   if constexpr (!kMayNeedPresence<Rules>) return Served::kNone;
   if (presence_from_ == std::numeric_limits<double>::infinity()) return Served::kNone;
@@ -91,7 +91,7 @@ typename Presence<Replay<Rules>::K>::Served Replay<Rules>::serve_earliest_of_all
 }
 
 template <class Rules>
-void Replay<Rules>::refuse_losses() requires kDivided<Rules> {
+void Replay<Rules>::refuse_losses() requires kDividable<Rules> {
   if constexpr (kKnowsLostThere<Rules>) {
     if (!rules_->drops_losses()) return;
     outcome_.needs_one_process = OneProcess::kLosses;
@@ -103,7 +103,7 @@ void Replay<Rules>::refuse_losses() requires kDivided<Rules> {
 
 template <class Rules>
 void Replay<Rules>::send_remote(TimelineState<K>& state, const Call& call,
-                                const Action& action) requires kDivided<Rules> {
+                                const Action& action) requires kDividable<Rules> {
   // The channel is in another process; this one keeps only its pair class.
   KnownChannel& channel = state.channel_of(action);
   if (channel.generation == 0) {
@@ -168,7 +168,7 @@ void Replay<Rules>::send_remote(TimelineState<K>& state, const Call& call,
 }
 
 template <class Rules>
-void Replay<Rules>::answer_sender(TransferId id) requires kDivided<Rules> {
+void Replay<Rules>::answer_sender(TransferId id) requires kDividable<Rules> {
   auto& peer = boundary_->peer(id);
   if (peer.process < 0) return;
   const Transfer<K>& transfer = matcher_[id];
@@ -183,7 +183,7 @@ void Replay<Rules>::answer_sender(TransferId id) requires kDivided<Rules> {
 }
 
 template <class Rules>
-bool Replay<Rules>::needs_handshake(const Transfer<K>& transfer) requires kDivided<Rules> {
+bool Replay<Rules>::needs_handshake(const Transfer<K>& transfer) requires kDividable<Rules> {
   if constexpr (kMayNeedPresence<Rules>)
     return transfer.handshake_pending &&
            rules_->protocol(transfer.pair, transfer.bytes) >= Protocol::kPull;
@@ -191,7 +191,7 @@ bool Replay<Rules>::needs_handshake(const Transfer<K>& transfer) requires kDivid
 }
 
 template <class Rules>
-void Replay<Rules>::take_send(const RemoteSend<K>& sent) requires kDivided<Rules> {
+void Replay<Rules>::take_send(const RemoteSend<K>& sent) requires kDividable<Rules> {
   using Remote = RemoteSend<K>;
   const int destination = sent.route.destination;
   Action action;
@@ -230,7 +230,7 @@ void Replay<Rules>::take_send(const RemoteSend<K>& sent) requires kDivided<Rules
 }
 
 template <class Rules>
-void Replay<Rules>::take_answer(const SendAnswer<K>& answer) requires kDivided<Rules> {
+void Replay<Rules>::take_answer(const SendAnswer<K>& answer) requires kDividable<Rules> {
   Transfer<K>& transfer = matcher_[answer.id];
   if (answer.skipped) {
     drop_handshake(answer.id);
@@ -251,7 +251,7 @@ void Replay<Rules>::take_answer(const SendAnswer<K>& answer) requires kDivided<R
 // --- Messages that need a process inside MPI ---
 
 template <class Rules>
-void Replay<Rules>::notify_crossings() requires kDivided<Rules> {
+void Replay<Rules>::notify_crossings() requires kDividable<Rules> {
   for (const auto& crossing : presence_.crossings()) {
     const auto& peer = boundary_->peer(crossing.message);
     // A sender that does not wait need not know when its message arrives.
@@ -262,7 +262,7 @@ void Replay<Rules>::notify_crossings() requires kDivided<Rules> {
 }
 
 template <class Rules>
-void Replay<Rules>::arrived_elsewhere(TransferId id) requires kDivided<Rules> {
+void Replay<Rules>::arrived_elsewhere(TransferId id) requires kDividable<Rules> {
   auto& peer = boundary_->peer(id);
   const bool sent_here = std::exchange(peer, {}).sent_here;
   if (sent_here) matcher_.receiver_done(id);
@@ -270,7 +270,7 @@ void Replay<Rules>::arrived_elsewhere(TransferId id) requires kDivided<Rules> {
 
 template <class Rules>
 void Replay<Rules>::take_notification(const typename Boundary<K>::Notification& notification,
-                                      bool asks) requires kDivided<Rules> {
+                                      bool asks) requires kDividable<Rules> {
   if constexpr (kMayNeedPresence<Rules>) {
     if (asks) {
       boundary_->peer(notification.id).remote_id = notification.remote_id;
@@ -287,9 +287,9 @@ void Replay<Rules>::take_notification(const typename Boundary<K>::Notification& 
 // --- Collectives ---
 
 template <class Rules>
-void Replay<Rules>::notify_members(
-    int timeline, const Call& call, const Action& action, int local,
-    const typename CollectiveInstances<K>::Arrived& arrived) requires kDivided<Rules> {
+void Replay<Rules>::notify_members(int timeline, const Call& call, const Action& action, int local,
+                                   const typename CollectiveInstances<K>::Arrived& arrived) requires
+    kDividable<Rules> {
   if (boundary_->others(action.comm).empty()) return;
   const TimelineState<K>& state = timelines_[timeline];
   const CollectiveInstance<K>& instance = arrived.instance;
@@ -337,7 +337,7 @@ void Replay<Rules>::notify_members(
 
 template <class Rules>
 bool Replay<Rules>::pass_on(uint32_t comm, uint64_t number,
-                            CollectiveInstance<K>& instance) requires kDivided<Rules> {
+                            CollectiveInstance<K>& instance) requires kDividable<Rules> {
   auto& relay = boundary_->relay(comm, number);
   const bool awaited = instance.how != Synchronisation::kOneToAll;
   if (!boundary_->pass_on(comm, number, relay, instance.op, instance.root, awaited)) return false;
@@ -349,7 +349,7 @@ bool Replay<Rules>::pass_on(uint32_t comm, uint64_t number,
 
 template <class Rules>
 void Replay<Rules>::take_members(CollectiveInstance<K>& instance, uint32_t comm, CollectiveOp op,
-                                 int32_t root, const Came<K>& came) requires kDivided<Rules> {
+                                 int32_t root, const Came<K>& came) requires kDividable<Rules> {
   collectives_.arrive_members(instance, comm, op, root, 0, came.arrivals);
   if constexpr (!Rules::kFollowsRecording) {
     for (const Entered<K>& member : came.each)
@@ -360,7 +360,7 @@ void Replay<Rules>::take_members(CollectiveInstance<K>& instance, uint32_t comm,
 
 template <class Rules>
 void Replay<Rules>::take_collective(Crossing kind, ByteReader& from,
-                                    BatchBase& base) requires kDivided<Rules> {
+                                    BatchBase& base) requires kDividable<Rules> {
   const auto comm = static_cast<uint32_t>(from.number());
   const uint64_t number = from.number();
   const auto op = static_cast<CollectiveOp>(from.number());
@@ -411,7 +411,7 @@ void Replay<Rules>::take_collective(Crossing kind, ByteReader& from,
 }
 
 template <class Rules>
-void Replay<Rules>::take_batch(ByteReader& from) requires kDivided<Rules> {
+void Replay<Rules>::take_batch(ByteReader& from) requires kDividable<Rules> {
   BatchBase base;
   while (!from.empty()) {
     const auto [kind, flags] = Boundary<K>::take_kind(from);

@@ -30,7 +30,9 @@ ReplayOutcome Replay<Rules>::run() {
     if (!sizes.empty()) sizes_.assign(sizes.begin() + first_rank_, sizes.begin() + end_rank_);
   }
   for (Observer<K>* observer : observers_) observer->begin();
-  if constexpr (kDivided<Rules>) return run_divided();
+  if constexpr (kDividable<Rules>) {
+    if (boundary_) return run_divided();
+  }
   if constexpr (kTimeOrdered<Rules>) matcher_.keep_routes();
   for (auto timeline = local_timelines_.rbegin(); timeline != local_timelines_.rend(); ++timeline)
     start(*timeline);

@@ -67,8 +67,9 @@ RUBATO_HOT void Replay<Rules>::start_message(TimelineState<K>& state, const Call
 template <class Rules>
 RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
                                     const Action& action) {
-  if constexpr (kDivided<Rules>) {
-    if (!is_local(action.message.peer)) return send_remote(state, call, action);
+  if constexpr (kDividable<Rules>) {
+    if (!is_local(action.message.peer)) [[unlikely]]
+      return send_remote(state, call, action);
   }
   const int timeline = state.number;
   const int rank = state.rank;
@@ -151,7 +152,7 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
              : matcher_.post(action, channel.id, skipped_);
   }
   for (const TransferId skipped : skipped_) {
-    if constexpr (kDivided<Rules>) answer_sender(skipped);
+    answer_remote_sender(skipped);
     wake(matcher_[skipped].waiting_sender);
     drop_handshake(skipped);
     if constexpr (kTimeOrdered<Rules>) rules_->order().drop(skipped);
@@ -175,12 +176,13 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
   }
   if constexpr (kTimeOrdered<Rules>) rules_->order()[id].receiver = timeline;
   if (transfer.has_send) {
-    if constexpr (kDivided<Rules>) answer_sender(id);
+    answer_remote_sender(id);
     match(id, transfer);
     wake(transfer.waiting_sender);
   }
-  if constexpr (kDivided<Rules>) {
-    if (!is_local(action.message.peer)) refuse_losses();
+  if constexpr (kDividable<Rules>) {
+    if (!is_local(action.message.peer)) [[unlikely]]
+      refuse_losses();
   }
   if (action.flags & kBlocking) {
     await(state, Awaited::Kind::kReceive, id);
@@ -257,7 +259,7 @@ void Replay<Rules>::handshake_as_receiver(TimelineState<K>& state, const Action&
     if (protocol < Protocol::kPull && !may_change) return;
     presence_.post(id, state.number, action.message.peer, state.enter, protocol);
     transfer.handshake_pending = true;
-    if constexpr (kDivided<Rules>) {
+    if constexpr (kDividable<Rules>) {
       if (transfer.has_send && !is_local(action.message.peer))
         presence_.send_elsewhere(id, protocol);
     }
@@ -298,7 +300,7 @@ RUBATO_HOT bool Replay<Rules>::is_held_up(TransferId id, const Transfer<K>& tran
 
 template <class Rules>
 RUBATO_HOT void Replay<Rules>::take_arrivals() {
-  if constexpr (kDivided<Rules>) {
+  if constexpr (kDividable<Rules>) {
     if (!presence_.crossings().empty()) notify_crossings();
   }
   if (!presence_.arrivals().empty()) wake_by_arrivals();
@@ -313,7 +315,9 @@ void Replay<Rules>::wake_by_arrivals() {
     transfer.handshake_pending = false;
     wake(transfer.waiting_sender);
     wake(transfer.waiting_receiver);
-    if constexpr (kDivided<Rules>) arrived_elsewhere(id);
+    if constexpr (kDividable<Rules>) {
+      if (boundary_) arrived_elsewhere(id);
+    }
   }
   presence_.arrivals().clear();
 }

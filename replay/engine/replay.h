@@ -14,6 +14,7 @@
 // the same under all rules: they are decided here and in matcher.h and collective_instances.h.
 
 #include <array>
+#include <cassert>
 #include <functional>
 #include <limits>
 #include <map>
@@ -90,7 +91,8 @@ class Replay {
 
   Replay(EventSource& source, Rules& rules, std::vector<Observer<K>*> observers,
          std::function<void(double)> progress = {}, const LockOrder* locks = nullptr,
-         const ReceivedSends* received = nullptr, const std::set<Route>* in_order = nullptr)
+         const ReceivedSends* received = nullptr, const std::set<Route>* in_order = nullptr,
+         TeamShare share = {})
       : source_(&source),
         locks_(locks),
         received_(received),
@@ -107,7 +109,11 @@ class Replay {
         posts_(trace_->timelines()) {
     matcher_.match_in_order(in_order);
     lengths_differ_ = in_order != nullptr;
-    if constexpr (!kDivided<Rules>) add_ranks(0, trace_->ranks());
+    if (share.team) {
+      divide(*share.team, *share.division);
+    } else {
+      add_ranks(0, trace_->ranks());
+    }
     for (const Observer<K>* observer : observers_) wants_messages_ |= observer->wants_messages();
     if constexpr (kMayNeedPresence<Rules>) {
       presence_from_ = rules.needs_presence_from();
@@ -142,14 +148,6 @@ class Replay {
   /// Where the waiting times of calls are summed up; null: nowhere.
   void watch_waits(WaitStates<K>* waits) { waits_ = waits; }
 
-  /// Selects the timelines of this process. Required where the rules are Divided, forbidden
-  /// elsewhere.
-  void divide(Team& team, const Division& division) requires kDivided<Rules> {
-    boundary_.emplace(team, division, *trace_);
-    add_ranks(division.first(team.self()), division.end(team.self()));
-    collectives_.divide(boundary_->remote_members());
-  }
-
   /// Changes of compute beyond the rules; null: none.
   void change_compute(const ComputeChanges<K>* changes) { compute_changes_ = changes; }
 
@@ -161,7 +159,7 @@ class Replay {
   static constexpr int kCallsInTurn = 32;
 
   /// The main loop of a process among several.
-  ReplayOutcome run_divided() requires kDivided<Rules>;
+  ReplayOutcome run_divided() requires kDividable<Rules>;
   /// Copies the counters to the outcome, at the end.
   void sum_up();
 
@@ -178,6 +176,16 @@ class Replay {
     presence_.add_timelines(local_timelines_);
     sends_.make(&local_timelines_);
     posts_.make(&local_timelines_);
+  }
+  /// Selects the ranks of this process and opens the boundary to the others.
+  void divide(Team& team, const Division& division) {
+    if constexpr (kDividable<Rules>) {
+      boundary_.emplace(team, division, *trace_);
+      add_ranks(division.first(team.self()), division.end(team.self()));
+      collectives_.divide(boundary_->remote_members());
+    } else {
+      assert(!"rules of a replay that is not divided");
+    }
   }
   void start(int timeline);
   void make_ready(int timeline);
@@ -442,40 +450,47 @@ class Replay {
 
   /// True when the timelines of `rank` are run in this process.
   [[gnu::always_inline]] bool is_local(int rank) const {
-    if constexpr (kDivided<Rules>) return boundary_->is_local(rank);
+    if constexpr (kDividable<Rules>) return !boundary_ || boundary_->is_local(rank);
     return true;
   }
   /// Refuses a divided replay whose rules need what the other side of a message lost.
-  void refuse_losses() requires kDivided<Rules>;
+  void refuse_losses() requires kDividable<Rules>;
   /// send() to a rank of another process.
   void send_remote(TimelineState<K>& state, const Call& call,
-                   const Action& action) requires kDivided<Rules>;
+                   const Action& action) requires kDividable<Rules>;
   /// Notifies the process of the sender of `id`, if it is another one and waits for the match.
-  void answer_sender(TransferId id) requires kDivided<Rules>;
+  void answer_sender(TransferId id) requires kDividable<Rules>;
+  /// The same in a replay that may not be divided.
+  [[gnu::always_inline]] void answer_remote_sender(TransferId id) {
+    if constexpr (kDividable<Rules>) {
+      if (boundary_) [[unlikely]]
+        answer_sender(id);
+    }
+  }
   /// True for a message that needs a process inside MPI, once its receiver is known.
-  bool needs_handshake(const Transfer<K>& transfer) requires kDivided<Rules>;
+  bool needs_handshake(const Transfer<K>& transfer) requires kDividable<Rules>;
   /// Notifies other processes about messages that need a process inside MPI.
-  void notify_crossings() requires kDivided<Rules>;
+  void notify_crossings() requires kDividable<Rules>;
   /// The arrival of `id` is known; one side of it may be in another process.
-  void arrived_elsewhere(TransferId id) requires kDivided<Rules>;
-  typename Presence<K>::Served serve_earliest_of_all() requires kDivided<Rules>;
+  void arrived_elsewhere(TransferId id) requires kDividable<Rules>;
+  typename Presence<K>::Served serve_earliest_of_all() requires kDividable<Rules>;
   /// A local member has entered a collective.
-  void notify_members(
-      int timeline, const Call& call, const Action& action, int local,
-      const typename CollectiveInstances<K>::Arrived& arrived) requires kDivided<Rules>;
+  void notify_members(int timeline, const Call& call, const Action& action, int local,
+                      const typename CollectiveInstances<K>::Arrived& arrived) requires
+      kDividable<Rules>;
   /// Passes on what is known of members in other processes. True once all have entered `instance`.
   bool pass_on(uint32_t comm, uint64_t number,
-               CollectiveInstance<K>& instance) requires kDivided<Rules>;
+               CollectiveInstance<K>& instance) requires kDividable<Rules>;
   // Messages from other processes.
-  void take_batch(ByteReader& from) requires kDivided<Rules>;
-  void take_send(const RemoteSend<K>& sent) requires kDivided<Rules>;
-  void take_answer(const SendAnswer<K>& answer) requires kDivided<Rules>;
+  void take_batch(ByteReader& from) requires kDividable<Rules>;
+  void take_send(const RemoteSend<K>& sent) requires kDividable<Rules>;
+  void take_answer(const SendAnswer<K>& answer) requires kDividable<Rules>;
   void take_notification(const typename Boundary<K>::Notification& notification,
-                         bool asks) requires kDivided<Rules>;
+                         bool asks) requires kDividable<Rules>;
   /// Members in another process have entered a collective.
   void take_members(CollectiveInstance<K>& instance, uint32_t comm, CollectiveOp op, int32_t root,
-                    const Came<K>& came) requires kDivided<Rules>;
-  void take_collective(Crossing kind, ByteReader& from, BatchBase& base) requires kDivided<Rules>;
+                    const Came<K>& came) requires kDividable<Rules>;
+  void take_collective(Crossing kind, ByteReader& from, BatchBase& base) requires kDividable<Rules>;
 
   // --- Requests ---
 
@@ -606,7 +621,8 @@ class Replay {
   };
   std::array<PairTraffic, PairClass::kMost> pair_traffic_{};  ///< by number of the class
   ReplayOutcome outcome_;
-  std::conditional_t<kDivided<Rules>, std::optional<Boundary<K>>, NoBoundary> boundary_;
+  /// To the other processes of a divided replay; empty if this process has all ranks.
+  std::conditional_t<kDividable<Rules>, std::optional<Boundary<K>>, NoBoundary> boundary_;
 };
 
 }  // namespace rubato

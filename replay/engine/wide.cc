@@ -16,11 +16,5 @@ ReplayOutcome run_wide(Replay<ModelRules<16>>& replay) {
 ReplayOutcome run_wide(Replay<ModelRules<32>>& replay) {
   return replay.run();
 }
-ReplayOutcome run_wide(Replay<Divided<ModelRules<16>>>& replay) {
-  return replay.run();
-}
-ReplayOutcome run_wide(Replay<Divided<ModelRules<32>>>& replay) {
-  return replay.run();
-}
 
 }  // namespace rubato

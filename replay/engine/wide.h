@@ -14,7 +14,5 @@ namespace rubato {
 /// Runs a replay of as many lanes as widest_lanes() (scenario_groups.h) allows.
 ReplayOutcome run_wide(Replay<ModelRules<16>>& replay);
 ReplayOutcome run_wide(Replay<ModelRules<32>>& replay);
-ReplayOutcome run_wide(Replay<Divided<ModelRules<16>>>& replay);
-ReplayOutcome run_wide(Replay<Divided<ModelRules<32>>>& replay);
 
 }  // namespace rubato

@@ -63,6 +63,7 @@ namespace rubato {
 template <int K>
 class ModelRules {
  public:
+  static constexpr bool kMayBeDivided = true;
   static constexpr int kLanes = K;
   static constexpr bool kFollowsRecording = false;  ///< rendezvous may add blocking
 

@@ -13,6 +13,7 @@ namespace rubato {
 /// of a rendezvous occupies the out-port when it flows, and not at its send.
 class OrderedRules : public ModelRules<1> {
  public:
+  static constexpr bool kMayBeDivided = false;
   static constexpr bool kTimeOrdered = true;
 
   /// `by_arrival`: receives take the message that arrives first (arrival_matcher.h).

@@ -31,6 +31,7 @@ inline constexpr bool kKnowsOrigins = requires {
 
 class OriginRules : public ModelRules<1> {
  public:
+  static constexpr bool kMayBeDivided = false;
   static constexpr bool kKnowsOrigins = true;
 
   OriginRules(const LaneMachines& machines, const TraceDefinitions& trace)

@@ -203,15 +203,9 @@ class Driver {
   void survey() {
     minima_ = RecordedMinima();
     minima_.repaired = shifted_.has_value();
-    ReplayOutcome outcome;
-    if (passes_.divided()) {
-      Divided<MinimaRules> rules(minima_, placement_, limits_, *trace_);
-      outcome = passes_.make(rules, nullptr, {});
-      passes_.divided()->merge(minima_);
-    } else {
-      MinimaRules rules(minima_, placement_, limits_, *trace_);
-      outcome = passes_.make(rules, nullptr, {});
-    }
+    MinimaRules rules(minima_, placement_, limits_, *trace_);
+    const ReplayOutcome outcome = passes_.make(rules, nullptr, {});
+    if (passes_.divided()) passes_.divided()->merge(minima_);
     if (!outcome.deadlock.empty()) {
       throw InputError(trace_->path + ": the recording cannot be replayed: " + outcome.deadlock +
                        "; records are missing");
@@ -273,8 +267,9 @@ class Driver {
 
   void verify() {
     IdentityCheck check(*trace_);
-    passes_.with<MeasuredRules<1>>([&](auto& rules) { passes_.make(rules, nullptr, {&check}); },
-                                   std::vector<MeasuredLane>(1), minima_, placement_, limits_);
+    const std::vector<MeasuredLane> lanes(1);
+    MeasuredRules<1> rules(lanes, minima_, placement_, limits_);
+    passes_.make(rules, nullptr, {&check});
     DividedRun* const divided = passes_.divided();
     IdentityResult identity;
     if (divided) {
@@ -408,7 +403,8 @@ class Driver {
       if (passes_.divided()) priced = passes_.divided()->sum(priced);
       if (changes && priced > 0) note_priced_calls(priced, pricing);
     };
-    passes_.with<MeasuredRules<K>>(replay_by, lanes, minima_, placement_, limits_, group.local);
+    MeasuredRules<K> rules(lanes, minima_, placement_, limits_, group.local);
+    replay_by(rules);
     return found;
   }
 
@@ -445,7 +441,8 @@ class Driver {
         return found;
       }
     }
-    passes_.with<ModelRules<K>>(replay_by, machines, *trace_);
+    ModelRules<K> rules(machines, *trace_);
+    replay_by(rules);
     return found;
   }
 

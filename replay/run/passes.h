@@ -53,6 +53,7 @@ class Passes {
                      std::vector<Observer<Rules::kLanes>*> observers,
                      const std::optional<ComputeChanges<Rules::kLanes>>& changes = {},
                      WaitStates<Rules::kLanes>* waits = nullptr) {
+    const bool divides = kDividable<Rules> && divided_;
     bool by_arrival = false;
     if constexpr (kTimeOrdered<Rules>) by_arrival = rules.by_arrival();
     const bool first = !first_;  // that is complete
@@ -66,12 +67,12 @@ class Passes {
     if (!locks_) locks_.emplace(*source_);
     Replay<Rules> replay(
         *source_, rules, std::move(observers),
-        [this](double share) { report(share, kDivided<Rules>); }, &*locks_,
-        received_ && !by_arrival ? &*received_ : nullptr, in_order_ ? &*in_order_ : nullptr);
+        [this, divides](double share) { report(share, divides); }, &*locks_,
+        received_ && !by_arrival ? &*received_ : nullptr, in_order_ ? &*in_order_ : nullptr,
+        divides ? TeamShare{&divided_->team(), &divided_->division()} : TeamShare{});
     replay.keep(profile, first ? &*coverage_ : nullptr);
     replay.watch_waits(waits);
     replay.change_compute(changes ? &*changes : nullptr);
-    if constexpr (kDivided<Rules>) replay.divide(divided_->team(), divided_->division());
     if constexpr (kTimeOrdered<Rules>) {
       if (by_arrival && !runs_) runs_.emplace(*source_);
       if (by_arrival) replay.take_first(&*runs_);
@@ -83,7 +84,7 @@ class Passes {
     ReplayOutcome outcome = run(replay);
     count_one();
     if (first && profile) profile->add_to(*coverage_);
-    if constexpr (kDivided<Rules>) {
+    if (divides) {
       divided_->sum(outcome);
       if (first) divided_->gather(*coverage_);
       if (profile) divided_->gather(*profile);
@@ -95,19 +96,6 @@ class Passes {
       counts_ = divided_ ? divided_->sum(source_->counts()) : source_->counts();
     }
     return outcome;
-  }
-
-  /// Constructs rules from `arguments` and passes them to `use`: those of a divided replay, if it
-  /// is divided.
-  template <class Rules, typename Use, typename... Arguments>
-  void with(Use use, const Arguments&... arguments) {
-    if (divided_) {
-      Divided<Rules> rules(arguments...);
-      use(rules);
-    } else {
-      Rules rules(arguments...);
-      use(rules);
-    }
   }
 
   // --- Facts about the archive ---

@@ -29,6 +29,7 @@ template <class Rules>
 struct Drawn : Rules {
   using Rules::Rules;
   using Queue = Lottery;
+  static constexpr bool kMayBeDivided = false;
 };
 
 }  // namespace rubato

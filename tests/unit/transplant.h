@@ -17,6 +17,7 @@ namespace rubato {
 /// The stretch of compute of kMarked ticks, which no other one has, is `delta` longer.
 class Delayed : public MeasuredRules<1> {
  public:
+  static constexpr bool kMayBeDivided = false;
   Delayed(const RecordedMinima& minima, const Placement& placement, const EagerLimits& limits,
           double delta)
       : MeasuredRules<1>({MeasuredLane{}}, minima, placement, limits), delta_(delta) {}

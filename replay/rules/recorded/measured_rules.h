@@ -87,6 +87,7 @@ struct MeasuredLane {
 template <int K>
 class MeasuredRules {
  public:
+  static constexpr bool kMayBeDivided = true;
   static constexpr int kLanes = K;
   static constexpr bool kFollowsRecording = true;  ///< what blocks blocked when recorded
 

@@ -184,6 +184,7 @@ struct EagerLimits {
 /// Fills a RecordedMinima. Times are as recorded.
 class MinimaRules {
  public:
+  static constexpr bool kMayBeDivided = true;
   static constexpr int kLanes = 1;
   static constexpr bool kFollowsRecording = true;  ///< what blocks blocked when recorded
 
