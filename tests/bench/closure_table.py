@@ -13,7 +13,7 @@ recordings are replayed. A row has the median over the launches of their least t
 these), the least of the replays (what other people's work adds between the calls is replayed, too), and the difference;
 --only rows whose name contains one of the words. Virtual processors have several speeds: a pair of launches counts if
 ping-pongs of 8 B before and after it are within 25 % of the one that the first FILE was made with, and is tried again
-otherwise; an asterisk says that none of them was. tests/e2e/closure.sh is a test of five patterns.
+otherwise; an asterisk says that none of them was. tests/e2e/calibrate/closure.sh is a test of five patterns.
 """
 
 import argparse

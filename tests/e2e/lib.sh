@@ -9,6 +9,7 @@ build=$2
 rubato=$build/bin/rubato
 name=$(basename "$0" .sh).$flavour
 here=$(cd "$(dirname "$0")" && pwd)
+tests=${here%/e2e*}
 python=/usr/bin/python3   # Debian's, which has otf2
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/rubato-$name.XXXXXX")
@@ -153,7 +154,7 @@ check_readable() {
 # The archive is such a one, and its messages match.
 check_archive() {
   check_readable
-  "$python" "$here/check_archive.py" run.otf2dir/traces.otf2 >check.txt 2>&1 ||
+  "$python" "$tests/e2e/check_archive.py" run.otf2dir/traces.otf2 >check.txt 2>&1 ||
     fail "check_archive.py: $(tail -3 check.txt)"
 }
 
