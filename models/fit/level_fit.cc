@@ -11,9 +11,9 @@
 //          scaling below: it depends more on the memory than on the processors. (With eight
 //          messages of 128 KiB under MPICH each further one took 21.1 and 20.1 us in two launches
 //          whose ping-pongs took 10.6 and 18.1 us.)
-//   g_2(n) burst_2 - burst_1, if g_b would change the time of a burst of two by a tenth or more;
-//   g_b
-//          is then (burst_k - burst_2) / (k - 2). The more messages are under way, the more a cache
+//   g_2(n) burst_2 - burst_1, if g_b would change the time of a burst of two by a tenth or more.
+//   Then
+//          g_b is (burst_k - burst_2) / (k - 2). The more messages are under way, the more a cache
 //          overflows: with eight messages of 1 MiB under MPICH each further one took 419 us, with
 //          two 145 us. If g_2 is less than g, g is reduced to it.
 //   x(n)   an exchange of one message in each direction at the same time takes T'(n) + x, so x =
@@ -25,9 +25,9 @@
 //          answer to the sender overlaps with the next message.
 //   o_s, o_r change their slopes where T(n) does, and at the limit, so that none of the three has
 //          more segments than the one-way time may have.
-//   f(n)   time of an end for an eager message right behind another one. o_s and o_r are timed
-//   after
-//          an end has computed, for a message that comes alone, as in a ping-pong. In a stream of
+//   f(n)   time of an end for an eager message right behind another one. o_s and o_r are timed when
+//   an
+//          end has just computed, for a message that comes alone, as in a ping-pong. In a stream of
 //          blocking calls, or else a burst, the next message is on its way meanwhile: a receive of
 //          8 bytes in Open MPI's shared memory takes 264 ns alone, but 126 ns in a stream. Omitted
 //          if o_s and o_r are no more than that and explain all of it.

@@ -9,8 +9,10 @@
 
 namespace rubato {
 
-/// Costs of one message, in seconds. Above the eager limit, transfer includes the handshake and
-/// counts from the moment both sides are ready.
+/// Costs of one message, in seconds. Above the eager limit, transfer includes the handshake: it
+/// counts from the start of the send, or, if the receive is posted later than L after that,
+/// transfer
+/// - latency counts from the post (ModelRules::matched()).
 struct MessageCost {
   double send_overhead = 0;     ///< o_s: the sender's processor
   double receive_overhead = 0;  ///< o_r: the receiver's processor
@@ -29,8 +31,8 @@ struct MessageCost {
   double synchronous_overhead = 0;  ///< y: extra o_r of an eager synchronous message
   /// o_s, o_r and unexpected o_r, right behind another message in the same direction.
   double following_send = 0, following_receive = 0, following_unexpected = 0;
-  /// following_send of a blocking send: f itself if that exceeds the time of both ends and the
-  /// port.
+  /// o_s of a blocking send right behind another one: if f exceeds what ends and port take, their
+  /// time plus that excess on the machine as it was measured.
   double streamed_send = 0;
 };
 

@@ -19,6 +19,8 @@ struct Change {
 
 /// The keys that a change may name, other than processors, for shells that complete them.
 std::vector<std::string> scenario_keys();
+/// The machines that need no file: "measured", "perfect", ...
+std::vector<std::string> machine_names();
 
 /// Refuses the text of a scenario. Throws: UsageError.
 [[noreturn]] inline void refuse(const std::string& text, const std::string& why) {

@@ -11,19 +11,10 @@ constexpr int kMostRows = 512;
 constexpr int kMostColumns = 2000;
 
 Activity activity_of(WaitPattern pattern) {
-  switch (pattern) {
-    case WaitPattern::kLateSender:
-    case WaitPattern::kWrongOrder:
-      return Activity::kLateSender;
-    case WaitPattern::kLateReceiver:
-      return Activity::kLateReceiver;
-    case WaitPattern::kLatePost:
-    case WaitPattern::kEarlyWait:
-    case WaitPattern::kLock:
-      return Activity::kOneSided;
-    default:
-      return Activity::kCollective;
-  }
+  static_assert(static_cast<int>(Activity::kOneSided) - static_cast<int>(Activity::kLateSender) ==
+                static_cast<int>(WaitKind::kOneSided) - static_cast<int>(WaitKind::kLateSender));
+  return static_cast<Activity>(static_cast<int>(Activity::kLateSender) +
+                               static_cast<int>(kind_of(pattern)));
 }
 
 /// The activity of an MPI call while it does not wait, from its first action.

@@ -16,7 +16,8 @@
 
 namespace rubato {
 
-/// What a cell shows. The four waits are those of WaitKind, in its order.
+/// What a cell shows. The four waits are those of WaitKind, in its order. share/report/timeline.js
+/// has the names and colours, in this order.
 enum class Activity : uint8_t {
   kNone,
   kCompute,

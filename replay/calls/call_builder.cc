@@ -389,13 +389,13 @@ void CallBuilder::exchange_with_neighbours(const NeighbourExchange& exchange,
   const auto& [sources, destinations] = *known;
   uint8_t follows = 0;
   if (last_send_.slot != kNoSlot && follows_open_send())
-    follows = last_send_.follows ? kFollows : kFollows | kFollowsFirst;
+    follows = last_send_.in_burst ? kInBurst : kInBurst | kSecondOfBurst;
   for (const int32_t to : destinations) {
     Action& send = message(ActionKind::kSend, to, exchange.sent / destinations.size());
     send.flags = kBuffered;  // the call waits only for what it receives
     if (to == trace_->rank_of(timeline_)) continue;
     send.flags |= follows;
-    follows = follows ? kFollows : kFollows | kFollowsFirst;
+    follows = follows ? kInBurst : kInBurst | kSecondOfBurst;
     last_send_.slot = kNoSlot;
   }
   for (const int32_t from : sources) {

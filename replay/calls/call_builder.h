@@ -34,7 +34,7 @@ namespace rubato {
 /// has_cancelled_sends() is true at the end, the caller passes all records to new builders with
 /// hold_sends().
 ///
-/// A send follows an open one (kFollows) when the previous send of the same timeline has a request
+/// A send follows an open one (kInBurst) when the previous send of the same timeline has a request
 /// that no record before this one completed. This is the same in every scenario, independent of its
 /// clocks. All messages of MPI_Startall but the first follow, and likewise those of a neighbourhood
 /// collective. A message to the own rank is not part of a burst, and the time at which a
@@ -317,7 +317,7 @@ class CallBuilder {
   struct {
     uint64_t request = 0;
     uint32_t slot = kNoSlot;
-    bool follows = false;
+    bool in_burst = false;
   } last_send_;
   /// Receives of probed messages that were not posted yet, the latest last. For programs that do
   /// not receive what they find: at most the latest kMostProbed, and none after kReceivesAfterProbe
@@ -450,7 +450,7 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
                  (info.buffered ? kBuffered : 0);
   if (peer != trace_->rank_of(timeline_)) {
     if (last_send_.slot != kNoSlot && follows_open_send())
-      action.flags |= last_send_.follows ? kFollows : kFollows | kFollowsFirst;
+      action.flags |= last_send_.in_burst ? kInBurst : kInBurst | kSecondOfBurst;
     last_send_.slot = kNoSlot;
   }
   if (implicit_) close_call(time);
@@ -472,12 +472,12 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
     settle_unseen(request);
   }
   if (*slot == before.slot) {  // the previous send was complete, or freed, and is not open now
-    action.flags &= static_cast<uint8_t>(~(kFollows | kFollowsFirst));
+    action.flags &= static_cast<uint8_t>(~(kInBurst | kSecondOfBurst));
     before.slot = last_send_.slot = kNoSlot;
   }
   action.message.slot = *slot;
   if (peer != trace_->rank_of(timeline_))
-    last_send_ = {request, *slot, (action.flags & kFollows) != 0};
+    last_send_ = {request, *slot, (action.flags & kInBurst) != 0};
   if (flags & kPartitioned) {
     last_send_ = before;
     start_partitioned(request);

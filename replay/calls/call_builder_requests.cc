@@ -29,7 +29,7 @@ void CallBuilder::partition_ready(uint64_t event, double time, uint64_t request)
 void CallBuilder::start_partitioned(uint64_t request) {
   Action send = pending_.actions.back();
   pending_.actions.pop_back();
-  send.flags &= static_cast<uint8_t>(~(kPartitioned | kFollows | kFollowsFirst));
+  send.flags &= static_cast<uint8_t>(~(kPartitioned | kInBurst | kSecondOfBurst));
   send.message.tag |= kPartitionedTag;
   RequestBook::PartitionedSend& message = book_->partitioned[request];
   message.send = send;

@@ -26,8 +26,8 @@ void Replay<Rules>::begin_one_sided(int timeline, const Action& action) {
     if constexpr (kTimeOrdered<Rules>) {
       begin_operation(state, action, result, operation);
     } else {
-      rules_->transfer(state, action, result, operation,
-                       windows_.stream(action.comm, state.rank, action.one_sided.target));
+      rules_->begin_one_sided(state, action, result, operation,
+                              windows_.stream(action.comm, state.rank, action.one_sided.target));
     }
   }
 }

@@ -53,14 +53,14 @@ struct TransferFacts {
   bool has_post : 1 = false;
   /// Completes only when the receive has been posted (rendezvous, synchronous).
   bool sender_waits : 1 = false;
-  /// Waits because of its size, not its mode; in a model T then counts from both sides being ready.
+  /// Waits because of its size, not its mode (rendezvous).
   bool handshake : 1 = false;
   bool sender_done : 1 = false;
   bool receiver_done : 1 = false;
-  bool synchronous : 1 = false;    ///< by its mode: completes only when the receive has been posted
-  bool abandoned : 1 = false;      ///< has no other side: calls that wait keep their recorded time
-  bool follows : 1 = false;        ///< its send is kFollows; set where the order of time needs it
-  bool follows_first : 1 = false;  ///< kFollowsFirst; likewise
+  bool synchronous : 1 = false;  ///< by its mode: completes only when the receive has been posted
+  bool abandoned : 1 = false;    ///< has no other side: calls that wait keep their recorded time
+  bool in_burst : 1 = false;     ///< its send is kInBurst; set where the order of time needs it
+  bool second_of_burst : 1 = false;  ///< kSecondOfBurst; likewise
   /// Uses a pull or push handshake, and its arrival is not known in every lane (presence.h).
   bool handshake_pending : 1 = false;
   bool misfits : 1 = false;  ///< its two sides differ in length: Matcher::take_misfit()

@@ -6,26 +6,6 @@
 #include "replay/observe/collective_share.h"
 
 namespace rubato {
-namespace {
-
-WaitKind kind_of(WaitPattern pattern) {
-  switch (pattern) {
-    case WaitPattern::kLateSender:
-    case WaitPattern::kWrongOrder:
-      return WaitKind::kLateSender;
-    case WaitPattern::kLateReceiver:
-      return WaitKind::kLateReceiver;
-    case WaitPattern::kLatePost:
-    case WaitPattern::kEarlyWait:
-    case WaitPattern::kLock:
-      return WaitKind::kOneSided;
-    default:
-      return WaitKind::kCollective;
-  }
-}
-
-}  // namespace
-
 CallTraffic& CallTraffic::operator+=(const CallTraffic& other) {
   sent += other.sent;
   received += other.received;

@@ -10,7 +10,9 @@ namespace rubato {
 /// Why a call waits, with Scalasca's names; finer than WaitKind.
 enum class WaitPattern : uint8_t {
   kLateSender,
-  kWrongOrder,  ///< a late sender, while a message that was sent earlier has not been received yet
+  /// A late sender, while a message that was sent earlier has not been received yet. Only
+  /// WaitCauses tells it from a late sender.
+  kWrongOrder,
   kLateReceiver,
   kBarrier,
   kAllToAll,       ///< an operation of all with all
@@ -27,6 +29,29 @@ inline constexpr std::array<const char*, kWaitPatterns> kWaitPatternNames = {
     "late sender",   "wrong order",  "late receiver",  "wait at barrier",
     "wait at N x N", "early reduce", "late broadcast", "early scan",
     "wait at fence", "late post",    "early wait",     "wait for lock"};
+
+/// The kind of a pattern: patterns are finer. Totals, bars and timelines count kinds.
+constexpr WaitKind kind_of(WaitPattern pattern) {
+  switch (pattern) {
+    case WaitPattern::kLateSender:
+    case WaitPattern::kWrongOrder:
+      return WaitKind::kLateSender;
+    case WaitPattern::kLateReceiver:
+      return WaitKind::kLateReceiver;
+    case WaitPattern::kBarrier:
+    case WaitPattern::kAllToAll:
+    case WaitPattern::kEarlyReduce:
+    case WaitPattern::kLateBroadcast:
+    case WaitPattern::kEarlyScan:
+    case WaitPattern::kFence:
+      return WaitKind::kCollective;
+    case WaitPattern::kLatePost:
+    case WaitPattern::kEarlyWait:
+    case WaitPattern::kLock:
+      return WaitKind::kOneSided;
+  }
+  return WaitKind::kCollective;
+}
 
 /// The wait of a call, in a replay of one scenario. Times in ticks.
 struct Waited {

@@ -1,6 +1,8 @@
 #pragma once
 
-// When calls leave on a modelled machine. All in ticks, K scenarios at a time.
+// When calls leave on a modelled machine. All in ticks, K scenarios at a time. origin_rules.h (with
+// the origin of each time) and ordered_rules.h (in the order of time) repeat parts of these
+// equations: change them together.
 //
 //   start   = max(enter + sum of o_s so far, out-port);  out-port = start + g
 //             and out-port + g_b - g of a send that follows an open one (call_builder.h); g_2
@@ -196,8 +198,8 @@ class ModelRules {
   // --- One-sided communication: windows.h ---
 
   /// An operation begins; `result`: the action of the data it fetches, or null.
-  void transfer(TimelineState<K>& timeline, const Action& action, const Action* result,
-                OneSided<K>& operation, Stream<K>& aimed) {
+  void begin_one_sided(TimelineState<K>& timeline, const Action& action, const Action* result,
+                       OneSided<K>& operation, Stream<K>& aimed) {
     const LaneMessageCost<K>& there = message_cost(operation.pair, action.one_sided.bytes);
     timeline.busy += there.send_overhead;
     const Lanes<K> start = timeline.busy.max(timeline.out_port);
@@ -433,9 +435,9 @@ class ModelRules {
     if (action.flags & kBuffered && !is_among_neighbours(action.message.tag))
       timeline.busy += copy_cost(action.message.bytes);
     Lanes<K> start = timeline.busy.max(timeline.out_port);
-    if (cost.slows_bursts && action.flags & kFollows)
-      start = start.max(timeline.out_port + (action.flags & kFollowsFirst ? cost.second_burst_delay
-                                                                          : cost.burst_delay));
+    if (cost.slows_bursts && action.flags & kInBurst)
+      start = start.max(timeline.out_port + (action.flags & kSecondOfBurst ? cost.second_burst_delay
+                                                                           : cost.burst_delay));
     timeline.out_port = start + cost.gap;
     transfer.handshake = cost.protocol != Protocol::kEager;
     transfer.sender_waits =

@@ -37,17 +37,17 @@ class OrderedRules : public ModelRules<1> {
     const Lanes<1> port = timeline.out_port;
     start_send(timeline, call, action, transfer, message_cost(transfer.pair, transfer.bytes));
     transfer.sent = timeline.busy;
-    transfer.follows = action.flags & kFollows;
-    transfer.follows_first = action.flags & kFollowsFirst;
+    transfer.in_burst = action.flags & kInBurst;
+    transfer.second_of_burst = action.flags & kSecondOfBurst;
     timeline.out_port = port;
   }
 
   /// A message reaches the port of its sender at `time`; returns when its data flows.
   double take_port(TimelineState<1>& sender, const Transfer<1>& transfer, double time) {
     const LaneMessageCost<1>& cost = message_cost(transfer.pair, transfer.bytes);
-    const double delay = transfer.follows_first ? cost.second_burst_delay[0]
-                         : transfer.follows     ? cost.burst_delay[0]
-                                                : 0;
+    const double delay = transfer.second_of_burst ? cost.second_burst_delay[0]
+                         : transfer.in_burst      ? cost.burst_delay[0]
+                                                  : 0;
     const double start = std::max(time, sender.out_port[0] + delay);
     sender.out_port[0] = start + cost.gap[0];
     return start;
@@ -76,7 +76,7 @@ class OrderedRules : public ModelRules<1> {
 
   // --- One-sided operations: one_sided_flows.h ---
 
-  /// As ModelRules::transfer(), without the arrivals, which depend on the order of time.
+  /// As ModelRules::begin_one_sided(), without the arrivals, which depend on the order of time.
   OneSidedFlow one_sided_flow(TimelineState<1>& timeline, const Action& action,
                               const Action* result, OneSided<1>& operation, Stream<1>& aimed) {
     const LaneMessageCost<1>& there = message_cost(operation.pair, action.one_sided.bytes);

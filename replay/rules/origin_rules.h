@@ -61,12 +61,12 @@ class OriginRules : public ModelRules<1> {
     if (by.timeline >= 0) messages_[id].from = by;
   }
 
-  /// As ModelRules::transfer().
-  void transfer(TimelineState<1>& timeline, const Action& action, const Action* result,
-                OneSided<1>& operation, Stream<1>& aimed) {
+  /// As ModelRules::begin_one_sided().
+  void begin_one_sided(TimelineState<1>& timeline, const Action& action, const Action* result,
+                       OneSided<1>& operation, Stream<1>& aimed) {
     const double stores = operation.stores.landed[0], there = aimed.landed[0];
     const double results = operation.results.landed[0], left = operation.left[0];
-    ModelRules<1>::transfer(timeline, action, result, operation, aimed);
+    ModelRules<1>::begin_one_sided(timeline, action, result, operation, aimed);
     note_start(timeline, message_cost(operation.pair, action.one_sided.bytes).gap[0]);
     const Origin& from = ports_[timeline.number].out;
     if (operation.left[0] > left) operation.left_from = from;

@@ -47,10 +47,10 @@ enum MessageFlags : uint8_t {
   kAnySource = 8,    ///< a receive that named MPI_ANY_SOURCE, if the archive has this information
   /// A send that follows an open one: the previous send of its timeline is not known to be
   /// complete. Both go to other ranks.
-  kFollows = 16,
-  kFollowsFirst = 32,  ///< with kFollows: second of its burst
-  kAnyTag = 64,        ///< as kAnySource: MPI_ANY_TAG
-  kPartitioned = 128,  ///< intermediate; in the finished action the tag has it
+  kInBurst = 16,
+  kSecondOfBurst = 32,  ///< with kInBurst: second of its burst
+  kAnyTag = 64,         ///< as kAnySource: MPI_ANY_TAG
+  kPartitioned = 128,   ///< intermediate; in the finished action the tag has it
 };
 
 /// Flags of a collective, and of the start of one.

@@ -6,7 +6,7 @@
 #include "models/base/error.h"
 #include "models/base/input_file.h"
 #include "models/platform/platform_presets.h"
-#include "models/scenario/scenario_change.h"
+#include "models/scenario/scenario_keys.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/install_paths.h"
 #include "tools/cli/standard_streams.h"
@@ -102,13 +102,23 @@ void print_man_page(const std::string& name) {
   print_to_stdout(text);
 }
 
+/// The text of a topic, with a list of the keys of scenarios in place of the line @KEYS@.
+std::string with_keys(std::string text) {
+  const std::string mark = "@KEYS@\n";
+  const size_t at = text.find(mark);
+  if (at == std::string::npos) return text;
+  std::string rows;
+  for (const ScenarioKey& row : scenario_key_rows())
+    rows += fmt::format("  {:<30} {}\n", row.example, row.doc);
+  return text.replace(at, mark.size(), rows);
+}
+
 /// Prints lines "kind TAB word TAB description": commands and topics, the options of a command, or
 /// the machines and keys of scenarios.
 int print_for_shells(const std::string& what) {
   std::string text;
   if (what == "--on") {
-    for (const char* name : {"measured", "undisturbed", "perfect", "bandela", "loggps"})
-      text += fmt::format("machine\t{}\n", name);
+    for (const std::string& name : machine_names()) text += fmt::format("machine\t{}\n", name);
     for (const std::string& name : preset_names(platforms_dir()))
       text += fmt::format("machine\t{}\n", name);
     for (const std::string& key : scenario_keys()) text += fmt::format("key\t{}\n", key);
@@ -147,8 +157,8 @@ int command_help(const Arguments& arguments) {
   const std::vector<std::string> files = topics();
   if (std::find(files.begin(), files.end(), first) == files.end())
     return known(first).run({"--help"});
-  print_data(
-      text_of_file(fmt::format("{}/help/{}.txt", share_dir(), first), "a text", size_t{1} << 20));
+  print_data(with_keys(
+      text_of_file(fmt::format("{}/help/{}.txt", share_dir(), first), "a text", size_t{1} << 20)));
   return 0;
 }
 

@@ -15,7 +15,7 @@
 #include "tools/format/text_table.h"
 #include "tools/options/options.h"
 #include "tools/options/scenario_options.h"
-#include "tools/tables/profile_report.h"
+#include "tools/profile/profile_report.h"
 
 namespace po = boost::program_options;
 

@@ -11,6 +11,7 @@
 #include "models/base/error.h"
 #include "models/base/shell_quoted.h"
 #include "models/base/units.h"
+#include "models/scenario/scenario_change.h"
 #include "tools/cli/install_paths.h"
 #include "tools/options/replay_command.h"
 
@@ -150,9 +151,8 @@ std::string engine_words(const po::variables_map& values) {
 /// changes.
 static bool is_machine(const std::string& word) {
   const std::string base = word.substr(0, word.find(':'));
-  for (const char* name : {"measured", "undisturbed", "perfect", "bandela", "loggps"}) {
-    if (base == name) return true;
-  }
+  const Words machines = machine_names();
+  if (std::find(machines.begin(), machines.end(), base) != machines.end()) return true;
   std::error_code ignored;
   return !base.empty() && base.find('/') == std::string::npos &&
          std::filesystem::exists(std::filesystem::path(platforms_dir()) / (base + ".toml"),

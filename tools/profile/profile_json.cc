@@ -1,9 +1,9 @@
 #include "tools/analysis/other_rows.h"
 #include "tools/format/json_text.h"
+#include "tools/profile/profile_report.h"
 #include "tools/report/report_json.h"
 #include "tools/tables/cause_tables.h"
 #include "tools/tables/place_tables.h"
-#include "tools/tables/profile_report.h"
 #include "tools/tables/profile_tables.h"
 #include "tools/version.h"
 

@@ -7,9 +7,9 @@
 #include "tools/format/numbers.h"
 #include "tools/format/rank_rows.h"
 #include "tools/format/text_table.h"
+#include "tools/profile/profile_report.h"
 #include "tools/tables/cause_tables.h"
 #include "tools/tables/place_tables.h"
-#include "tools/tables/profile_report.h"
 #include "tools/tables/profile_tables.h"
 
 namespace rubato {
@@ -41,7 +41,7 @@ TimeUnit unit_of(const RankTable& table) {
 }
 
 std::string layout(const RankTable& table, const std::string& scenario,
-                   const ProfileTextOptions& options) {
+                   const TableOptions& options) {
   if (table.columns.empty()) return fmt::format("\n{}: no {}\n", scenario, table.title);
   const TimeUnit unit = unit_of(table);
   const auto show = [&](double value) {
@@ -78,7 +78,7 @@ std::string layout(const RankTable& table, const std::string& scenario,
 
 /// Calls summed over all ranks, with the bandwidth of receiving calls.
 std::string call_table(const ScenarioProfile& profile, const std::vector<CallGroup>& groups,
-                       const ProfileTextOptions& options) {
+                       const TableOptions& options) {
   const std::vector<CallSum> sums = sums_of(profile);
   const bool has_waits = profile.result->has_waits;
   TextTable table(
@@ -100,7 +100,7 @@ std::string call_table(const ScenarioProfile& profile, const std::vector<CallGro
 }
 
 /// Requests by call and size, summed over all ranks.
-std::string size_table(const ScenarioProfile& profile, const ProfileTextOptions& options) {
+std::string size_table(const ScenarioProfile& profile, const TableOptions& options) {
   TextTable table({"Call", "From", "Sends", "Bytes", "Receives", "Bytes"});
   bool any = false;
   for (size_t call = 0; call < profile.calls->size(); ++call) {
@@ -126,7 +126,7 @@ std::string size_table(const ScenarioProfile& profile, const ProfileTextOptions&
          table.format(options.width);
 }
 
-std::string node_table(const ScenarioProfile& profile, const ProfileTextOptions& options) {
+std::string node_table(const ScenarioProfile& profile, const TableOptions& options) {
   if (profile.nodes.size() < 2) return "";
   const auto name = [&](const std::string& words) {
     return "\n" + wrap(profile.result->name + ": " + words, options.width, 2);
@@ -155,7 +155,7 @@ std::string node_table(const ScenarioProfile& profile, const ProfileTextOptions&
 }
 
 /// A line per pair of ranks, for all pairs or those with the most bytes.
-std::string pair_list(const ScenarioProfile& profile, const ProfileTextOptions& options) {
+std::string pair_list(const ScenarioProfile& profile, const TableOptions& options) {
   struct Pair {
     size_t from;
     const PeerTraffic* to;
@@ -190,7 +190,7 @@ std::string pair_list(const ScenarioProfile& profile, const ProfileTextOptions& 
 
 std::string matrix(const ScenarioProfile& profile, const std::string& title,
                    const std::function<std::string(const PeerTraffic&)>& show,
-                   const ProfileTextOptions& options) {
+                   const TableOptions& options) {
   std::vector<std::string> header = {"Rank"};
   for (size_t rank = 0; rank < profile.ranks.size(); ++rank) header.push_back(std::to_string(rank));
   TextTable table(header);
@@ -204,7 +204,7 @@ std::string matrix(const ScenarioProfile& profile, const std::string& title,
          table.format(options.width);
 }
 
-std::string matrices(const ScenarioProfile& profile, const ProfileTextOptions& options) {
+std::string matrices(const ScenarioProfile& profile, const TableOptions& options) {
   std::vector<double> times;
   bool any = false;
   for (const RankProfile& rank : profile.ranks) {
@@ -239,7 +239,7 @@ std::string matrices(const ScenarioProfile& profile, const ProfileTextOptions& o
 
 }  // namespace
 
-std::string profile_text(const ScenarioProfile& profile, const ProfileTextOptions& options) {
+std::string profile_text(const ScenarioProfile& profile, const TableOptions& options) {
   const std::string& name = profile.result->name;
   std::string out = fmt::format("\n{}: elapsed {}\n", name, show_seconds(profile.result->elapsed));
   if (profile.causes) out += causes_text(*profile.causes, options);

@@ -59,7 +59,7 @@ std::string wait_table(const CauseSummary& causes, int width) {
   return "\n" + table.format(width);
 }
 
-std::string root_table(const CauseSummary& causes, const ProfileTextOptions& options) {
+std::string root_table(const CauseSummary& causes, const TableOptions& options) {
   const double all = std::accumulate(causes.roots.begin(), causes.roots.end(), 0.0);
   if (!(all > 0)) return "";
   const size_t ranks = causes.roots.size();
@@ -119,7 +119,7 @@ std::string pattern_key(WaitPattern pattern) {
   return json_text::key_of(kWaitPatternNames[static_cast<int>(pattern)]);
 }
 
-std::string causes_text(const CauseSummary& causes, const ProfileTextOptions& options) {
+std::string causes_text(const CauseSummary& causes, const TableOptions& options) {
   return wrap(path_line(causes), options.width, 2) + wait_table(causes, options.width) +
          root_table(causes, options);
 }

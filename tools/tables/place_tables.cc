@@ -13,20 +13,20 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kRowsShown = 10;
 constexpr size_t kRowsOfPage = 20;
 
-size_t rows_shown(size_t rows, const ProfileTextOptions& options) {
+size_t rows_shown(size_t rows, const TableOptions& options) {
   return options.per_rank ? rows : std::min(rows, kRowsShown);
 }
 
 /// "measured: waits by place", ", the 10 longest of 31".
 std::string title(const std::string& scenario, const std::string& what, const std::string& most,
-                  size_t shown, size_t all, const ProfileTextOptions& options) {
+                  size_t shown, size_t all, const TableOptions& options) {
   const std::string which =
       shown < all ? fmt::format(", the {} {} of {}", shown, most, show_count(all)) : "";
   return "\n" + wrap(fmt::format("{}: {}{}", scenario, what, which), options.width, 2);
 }
 
 std::string wait_table(const PlaceSummary& summary, const std::string& scenario,
-                       const ProfileTextOptions& options) {
+                       const TableOptions& options) {
   const std::vector<WaitAtPlace> rows = waits_by_place(summary);
   if (rows.empty()) return "";
   double all = 0;
@@ -55,7 +55,7 @@ std::string wait_table(const PlaceSummary& summary, const std::string& scenario,
 }
 
 std::string cause_table(const PlaceSummary& summary, const std::string& scenario,
-                        const ProfileTextOptions& options) {
+                        const TableOptions& options) {
   const std::vector<DelayAtPlace> rows = delays_by_place(summary);
   if (rows.empty()) return "";
   double all = 0;
@@ -73,7 +73,7 @@ std::string cause_table(const PlaceSummary& summary, const std::string& scenario
 }
 
 std::string function_table(const PlaceSummary& summary, const std::string& scenario,
-                           const ProfileTextOptions& options) {
+                           const TableOptions& options) {
   const std::vector<FunctionEfficiency>& rows = summary.functions;
   if (rows.empty()) return "";
   TextTable table({"Function", "Compute", "Load balance", "MPI", "Compute", "Waits", "Transfer"});
@@ -132,7 +132,7 @@ std::string function_text(const FunctionEfficiency& function) {
 }
 
 std::string places_text(const PlaceSummary& summary, const std::string& scenario,
-                        const ProfileTextOptions& options) {
+                        const TableOptions& options) {
   return wait_table(summary, scenario, options) + cause_table(summary, scenario, options) +
          function_table(summary, scenario, options);
 }

@@ -148,21 +148,6 @@ std::vector<CallGroup> call_groups(const ScenarioProfile& profile, bool all) {
   return groups;
 }
 
-RankTable split_time_table(const ScenarioProfile& profile) {
-  TimeTable table(profile, "time, with separate waits");
-  table.add_compute();
-  for (const CallGroup& group : call_groups(profile, true)) {
-    const size_t call = group.calls[0];
-    table.add_waits(call);
-    table.add(group.name, [&](size_t rank) {
-      const CallRow& row = profile.ranks[rank].calls[call];
-      return row.time - std::accumulate(row.traffic.waits.begin(), row.traffic.waits.end(), 0.0);
-    });
-  }
-  table.add_rest();
-  return table.take();
-}
-
 RankTable wait_table(const ScenarioProfile& profile) {
   TimeTable table(profile, "waits for late ranks");
   for (size_t call = 0; call < profile.calls->size(); ++call) table.add_waits(call);

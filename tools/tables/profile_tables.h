@@ -36,11 +36,6 @@ struct CallGroup {
 /// with less than a thousandth of all time, or beyond the dozen largest, form one last group. With
 /// `all` each call has its own group.
 std::vector<CallGroup> call_groups(const ScenarioProfile& profile, bool all);
-
-/// The time table with separate waits: for each call its waits, named as in MPInside's figures
-/// (paper, sections 3.3 and 3.4), then the call without them. w_: late sender, b_: collective wait,
-/// r_: late receiver, o_: one-sided wait. Rows add up as before.
-RankTable split_time_table(const ScenarioProfile& profile);
 /// The waits alone.
 RankTable wait_table(const ScenarioProfile& profile);
 

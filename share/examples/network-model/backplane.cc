@@ -2,7 +2,7 @@
 // backplane of one switch equally. Build it with the CMakeLists.txt in this directory; usage:
 // backplane TRACE BANDWIDTH
 //
-// As a part of Rubato, the model would be models/network/backplane.cc, listed in
+// As a part of Rubato, the model would be models/topologies/backplane.cc, listed in
 // models/network/CMakeLists.txt; `--on infiniband-hdr:contention.backplane=10GB/s` would select it.
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // no global order of time and can process many such scenarios at once. Build it with the
 // CMakeLists.txt in this directory; usage: ring TRACE HOP
 //
-// As a part of Rubato, the model would be models/network/ring.cc, listed in
+// As a part of Rubato, the model would be models/topologies/ring.cc, listed in
 // models/network/CMakeLists.txt; `--on infiniband-hdr:contention.hop=100ns` would select it. To
 // share links, replace the nullptr by a Network as in backplane.cc.
 

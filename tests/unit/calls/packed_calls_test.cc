@@ -96,8 +96,8 @@ class Program {
       }
       return action;
     }
-    action.flags = static_cast<uint8_t>((below(2) ? kBlocking : 0) | (below(4) ? 0 : kFollows) |
-                                        (below(8) ? 0 : kFollows | kFollowsFirst));
+    action.flags = static_cast<uint8_t>((below(2) ? kBlocking : 0) | (below(4) ? 0 : kInBurst) |
+                                        (below(8) ? 0 : kInBurst | kSecondOfBurst));
     const uint32_t slot = rarely() ? 1000000 + below(5) : below(3) ? below(12) : kNoSlot;
     const uint32_t order = rarely() ? 90000 : 0;
     if (below(2)) {

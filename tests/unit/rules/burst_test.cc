@@ -259,10 +259,10 @@ class Sender {
   /// For the n-th action from the last.
   bool follows(size_t behind = 0) {
     const auto& actions = builder_.pending().actions;
-    return (actions[actions.size() - 1 - behind].flags & kFollows) != 0;
+    return (actions[actions.size() - 1 - behind].flags & kInBurst) != 0;
   }
   /// True if the last action is the second message of its burst.
-  bool is_second() { return (builder_.pending().actions.back().flags & kFollowsFirst) != 0; }
+  bool is_second() { return (builder_.pending().actions.back().flags & kSecondOfBurst) != 0; }
 
  private:
   double now() const { return static_cast<double>(event_); }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "replay/analyse/scenario_profile.h"
+#include "tools/tables/table_options.h"
 
 namespace rubato {
 
@@ -14,11 +15,7 @@ namespace rubato {
 using TextSink = std::function<void(const std::string&)>;
 
 /// The tables for a terminal.
-struct ProfileTextOptions {
-  int width = 100;        ///< columns of the page
-  bool per_rank = false;  ///< every rank, call and pair, however many
-};
-std::string profile_text(const ScenarioProfile& profile, const ProfileTextOptions& options);
+std::string profile_text(const ScenarioProfile& profile, const TableOptions& options);
 
 /// A value per row, with its kind, name, rank, peer and size: values of one kind add up.
 inline constexpr const char* kProfileCsvHeader = "scenario,kind,name,rank,peer,size,value\n";
