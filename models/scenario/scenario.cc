@@ -140,6 +140,12 @@ void apply_checked(Scenario& scenario, const std::string& text, Change change,
   }
 }
 
+/// Refuses dr=fit if a later change took the network model away that has this ratio.
+void refuse_lost_fit(const Scenario& scenario, const std::string& text) {
+  if (scenario.fits_degradation && !scenario.platform.contention.is("degradation"))
+    refuse(text, "dr=fit needs contention by degradation, which a later change replaces");
+}
+
 }  // namespace
 
 std::vector<std::string> machine_names() {
@@ -213,6 +219,7 @@ Scenario parse_scenario(const std::string& text, const std::string& presets) {
     apply_checked(scenario, text, change, presets);
   }
   refuse_idle_algorithms(scenario, text, changes);
+  refuse_lost_fit(scenario, text);
   return scenario;
 }
 

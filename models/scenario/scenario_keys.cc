@@ -188,9 +188,11 @@ bool changes_contention(const std::string& key) {
 }
 
 /// Notes dr=fit in `scenario` and returns the change with the initial ratio of the search.
-Change without_fit(Scenario& scenario, Change change) {
+Change without_fit(Scenario& scenario, const std::string& text, Change change) {
   const bool is_ratio = change.key == "dr" || change.key == "contention.dr" ||
                         change.key == "contention.degradation_ratio";
+  if (is_ratio && change.operation != '=' && scenario.fits_degradation)
+    refuse(text, "a ratio that is fitted cannot be scaled");
   const bool fits = is_ratio && change.operation == '=' && change.value == "fit";
   if (is_ratio || change.key == "contention") scenario.fits_degradation = fits;
   if (fits) change.value = "1";
@@ -357,8 +359,8 @@ Names level_keys() {
 }
 
 constexpr ScenarioKey kRows[] = {
-    {"latency*0.5, node.bandwidth*2", "of all levels but self, or of one; also overhead", false,
-     level_keys, nullptr,
+    {"latency*0.5, node.bandwidth*2", "of all levels but self, or one; overhead", false, level_keys,
+     nullptr,
      [](Scenario& scenario, const std::string& text, const Change& change, const std::string&) {
        change_network(scenario, text, change);
      }},
@@ -382,7 +384,7 @@ constexpr ScenarioKey kRows[] = {
      [](Scenario& scenario, const std::string& text, const Change& change, const std::string&) {
        change_placement(scenario.placement, text, change);
      }},
-    {"placement=roundrobin:2", "or block:4, random:SEED, file:hosts.txt (host by rank)", false,
+    {"placement=roundrobin:2", "or block:4, random:SEED, file:hosts.txt", false,
      [] { return Names{"placement"}; }, nullptr,
      [](Scenario& scenario, const std::string& text, const Change& change, const std::string&) {
        change_placement(scenario.placement, text, change);
@@ -404,7 +406,7 @@ constexpr ScenarioKey kRows[] = {
      },
      changes_contention,
      [](Scenario& scenario, const std::string& text, const Change& change, const std::string&) {
-       change_contention(scenario.platform.contention, text, without_fit(scenario, change));
+       change_contention(scenario.platform.contention, text, without_fit(scenario, text, change));
      }},
     {"network=fat-tree", "a network with a topology", false, [] { return Names{"network"}; },
      nullptr,

@@ -49,6 +49,7 @@ class ReceivedSends {
 /// Fills a ReceivedSends. Times are as recorded, and no send waits.
 class ReceiverRules {
  public:
+  static constexpr bool kMayBeDivided = false;
   static constexpr int kLanes = 1;
   static constexpr bool kFollowsRecording = true;
   static constexpr bool kFindsReceivers = true;

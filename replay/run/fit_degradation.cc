@@ -34,7 +34,9 @@ bool any_fits_degradation(const std::vector<Scenario>& scenarios) {
 DegradationFit fit_degradation(EventSource& source, const Scenario& scenario,
                                const ReplayOptions& asked) {
   ReplayOptions options = asked;
-  options.verify = options.wait_states = false;
+  options.verify = options.wait_states = options.total_functions = false;
+  options.observers.clear();
+  options.functions.clear();
   DegradationFit fit;
   fit.measured = elapsed(source, parse_scenario("measured"), options);
   Scenario tried = scenario;
@@ -67,10 +69,16 @@ std::vector<std::optional<DegradationFit>> fit_degradations(EventSource& source,
                                                             const ReplayOptions& options) {
   std::vector<std::optional<DegradationFit>> fits(scenarios.size());
   for (size_t i = 0; i < scenarios.size(); ++i) {
-    ContentionSetting& setting = scenarios[i].platform.contention;
-    if (!scenarios[i].fits_degradation || !setting.is("degradation")) continue;
-    fits[i] = fit_degradation(source, scenarios[i], options);
-    if (fits[i]->ratio) setting.numbers["degradation_ratio"] = *fits[i]->ratio;
+    Scenario& scenario = scenarios[i];
+    if (!scenario.fits_degradation) continue;
+    fits[i] = fit_degradation(source, scenario, options);
+    const double ratio = fits[i]->ratio.value_or(1);
+    scenario.platform.contention.numbers["degradation_ratio"] = ratio;
+    scenario.fits_degradation = false;
+    // Commands in reports ask for the ratio itself.
+    for (std::string& change : scenario.changes) {
+      if (change.ends_with("=fit")) change = change_by("dr", '=', ratio);
+    }
   }
   return fits;
 }

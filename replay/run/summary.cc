@@ -73,15 +73,18 @@ bool changes_nothing(const Scenario& scenario, const ReplayOutcome& outcome) {
 
 /// Levels of messages that the platform lacks, with the level whose costs are used. If the platform
 /// has no sockets, level node is used within sockets, too: that is no substitute.
-std::vector<std::pair<Level, Level>> substitutes(const Scenario& scenario,
+std::vector<std::pair<Level, Level>> substitutes(const PlayedScenario& played,
                                                  const ScenarioResult& result) {
+  const Scenario& scenario = played.scenario;
   std::vector<std::pair<Level, Level>> found;
   if (scenario.basis != Basis::kModel) return found;
   for (int i = 0; i < kLevels; ++i) {
     const auto level = static_cast<Level>(i);
     const Level priced_as = scenario.platform.priced_as(level);
     const bool same = priced_as == level || (level == Level::kSocket && priced_as == Level::kNode);
-    if (result.traffic[i].messages > 0 && !same) found.push_back({level, priced_as});
+    const bool is_used = result.traffic[i].messages > 0 ||
+                         (level == Level::kNode && has_collectives_in_nodes(played, result));
+    if (is_used && !same) found.push_back({level, priced_as});
   }
   return found;
 }
@@ -207,7 +210,7 @@ void summarize_scenario(const PlayedScenario& played, ScenarioResult& result) {
   result.changes_compute =
       scenario.cpu != 1 || !scenario.processors.empty() || !scenario.functions.empty();
   result.changes_nothing = changes_nothing(scenario, played.outcome);
-  result.priced_as = substitutes(scenario, result);
+  result.priced_as = substitutes(played, result);
   for (const CollectiveOp op : scenario.changed_collectives) {
     const auto is_this = [&](const CollectiveUse& use) { return use.operation == name_of(op); };
     if (std::none_of(result.collectives.begin(), result.collectives.end(), is_this))

@@ -100,9 +100,9 @@ def numbers_in():
     refused("'nan'", "replay", "t.txt", "--on", "measured:cpu*nan", code=2)
     accepted("replay", "t.txt", "--on", "bandela:latency=1us," + "bandwidth=1B/s" + ",latency*1e9")
     samples = "level,pattern,bytes,seconds_min\nnetwork,pingpong,{},{}\n"
-    for size, time, why in (("8", "1e300", "up to a million seconds"), ("8", "nan", "not a time"),
-                            ("8", "-1", "not a time"), ("1e30", "1", "no number of bytes"),
-                            ("nan", "1", "no number of bytes")):
+    for size, time, why in (("8", "1e300", "up to a million seconds"), ("8", "nan", "expected a time"),
+                            ("8", "-1", "expected a time"), ("1e30", "1", "not a valid number of bytes"),
+                            ("nan", "1", "not a valid number of bytes")):
         refused(why, "fit", write("a.csv", samples.format(size, time)), "-o", "b.toml")
     refused("a.txt:3: a time of more than a million seconds", "import",
             write("a.txt", "# OSU MPI Latency Test\n# Size  Latency (us)\n1 1e17\n"), "-o", "b.toml")

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
-#include "models/base/error.h"
-#include "replay/sources/input_format.h"
+#include "replay/rubato.h"
 #include "replay/study/advice.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/replay_notices.h"

@@ -4,13 +4,10 @@
 #include <limits>
 #include <memory>
 
-#include "models/base/error.h"
 #include "models/base/units.h"
-#include "models/scenario/scenario.h"
 #include "replay/compare/call_log.h"
-#include "replay/run/driver.h"
+#include "replay/rubato.h"
 #include "replay/run/scenario_groups.h"
-#include "replay/sources/input_format.h"
 #include "tools/cli/commands.h"
 #include "tools/files/archive_guard.h"
 #include "tools/files/whole_file.h"
@@ -105,7 +102,7 @@ std::vector<std::string> measured_functions(const EventSource& source, const Sce
 }
 
 ReplayedSide replay_side(const Side& side, ReplayOptions options, bool functions) {
-  const Scenario scenario = named_scenario(side.scenario);
+  const Scenario scenario = fixed_scenario(side.scenario);
   ReplayedSide replayed;
   replayed.source = open_trace(side.archive, {options.ignore_offsets, options.threads});
   const TraceDefinitions& trace = replayed.source->definitions();

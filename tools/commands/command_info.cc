@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
-#include "models/base/error.h"
-#include "replay/run/driver.h"
+#include "replay/rubato.h"
 #include "tools/analysis/caveats.h"
 #include "tools/cli/commands.h"
 #include "tools/files/whole_file.h"

@@ -1,8 +1,7 @@
 #include <fmt/core.h>
 
-#include "models/base/error.h"
 #include "models/scenario/placement_changes.h"
-#include "replay/sources/input_format.h"
+#include "replay/rubato.h"
 #include "replay/study/placement_search.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/replay_notices.h"

@@ -50,7 +50,7 @@ int command_platforms(const Arguments& arguments) {
     if (asked.size() > 1) throw UsageError("too many arguments; usage: " + kPlatformsHelp.usage);
     const std::string path = preset_path(directory, asked[0]);
     if (path.empty()) {
-      throw UsageError(fmt::format("there is no platform '{}'{}; 'rubato platforms' lists them",
+      throw InputError(fmt::format("there is no platform '{}'{}; 'rubato platforms' lists them",
                                    asked[0], did_you_mean(asked[0], names)));
     }
     print_data(text_of_file(path, "a platform file", size_t{16} << 20));

@@ -2,11 +2,8 @@
 
 #include <set>
 
-#include "models/base/error.h"
-#include "models/scenario/scenario.h"
 #include "replay/analyse/scenario_profile.h"
-#include "replay/run/driver.h"
-#include "replay/sources/input_format.h"
+#include "replay/rubato.h"
 #include "tools/analysis/caveats.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/replay_notices.h"
@@ -160,6 +157,7 @@ int command_profile(const Arguments& arguments) {
   const std::string archive = one_archive(values, kProfileHelp);
   std::vector<Scenario> scenarios = named_scenarios(values);
   if (scenarios.empty()) scenarios.push_back(parse_scenario("measured"));
+  for (const Scenario& scenario : scenarios) refuse_fit(scenario);
   warn_of_platforms(scenarios);
   ReportFiles files(values, {"csv", "json"}, archive);
 

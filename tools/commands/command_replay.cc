@@ -5,14 +5,11 @@
 #include <optional>
 #include <set>
 
-#include "models/base/error.h"
 #include "models/base/source_date.h"
-#include "models/scenario/scenario.h"
+#include "replay/rubato.h"
 #include "replay/run/contention_cost.h"
-#include "replay/run/driver.h"
 #include "replay/run/fit_degradation.h"
 #include "replay/run/joint_replay.h"
-#include "replay/sources/input_format.h"
 #include "replay/study/intervals.h"
 #include "replay/study/sweep.h"
 #include "tools/analysis/caveats.h"
@@ -51,7 +48,7 @@ const CommandHelp kReplayHelp = {
     "A scenario is a machine, with or without changes ('rubato help scenarios'):\n"
     "  --on measured --on perfect                 as recorded; with free messages\n"
     "  --on cluster.toml                          a platform file\n"
-    "  --on infiniband-hdr:ppn=4                  a built-in network ('rubato platforms')\n"
+    "  --on infiniband-hdr:ppn=4                  a built-in network\n"
     "  --on 'cluster.toml:latency*0.5,cpu*1.5'    with changes\n"
     "Started with mpirun, the processes share the work: mpirun -n 16 rubato replay ... "
     "(share/doc/scale.md)\n"
@@ -153,7 +150,7 @@ std::vector<PlatformPicture> pictures(const std::vector<Scenario>& scenarios) {
 
 /// Options that write timelines exclude a fitted ratio, for which every pass would have to be
 /// repeated.
-void refuse_fit(const std::vector<Scenario>& scenarios, const std::string& option) {
+void refuse_fit_with(const std::vector<Scenario>& scenarios, const std::string& option) {
   if (any_fits_degradation(scenarios))
     throw UsageError(
         fmt::format("--{} excludes dr=fit; specify the ratio that it finds as dr=RATIO", option));
@@ -164,7 +161,7 @@ std::optional<WholeDirectory> scenario_archives(const po::variables_map& values,
                                                 const std::vector<Scenario>& scenarios,
                                                 const std::string& archive) {
   if (!values.count("otf2")) return {};
-  refuse_fit(scenarios, "otf2");
+  refuse_fit_with(scenarios, "otf2");
   const std::string directory = text_of(values, "otf2");
   if (directory.empty()) throw UsageError("--otf2: the directory name is empty");
   refuse_archive_part(directory, archive);
@@ -174,7 +171,7 @@ std::optional<WholeDirectory> scenario_archives(const po::variables_map& values,
 
 PerfettoWindow perfetto_window(const po::variables_map& values,
                                const std::vector<Scenario>& scenarios) {
-  if (values.count("perfetto")) refuse_fit(scenarios, "perfetto");
+  if (values.count("perfetto")) refuse_fit_with(scenarios, "perfetto");
   if (!values.count("perfetto-window")) return {};
   if (!values.count("perfetto")) throw UsageError("--perfetto-window needs --perfetto FILE");
   return parse_perfetto_window(text_of(values, "perfetto-window"));

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/base/error.h"
-#include "replay/sources/input_format.h"
+#include "replay/rubato.h"
 #include "replay/study/tolerance.h"
 #include "tools/analysis/caveats.h"
 #include "tools/cli/commands.h"

@@ -61,7 +61,10 @@ bool say(const std::string& line) {
     int unread = 0;
     if (ioctl(STDERR_FILENO, FIONREAD, &unread) != 0 || unread == 0) return true;
     pollfd reader{STDERR_FILENO, 0, 0};
-    if (poll(&reader, 1, 10) > 0 && (reader.revents & POLLERR) != 0) return false;
+    if (poll(&reader, 1, 10) > 0 && (reader.revents & POLLERR) != 0) {
+      // It may have read the line before it closed the pipe.
+      return ioctl(STDERR_FILENO, FIONREAD, &unread) == 0 && unread == 0;
+    }
   }
   return true;  // a slow reader
 }

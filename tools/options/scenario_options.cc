@@ -182,12 +182,16 @@ Scenario named_scenario(const std::string& text) {
   return parse_scenario(text, platforms_dir());
 }
 
+void refuse_fit(const Scenario& scenario) {
+  if (!scenario.fits_degradation) return;
+  throw UsageError(
+      "--on: dr=fit is only supported by 'rubato replay'; give the ratio that it finds, as "
+      "dr=RATIO");
+}
+
 Scenario fixed_scenario(const std::string& text) {
   Scenario scenario = named_scenario(text);
-  if (scenario.fits_degradation)
-    throw UsageError(
-        "--on: dr=fit is only supported by 'rubato replay'; specify the ratio that it finds as "
-        "dr=RATIO");
+  refuse_fit(scenario);
   return scenario;
 }
 

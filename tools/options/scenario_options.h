@@ -39,6 +39,8 @@ Scenario named_scenario(const std::string& text);
 
 /// The same for studies that vary the machine: dr=fit is refused. Errors: as parse_scenario().
 Scenario fixed_scenario(const std::string& text);
+/// Refuses dr=fit. Throws: UsageError.
+void refuse_fit(const Scenario& scenario);
 
 /// The scenarios of all --on; empty without --on. Errors: as parse_scenario(); UsageError if two
 /// have the same name.

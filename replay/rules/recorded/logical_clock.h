@@ -37,6 +37,7 @@ namespace rubato {
 /// them.
 class LogicalClockRules : private MeasuredRules<1> {
  public:
+  static constexpr bool kMayBeDivided = false;
   using MeasuredRules<1>::kLanes;
   using MeasuredRules<1>::kFollowsRecording;
   using MeasuredRules<1>::compute;

@@ -3,15 +3,13 @@
 // backplane TRACE BANDWIDTH
 //
 // As a part of Rubato, the model would be models/topologies/backplane.cc, listed in
-// models/network/CMakeLists.txt; `--on infiniband-hdr:contention.backplane=10GB/s` would select it.
+// models/topologies/CMakeLists.txt; `--on infiniband-hdr:contention.backplane=10GB/s` would select it.
 
 #include <algorithm>
 #include <cstdio>
 
-#include "models/base/error.h"
 #include "models/network/network_model.h"
-#include "replay/run/driver.h"
-#include "replay/sources/input_format.h"
+#include "replay/rubato.h"
 
 namespace {
 

@@ -4,17 +4,15 @@
 // CMakeLists.txt in this directory; usage: ring TRACE HOP
 //
 // As a part of Rubato, the model would be models/topologies/ring.cc, listed in
-// models/network/CMakeLists.txt; `--on infiniband-hdr:contention.hop=100ns` would select it. To
+// models/topologies/CMakeLists.txt; `--on infiniband-hdr:contention.hop=100ns` would select it. To
 // share links, replace the nullptr by a Network as in backplane.cc.
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
-#include "models/base/error.h"
 #include "models/network/network_model.h"
-#include "replay/run/driver.h"
-#include "replay/sources/input_format.h"
+#include "replay/rubato.h"
 
 namespace {
 

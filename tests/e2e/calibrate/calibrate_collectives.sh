@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
 }
 END
 trace 4 ./program >/dev/null
-"$rubato" replay run.otf2dir --on four.toml --collectives >replay.txt || fail "replay: $(cat replay.txt)"
+"$rubato" replay run.otf2dir --on four.toml --all >replay.txt || fail "replay: $(cat replay.txt)"
 if sed -n '/^\[collectives.allreduce\]/,/^\[/p' four.toml | grep -q '^formula = '; then
   grep -iq 'allreduce.*formula' replay.txt || fail "not priced by the formula: $(cat replay.txt)"
 fi

@@ -123,7 +123,7 @@ expect_failure 1 "two.toml exists" "$rubato" calibrate --plan plan.toml -o two.t
 expect_failure 2 "plan.toml: launches = 2 needs a launcher: rubato calibrate --plan plan.toml -o FILE -- mpirun" \
   "$rubato" calibrate --plan plan.toml -o a.toml
 expect_failure 2 "exclude each other" "$rubato" calibrate --launch 2 -o a.toml -- "$mpirun" -n 2
-expect_failure 2 "start that without mpirun" run 2 "$rubato" calibrate -o a.toml -- "$mpirun" -n 2
+expect_failure 2 "run it without mpirun" run 2 "$rubato" calibrate -o a.toml -- "$mpirun" -n 2
 # Without a number: three, a quick run one. The second launch in a row that fails ends them.
 cat >starts <<'END'
 #!/bin/sh

@@ -77,7 +77,7 @@ for how in "wait" "wait closed"; do
   done
   sleep 1
   listed live.otf2dir
-  grep -q ': still runs, ' paragraph.txt && [ "$(grep -c . paragraph.txt)" = 1 ] || fail "$how: $(cat paragraph.txt)"
+  grep -q ': still running, ' paragraph.txt && [ "$(grep -c . paragraph.txt)" = 1 ] || fail "$how: $(cat paragraph.txt)"
   expect_failure 1 "still runs" "$rubato" recover --discard "$(cat directory.txt)"
   expect_failure 1 "still runs" "$rubato" recover live.otf2dir
   [ -e live.otf2dir/INCOMPLETE ] || fail "the note is gone"

@@ -63,5 +63,5 @@ int main(int argc, char** argv) {
 }
 C
 run 1 "$rubato" trace -o one.otf2dir ./alone
-expect_failure 1 "only runs of as many ranks" "$rubato" diff slow.otf2dir one.otf2dir
+expect_failure 1 "only runs with equal numbers of ranks" "$rubato" diff slow.otf2dir one.otf2dir
 pass

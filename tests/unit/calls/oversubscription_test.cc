@@ -42,9 +42,9 @@ TEST_CASE("ranks with more than ten involuntary context switches per second") {
   const auto interrupted = on_one_node(2, 2, 2, 1010, 10);
   REQUIRE(interrupted.size() == 1);
   CHECK(interrupted[0].find("2 of 2 ranks had more than 10 involuntary context switches per "
-                            "second (rank 0: 101): ") == 0);
+                            "second (rank 0: 101); ") == 0);
   // 12,345,670 in 10 s.
-  CHECK(on_one_node(2, 2, 2, 12345670, 10)[0].find("(rank 0: 1,234,567): ") != std::string::npos);
+  CHECK(on_one_node(2, 2, 2, 12345670, 10)[0].find("(rank 0: 1,234,567); ") != std::string::npos);
 }
 
 TEST_CASE("archives without recorded processors give no warning") {

@@ -34,7 +34,7 @@ Results replay(const std::string& text) {
 
 // Times, then what happens, then what else is to be said of it.
 TEST_CASE("a function after other words is refused") {
-  CHECK(refusal("0: 0..0 init\n0: 1..2 tag 7 function solve\n0: 3 end\n").find("right behind") !=
+  CHECK(refusal("0: 0..0 init\n0: 1..2 tag 7 function solve\n0: 3 end\n").find("right after") !=
         std::string::npos);
 }
 

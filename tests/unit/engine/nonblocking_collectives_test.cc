@@ -235,7 +235,7 @@ TEST_CASE("a member that never starts leaves the others with their recorded time
   check_ends(results, {80, 5});
   REQUIRE(warnings_about(results.trace).size() == 1);
   CHECK(warnings_about(results.trace)[0].find(
-            "1 collective call lacks the calls of other members: it keeps its time") == 0);
+            "1 collective call lacks the calls of other members: it keeps its recorded time") == 0);
 }
 
 TEST_CASE("members that start different collectives are refused with the place") {

@@ -175,7 +175,7 @@ TEST_CASE("a thread begins as long after its creation as recorded, whichever thr
   CHECK(end_of(results, 1, 0) == Approx(1900));
   CHECK(end_of(results, 1, 1) == Approx(2860));
   REQUIRE(warnings_about(results.trace).size() == 1);
-  CHECK(warnings_about(results.trace)[0].find("The joins of 1 of 2 are on record") !=
+  CHECK(warnings_about(results.trace)[0].find("The joins of 1 of 2 are recorded") !=
         std::string::npos);
 }
 

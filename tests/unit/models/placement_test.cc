@@ -137,7 +137,7 @@ TEST_CASE("the nodes of a run may be any of the network") {
   refused(ring + ",nodes=3-1", "is no list of nodes");
   refused(ring + ",nodes=0+", "is no list of nodes");
   refused(ring + ",nodes=hosts", "needs a file of hosts before it");
-  refused("bandela:nodes=0+1", "name it before with network=NAME");
+  refused("bandela:nodes=0+1", "before it: network=NAME");
   refused("bandela:contention=crossbar,nodes=random:1", "as many nodes as the run");
 }
 

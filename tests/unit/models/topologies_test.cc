@@ -11,7 +11,7 @@ using namespace rubato;
 
 namespace {
 
-const std::string kCrossbar = "model = \"crossbar\"";
+const std::string kCrossbarText = "model = \"crossbar\"";
 /// 8 nodes below two switches; two cables up from each, to one switch each.
 const std::string kTapered = "model = \"fat-tree\"\ndown = [4, 2]\nup = [1, 2]";
 
@@ -20,7 +20,7 @@ const std::string kTapered = "model = \"fat-tree\"\ndown = [4, 2]\nup = [1, 2]";
 // Three send 1000 bytes each to rank 0, whose link lets each have a third: 100 + 3 * 1000. With
 // 3000 bytes of the third one: two end at 3100, when it has moved 1000 and goes on alone for 2000.
 TEST_CASE("incast: flows into a node divide its link evenly") {
-  const Scenario crossbar = on_network(kCrossbar);
+  const Scenario crossbar = on_network(kCrossbarText);
   check(received(4, {{1, 0, 1000}, {2, 0, 1000}, {3, 0, 1000}}, crossbar), {3100, 0, 0, 0});
   check(received(4, {{1, 0, 1000}, {2, 0, 1000}, {3, 0, 3000}}, crossbar), {5100, 0, 0, 0});
   check(received(4, {{3, 0, 3000}}, crossbar), {3100, 0, 0, 0});
@@ -29,13 +29,13 @@ TEST_CASE("incast: flows into a node divide its link evenly") {
 // Rank 0 sends 1000 to 1 and 1000 to 2; 3 sends 2000 to 2. Out of 0 and into 2 two flows each: all
 // at 1/2. At 2100 rank 0 is done; 3 has moved 1000 of 2000 and goes on alone until 3100.
 TEST_CASE("a flow that ends frees its share for flows on the same links") {
-  check(received(4, {{0, 1, 1000}, {0, 2, 1000}, {3, 2, 2000}}, on_network(kCrossbar)),
+  check(received(4, {{0, 1, 1000}, {0, 2, 1000}, {3, 2, 2000}}, on_network(kCrossbarText)),
         {0, 2100, 3100, 0});
 }
 
 // Node links of 1 byte a tick; a backbone of 2 for four flows of 1000: 100 + 4000 / 2.
 TEST_CASE("a backbone that all flows share") {
-  const std::string keys = kCrossbar + "\nbackbone_bandwidth = \"2GB/s\"";
+  const std::string keys = kCrossbarText + "\nbackbone_bandwidth = \"2GB/s\"";
   check(received(8, {{0, 4, 1000}, {1, 5, 1000}, {2, 6, 1000}, {3, 7, 1000}}, on_network(keys)),
         {0, 0, 0, 0, 2100, 2100, 2100, 2100});
 }
@@ -148,7 +148,7 @@ TEST_CASE("flows that share no full link arrive as without a network") {
   std::vector<Send> around;
   for (int rank = 0; rank < 8; ++rank) around.push_back({rank, (rank + 1) % 8, 100 + 7 * rank});
   const Ends alone = received(8, around, contended(""));
-  for (const std::string& keys : {kCrossbar, std::string("model = \"torus\"\ndimensions = [8]"),
+  for (const std::string& keys : {kCrossbarText, std::string("model = \"torus\"\ndimensions = [8]"),
                                   kTapered + "\nparallel = [1, 4]"})
     CHECK(received(8, around, on_network(keys)) == alone);
 }

@@ -422,6 +422,8 @@ TEST_CASE("scenarios change the degradation ratio") {
   CHECK(parse_scenario("bandela:dr=fit").fits_degradation);
   CHECK_FALSE(parse_scenario("bandela:dr=fit,dr=5").fits_degradation);
   CHECK_FALSE(parse_scenario("bandela:dr=fit,contention=none").fits_degradation);
+  CHECK_THROWS_AS(parse_scenario("bandela:dr=fit,dr*2"), UsageError);
+  CHECK_THROWS_AS(parse_scenario("bandela:dr=fit,contention.out=4"), UsageError);
   // Any key of any model, by its name; the model comes with it.
   const ContentionSetting buses =
       parse_scenario("bandela:contention.out=4,contention.in=2,contention.out/2")
@@ -460,6 +462,9 @@ TEST_CASE("fitting the degradation ratio finds a planted one") {
   for (const ScenarioResult& result : results.scenarios) {
     REQUIRE(result.degradation_fit.has_value());
     CHECK(*result.degradation_fit->ratio == Approx(3).epsilon(1e-4));
+    // Commands in reports repeat the ratio, not the search.
+    CHECK(result.changes ==
+          std::vector<std::string>{change_by("dr", '=', *result.degradation_fit->ratio)});
     CHECK(result.elapsed * 1e9 == Approx(10100).epsilon(1e-5));
   }
 }

@@ -138,11 +138,11 @@ TEST_CASE("placements that cannot be searched are refused") {
     INFO(scenario);
     CHECK_THROWS_WITH(search(scenario, free), Catch::Contains(why));
   };
-  refused("measured", {}, "durations are as recorded");
+  refused("measured", {}, "no effect on recorded durations");
   refused("bandela:ppn=4", {}, "all ranks are on one node");
   refused(kRing + "4", {0, 1, 2}, "4 nodes, and only 3 are free");
   refused(kRing + "4", {0, 1, 2, 4}, "there is no node 4 in the network, which has 4");
   refused("bandela:contention=torus,contention.dimensions=256x257", {},
           "65792 nodes; placements are searched in networks of up to 65536");
-  refused("bandela:node0.cpu*2", {}, "no other placement");
+  refused("bandela:node0.cpu*2", {}, "cannot be placed differently");
 }

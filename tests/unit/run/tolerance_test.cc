@@ -19,7 +19,7 @@ using namespace rubato;
 
 namespace {
 
-const std::string kMachine = "bandela:latency=100ns,bandwidth=1GB/s";
+const std::string kTwoLevels = "bandela:latency=100ns,bandwidth=1GB/s";
 
 std::vector<ToleranceAxis> axes(const std::string& machine) {
   const auto axis = [&](const std::string& key, char worse) {
@@ -48,7 +48,7 @@ TEST_CASE("a message in the shade of compute tolerates latency") {
     1: 2000..2001 recv 0 8B
     1: 2001 end
   )");
-  const Tolerances found = find_tolerances(*source, axes(kMachine), {1, 5}, {});
+  const Tolerances found = find_tolerances(*source, axes(kTwoLevels), {1, 5}, {});
   CHECK(found.elapsed * 1e9 == Approx(2000));
   REQUIRE(found.axes.size() == 3);
   CHECK(found.axes[0].share == Approx(0).margin(1e-9));
@@ -73,16 +73,16 @@ TEST_CASE("what a number is due for is its share") {
     1: 200..201 send 0 8B
     1: 201 end
   )");
-  const Tolerances found = find_tolerances(*source, axes(kMachine), {1}, {});
+  const Tolerances found = find_tolerances(*source, axes(kTwoLevels), {1}, {});
   CHECK(found.axes[0].share == Approx(200. / 216).epsilon(1e-4));
   CHECK(found.axes[0].factors[0].value() == Approx(1.0108).epsilon(1e-6));
   CHECK(found.axes[1].share == Approx(16. / 216).epsilon(1e-4));
   CHECK(found.axes[1].factors[0].value() == Approx(1.135).epsilon(1e-6));
   CHECK_FALSE(found.axes[2].factors[0].has_value());  // no rank computes
 
-  const Scenario scenario = parse_scenario(kMachine);
+  const Scenario scenario = parse_scenario(kTwoLevels);
   const std::string text = tolerance_text(found, scenario, {1}, 1000);
-  CHECK(text.starts_with(kMachine + ": 216.0 ns elapsed; 1 % longer with latency × 1.0108, or "));
+  CHECK(text.starts_with(kTwoLevels + ": 216.0 ns elapsed; 1 % longer with latency × 1.0108, or "));
   CHECK(text.find("cpu hardly matters (no effect up to a factor of a million).\n") !=
         std::string::npos);
   const auto json = nlohmann::json::parse(tolerance_json(found, scenario, {1}));
@@ -145,7 +145,7 @@ TEST_CASE("the critical path has latencies and bytes of each level") {
 
 // All on one node: the network exists but is not used.
 TEST_CASE("an unused level is reported") {
-  const Scenario scenario = parse_scenario(kMachine);
+  const Scenario scenario = parse_scenario(kTwoLevels);
   const auto source = parse_text_trace(kLateSender);
   const Tolerances found = find_tolerances(*source, tolerance_axes(scenario), {1}, {});
   const std::string text = tolerance_text(found, scenario, {1}, 1000);
@@ -219,6 +219,6 @@ TEST_CASE("a deadlock has no tolerance") {
 
 TEST_CASE("a run of zero length has no tolerance") {
   const auto source = parse_text_trace("0: 0..0 local MPI_Comm_rank\n");
-  CHECK_THROWS_WITH(find_tolerances(*source, axes(kMachine), {1}, {}),
+  CHECK_THROWS_WITH(find_tolerances(*source, axes(kTwoLevels), {1}, {}),
                     "the run takes no time on this machine");
 }

@@ -451,8 +451,8 @@ TEST_CASE("an unused network is reported") {
     results.scenarios.back().traffic[static_cast<int>(Level::kNode)].messages = 16816;
   }
   const std::string line =
-      "infiniband-hdr, ethernet-1g: 0 of 16,816 messages cross the network (all ranks on 1 node): "
-      "try infiniband-hdr:ppn=1.";
+      "infiniband-hdr, ethernet-1g: 0 of 16,816 messages cross the network (all ranks on 1 node); "
+      "to use it, try infiniband-hdr:ppn=1.";
   REQUIRE(caveats(results).size() == 1);
   CHECK(caveats(results)[0] == line);
   TextReportOptions options;
@@ -462,7 +462,8 @@ TEST_CASE("an unused network is reported") {
   results.scenarios[2].name = "new";
   results.scenarios[2].changes = {"latency*2", "ppn=4", "name=new"};
   CHECK(caveats(results)[0] ==
-        "new, ethernet-1g: 0 of 16,816 messages cross the network (all ranks on 1 node): try "
+        "new, ethernet-1g: 0 of 16,816 messages cross the network (all ranks on 1 node); to use "
+        "it, try "
         "infiniband-hdr:latency*2,ppn=1.");
 }
 

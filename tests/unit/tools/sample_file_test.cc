@@ -271,7 +271,7 @@ TEST_CASE("collectives are read with their processes, medians and limits") {
 
   const std::string header = "level,pattern,bytes,seconds_min,processes,seconds_median\n";
   CHECK(FileOfSamples(header + "node,bcast,8,1e-6,0,1e-6\n").complaint() ==
-        ":2: '0' is no number of processes");
+        ":2: '0' is not a valid number of processes");
   CHECK(FileOfSamples(header + "node,bcast,8,1e-6,2,-1\n").complaint() ==
         ":2: seconds_median is '-1', expected a time greater than 0");
 }
