@@ -1,4 +1,4 @@
-# Common ground of the end-to-end tests. Source it: `. "$(dirname "$0")/lib.sh"`.
+# Common ground of the end-to-end tests. Source it: `. "$(dirname "$0")/../lib.sh"`.
 #
 # Called as TEST.sh FLAVOUR BUILD_DIR, FLAVOUR being openmpi or mpich. A test works in a directory of its
 # own, which is removed when it passes.

@@ -7,7 +7,6 @@ bad=0
 # Prints "file:line:#include ..." of the sources in folder $1 whose included name matches $2 but not $3.
 includes() {
   local folder=$1 pattern=$2 except=${3:-^$}
-  [[ -d $folder ]] || return 1
   grep -rnE --include='*.h' --include='*.cc' '^[[:space:]]*#[[:space:]]*include' "$folder" |
     { [[ $folder == */mpi ]] && cat || grep -v '^replay/cluster/mpi/'; } |
     grep -E "include[[:space:]]*[<\"]($pattern)" | grep -vE "include[[:space:]]*[<\"]($except)"
@@ -16,6 +15,7 @@ includes() {
 # must_not FOLDER WHY PATTERN [EXCEPTIONS]
 must_not() {
   local found
+  [[ -d $1 ]] || { echo "there is no folder $1, which this lint names" && bad=1 && return; }
   found=$(includes "$1" "$3" "${4:-^$}") || return 0
   echo "$1 must not include $2:"
   echo "$found"
@@ -32,6 +32,10 @@ at_most() {
     bad=1
   fi
 }
+
+# Names begin at the root of the sources, so that the rules below see each of them.
+relative=$(grep -rnE --include='*.h' --include='*.cc' '#[[:space:]]*include "\.' models replay tracer calibrate tools)
+[[ -z $relative ]] || { echo "includes relative to a file:" && echo "$relative" && bad=1; }
 
 mpi='mpi\.h|mpi\.hpp'
 otf2='otf2/|OTF2'
@@ -67,8 +71,11 @@ at_most replay 5 "OTF2" "$otf2"
 
 # in_order FOLDER SUBFOLDER...: each subfolder may include those before it, but none after it.
 in_order() {
-  local folder=$1 inner above
+  local folder=$1 inner above listed
   shift
+  listed=$(printf '%s\n' "$@" | sort)
+  [[ $(find "$folder" -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort) == "$listed" ]] ||
+    { echo "$folder: its folders are not those listed in tests/lint/includes.sh" && bad=1; }
   while (($# > 1)); do
     inner=$1
     shift

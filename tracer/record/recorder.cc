@@ -256,7 +256,7 @@ void Recorder::catch_up(ThreadLog& log) {
                              : log.switches;
   if (!log.muted) put_mark(log, kMarkOff, switch_time(first), 0);
   if (!now_off) put_mark(log, kMarkOn, switch_time(count - 1), 0);
-  if (!now_off) log.stolen.take();  // what was stolen while recording was off
+  if (!now_off) log.stolen.take();  // since the last read, as it cannot be told apart
   log.switches = count;
   log.muted = now_off;
 }

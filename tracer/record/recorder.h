@@ -119,7 +119,8 @@ class Recorder {
     return now - begin >= log.stretch || now - log.asked >= stretch_;
   }
   /// Sets `stolen` to the nanoseconds stolen in the stretch from `begin` to `end`, which has just
-  /// ended: at most its length, the rest counts for the next stretch. Returns the tick of the read.
+  /// ended: at most its length. Of the rest, what fits between the previous read and `begin` counts
+  /// for the next stretch. Returns the tick of the read.
   static uint64_t ask_stolen(ThreadLog& log, uint64_t begin, uint64_t end, uint64_t& stolen);
   /// A gap after which stolen time is to be read ends at `now`: records the time stolen in it, and
   /// returns the tick of the read.

@@ -36,8 +36,9 @@ Lost RecordedLosses::between(int timeline, double from, double to) const {
   auto loss = std::upper_bound(losses.begin(), losses.end(), from,
                                [](double time, const Loss& each) { return time < each.end; });
   for (; loss != losses.end(); ++loss) {
+    if (loss->end - loss->length >= to) break;
     const double there = std::min(to, loss->end) - std::max(from, loss->end - loss->length);
-    if (there <= 0) break;
+    if (there <= 0) continue;  // a gap of no length
     sum.flushing += loss->flushing * (there / loss->length);
     sum.stolen += loss->stolen * (there / loss->length);
   }

@@ -27,4 +27,8 @@ TEST_CASE("the loss of a gap is spread over it, up to the next call") {
   CHECK(losses.between(0, 100, 150).stolen == Approx(25));
   CHECK(losses.between(0, 180, 1000).stolen == 0);
   CHECK(losses.between(0, 160, 1005).stolen == Approx(10 + 5));
+  // A gap of no length hides nothing behind it.
+  losses.add_gap(1, 50, 50);
+  losses.add_call(1, 100, {0, 10});
+  CHECK(losses.between(1, 0, 200).stolen == Approx(10));
 }
