@@ -1,7 +1,7 @@
 #pragma once
 
 // What one process of a divided replay sends to the others, and the format of a batch.
-// cluster/transport.h explains the idea; engine/divided.h handles what is received.
+// cluster/transport.h explains the idea; exchange.h handles what is received.
 
 #include <algorithm>
 #include <cstdint>
@@ -19,13 +19,6 @@
 #include "replay/trace/trace.h"
 
 namespace rubato {
-
-/// True for rules whose replays may be divided among processes. Whether a replay is divided is
-/// known at run time: Replay::boundary_.
-template <class Rules>
-inline constexpr bool kDividable = requires {
-  requires Rules::kMayBeDivided;
-};
 
 /// The processes that share a replay; none: this process has all ranks.
 struct TeamShare {

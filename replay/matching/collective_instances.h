@@ -244,7 +244,7 @@ class CollectiveInstances {
     return trace_->comms[comm].size() - (remote_members_.empty() ? 0 : remote_members_[comm]);
   }
 
-  // --- Members in other processes (engine/divided.h) ---
+  // --- Members in other processes (engine/exchange.h) ---
 
   /// Number of members in other processes, by communicator. REQUIRES: no arrivals so far.
   void divide(std::vector<int> remote) { remote_members_ = std::move(remote); }

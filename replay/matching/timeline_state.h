@@ -188,6 +188,7 @@ struct alignas(kCacheLine) TimelineState {
   std::vector<MovedCompletion<K>> moved;
   size_t moved_here = 0;  ///< number of `moved` that the current call waits for: the first
 
+  bool is_blocked() const { return status == Status::kBlocked; }
   KnownChannel& channel_of(const Action& action) {
     return channels[static_cast<size_t>(&action - block.actions.data())];
   }
