@@ -20,12 +20,6 @@
 
 namespace rubato {
 
-/// The processes that share a replay; none: this process has all ranks.
-struct TeamShare {
-  Team* team = nullptr;
-  const Division* division = nullptr;
-};
-
 /// At most eight kinds: the kind shares a byte with the flags.
 enum class Crossing : uint8_t {
   kSend,

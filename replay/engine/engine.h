@@ -1,18 +1,33 @@
 #pragma once
 
-// The engine: see the essay in replay.h. The main loop is Replay::run(), just below. It is compiled
-// for every set of rules and every number of lanes, in engine/compiled.
-
-#include "replay/engine/replay.h"
+// The engine. The main loop is Replay::run().
+//
+// The unit of execution is a timeline: a rank, or, where several threads of a rank call MPI, each
+// of those threads. A blocked timeline does not block the others of its rank.
+//
+// Without contention the times of a call depend only on the calls that it waits for, so timelines
+// need not be run in the order of time: each runs until it waits for an event that has not been
+// replayed yet, and the timeline that replays this event wakes it. Any order gives the same clocks;
+// the order of run_queue.h keeps few messages in flight.
+//
+// Replay only schedules timelines and takes each call from its enter to its leave. What a call can
+// wait for are kinds of dependencies (dependency.h), each in a file of its own. They decide in the
+// same way under all rules; rules (recorded_minima.h, measured_rules.h, model_rules.h) compute
+// durations.
+//
+// It is compiled for every set of rules and every number of lanes, in engine/compiled.
 
 #include <algorithm>
 #include <exception>
 #include <limits>
+#include <vector>
 
 #include "replay/engine/dependencies.h"
 #include "replay/engine/exchange.h"
 #include "replay/engine/first_taken.h"
 #include "replay/engine/handshakes.h"
+#include "replay/engine/replay.h"
+#include "replay/engine/replay_state.h"
 #include "replay/engine/stalls.h"
 #include "replay/engine/time_ordered.h"
 #include "replay/engine/waits.h"
@@ -21,9 +36,88 @@
 namespace rubato {
 
 template <class Rules>
+class Replay {
+ public:
+  static constexpr int K = Rules::kLanes;
+
+  Replay(EventSource& source, Rules& rules, const ReplaySetup<K>& setup)
+      : shared_(source, rules, setup) {
+    for (Observer<K>* observer : shared_.observers) {
+      if (observer->watches_enters()) enter_watcher_ = observer;
+    }
+  }
+
+  /// The main loop.
+  ReplayOutcome run();
+
+ private:
+  using Status = typename TimelineState<K>::Status;
+  static constexpr int kCallsInTurn = 32;
+  static constexpr int64_t kTurnsToProgress = 1 << 18;  ///< about a tenth of a second
+
+  // --- Scheduling ---
+
+  /// The main loop of a process among several.
+  ReplayOutcome run_divided() requires kDividable<Rules>;
+  /// Runs timelines as long as events in the order of time allow.
+  void run_in_order() requires kTimeOrdered<Rules>;
+  void start(int timeline);
+  /// Runs `timeline` until it blocks, or for at most kCallsInTurn calls, so that it does not get
+  /// far ahead of others.
+  void run_until_blocked(int timeline);
+  /// True when `timeline` may enter its next call now; else its enter is queued.
+  bool is_due(int timeline, const Call& call) requires kTimeOrdered<Rules>;
+  /// The next calls of a timeline; false when there are none.
+  bool read_calls(TimelineState<K>& state);
+  /// Reads the next block of the source.
+  bool read_block(TimelineState<K>& state);
+  void finish(int timeline);
+  /// All timelines are blocked, or none is left: false when the run is over.
+  bool goes_on();
+  /// Reports the progress of all local timelines.
+  void report_progress();
+  /// Copies the counters to the outcome, at the end.
+  void sum_up();
+
+  // --- One call ---
+
+  /// True when all that `call` does is to start a message, as most calls do, and the rules need no
+  /// more of it.
+  bool only_starts(const TimelineState<K>& state, const Call& call) const;
+  /// Runs such a call from enter to leave. It waits for nothing, so the code for waiting calls is
+  /// skipped.
+  void start_message(TimelineState<K>& state, const Call& call);
+  /// The same for a send and for a post.
+  template <ActionKind kKind>
+  void start_message(TimelineState<K>& state, const Call& call, const Action& action);
+  void enter(TimelineState<K>& state, const Call& call);
+  /// Enters the first call of a timeline.
+  void enter_begin(TimelineState<K>& state, const Call& call);
+  /// Begins `call`, whose enter is known.
+  void begin_call(TimelineState<K>& state, const Call& call);
+  /// Computes when `timeline` enters its next call.
+  void find_enter(TimelineState<K>& state, const Call& call);
+  /// The same where the timeline computes until then; `is_mpi`: it is an MPI call.
+  void enter_after_compute(TimelineState<K>& state, const Call& call, bool is_mpi);
+  /// True when all that the call waits for has happened; else `timeline` will be woken when the
+  /// first missing event happens.
+  bool everything_is_there(TimelineState<K>& state);
+  void leave(TimelineState<K>& state, const Call& call);
+  /// Reports a call with its leave to the profile, the coverage and the observers.
+  template <bool kOnlyStarts>
+  void report_call(TimelineState<K>& state, const Call& call, Traffic traffic,
+                   double recorded_before, const Lanes<K>& leave);
+
+  ReplayState<Rules> shared_;
+  Observer<K>* enter_watcher_ = nullptr;  ///< the one with watches_enters()
+  std::vector<uint64_t> sizes_;  ///< records by rank from first_rank on, if progress_ needs them
+  int64_t turns_to_progress_ = kTurnsToProgress;  ///< turns until the next report
+};
+
+template <class Rules>
 ReplayOutcome Replay<Rules>::run() {
   shared_.source->rewind();
-  if (progress_) {
+  if (shared_.progress) {
     const std::vector<uint64_t> sizes = shared_.source->sizes_of_ranks();
     if (!sizes.empty())
       sizes_.assign(sizes.begin() + shared_.first_rank, sizes.begin() + shared_.end_rank);
@@ -250,9 +344,9 @@ void Replay<Rules>::finish(int timeline) {
   }
   if constexpr (kTimeOrdered<Rules>)
     OrderedMessages<Rules>::answer_all(shared_, shared_.rules->order().end(timeline));
-  if (progress_ && sizes_.empty())
-    progress_(static_cast<double>(shared_.finished) /
-              static_cast<double>(shared_.local_timelines.size()));
+  if (shared_.progress && sizes_.empty())
+    shared_.progress(static_cast<double>(shared_.finished) /
+                     static_cast<double>(shared_.local_timelines.size()));
 }
 
 // All timelines of a program in lockstep finish at once, so progress counts events, not timelines.
@@ -273,7 +367,8 @@ RUBATO_RARE void Replay<Rules>::report_progress() {
       done += state.block.calls[state.next_call].event;
     }
   }
-  if (all > 0) progress_(std::min(1.0, static_cast<double>(done) / static_cast<double>(all)));
+  if (all > 0)
+    shared_.progress(std::min(1.0, static_cast<double>(done) / static_cast<double>(all)));
 }
 
 // --- One call ---
@@ -478,6 +573,12 @@ RUBATO_HOT void Replay<Rules>::report_call(TimelineState<K>& state, const Call& 
   }
   state.clock = leave;
   state.recorded_clock = call.leave;
+}
+
+template <class Rules>
+ReplayOutcome replay_calls(EventSource& source, Rules& rules,
+                           const ReplaySetup<Rules::kLanes>& setup) {
+  return Replay<Rules>(source, rules, setup).run();
 }
 
 }  // namespace rubato

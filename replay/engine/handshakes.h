@@ -39,7 +39,7 @@ struct Handshakes {
   /// True for a receive whose own length may differ from that of its message: among neighbours, and
   /// where an archive has two lengths of a message.
   static bool sender_knows_length(State& replay, const Action& action) {
-    return replay.lengths_differ || is_among_neighbours(action.message.tag);
+    return replay.in_order || is_among_neighbours(action.message.tag);
   }
 
   /// The current call of `state`, for which is_asked_for() is true, enters.

@@ -18,7 +18,7 @@
 
 #include "models/base/partial_array.h"
 #include "replay/engine/boundary.h"
-#include "replay/engine/replay_outcome.h"
+#include "replay/engine/replay.h"
 #include "replay/engine/rule_traits.h"
 #include "replay/matching/lock_order.h"
 #include "replay/matching/taken_runs.h"
@@ -35,19 +35,15 @@
 namespace rubato {
 
 template <class Rules>
-struct ReplayState {
+struct ReplayState : ReplaySetup<Rules::kLanes> {
   static constexpr int K = Rules::kLanes;
   using Status = typename TimelineState<K>::Status;
 
-  ReplayState(EventSource& events, Rules& durations, std::vector<Observer<K>*> recipients,
-              const LockOrder* order, const ReceivedSends* matched,
-              const std::set<Route>* matched_in_order, TeamShare share)
-      : source(&events),
-        locks(order),
-        received(matched),
+  ReplayState(EventSource& events, Rules& durations, const ReplaySetup<K>& setup)
+      : ReplaySetup<K>(setup),
+        source(&events),
         trace(&events.definitions()),
         rules(&durations),
-        observers(std::move(recipients)),
         timelines(trace->timelines()),
         running(trace->ranks()),
         matcher(trace->ranks()),
@@ -55,19 +51,20 @@ struct ReplayState {
         posts(trace->timelines()),
         presence(trace->timelines()),
         collectives(*trace) {
-    matcher.match_in_order(matched_in_order);
-    lengths_differ = matched_in_order != nullptr;
-    if (share.team) {
-      divide(*share.team, *share.division);
+    matcher.match_in_order(setup.in_order);
+    if (setup.share.team) {
+      divide(*setup.share.team, *setup.share.division);
     } else {
       add_ranks(0, trace->ranks());
     }
-    for (const Observer<K>* observer : observers) wants_messages |= observer->wants_messages();
+    for (const Observer<K>* observer : setup.observers)
+      wants_messages |= observer->wants_messages();
     if constexpr (kMayNeedPresence<Rules>) {
       presence_from = rules->needs_presence_from();
       goes_back = events.counts().backwards.count > 0;
     }
     for (const Thread& thread : trace->threads) threads_of_rank.try_emplace(thread.rank);
+    if (setup.runs) choosers.resize(timelines.size());
   }
   ReplayState(const ReplayState&) = delete;
   ReplayState& operator=(const ReplayState&) = delete;
@@ -112,7 +109,7 @@ struct ReplayState {
   RUBATO_HOT Lanes<K> compute(int timeline, uint64_t event, double recorded, bool before_mpi_call,
                               uint32_t function_records) {
     Lanes<K> ticks = rules->compute(recorded, before_mpi_call, function_records);
-    if (compute_changes) ticks = (*compute_changes)(timeline, event, ticks);
+    if (this->compute_changes) ticks = (*this->compute_changes)(timeline, event, ticks);
     return ticks;
   }
 
@@ -132,7 +129,9 @@ struct ReplayState {
   }
 
   /// By how many ticks the timelines of a rank begin later than recorded. REQUIRES: start_shifts.
-  double begins_later(const TimelineState<K>& state) const { return (*start_shifts)[state.rank]; }
+  double begins_later(const TimelineState<K>& state) const {
+    return (*this->start_shifts)[state.rank];
+  }
 
   // --- Results ---
 
@@ -149,20 +148,9 @@ struct ReplayState {
   }
 
   EventSource* source;
-  const LockOrder* locks;         ///< null: locks are not waited for
-  const ReceivedSends* received;  ///< null: not known
   const TraceDefinitions* trace;
   Rules* rules;
-  const ComputeChanges<K>* compute_changes = nullptr;  ///< beyond the rules; null: none
-  const std::vector<double>* start_shifts = nullptr;   ///< ticks by rank; null: as recorded
-  const TakenRuns* runs = nullptr;  ///< calls that may take the first complete receives; null: none
-
-  // Recipients. Null: not wanted.
-  std::vector<Observer<K>*> observers;
   bool wants_messages = false;  ///< true for some observer
-  Profile<K>* profile = nullptr;
-  Coverage* coverage = nullptr;
-  WaitStates<K>* waits = nullptr;
 
   // Timelines.
   PartialArray<TimelineState<K>> timelines;  ///< local ones only
@@ -176,9 +164,8 @@ struct ReplayState {
 
   // Messages.
   Matcher<K> matcher;
-  bool lengths_differ = false;  ///< some messages have two lengths on record
-  PartialArray<size_t> sends;   ///< by timeline: how many were numbered
-  PartialArray<size_t> posts;   ///< likewise, posts
+  PartialArray<size_t> sends;  ///< by timeline: how many were numbered
+  PartialArray<size_t> posts;  ///< likewise, posts
   std::vector<TransferId> skipped;
   Presence<K> presence;  ///< used only by rules that need it
   /// Smallest size of messages that may need a process inside MPI; infinity: none.

@@ -12,7 +12,9 @@
 namespace rubato {
 
 /// Runs a replay of as many lanes as widest_lanes() (scenario_groups.h) allows.
-ReplayOutcome run_wide(Replay<ModelRules<16>>& replay);
-ReplayOutcome run_wide(Replay<ModelRules<32>>& replay);
+ReplayOutcome replay_wide(EventSource& source, ModelRules<16>& rules,
+                          const ReplaySetup<ModelRules<16>::kLanes>& setup);
+ReplayOutcome replay_wide(EventSource& source, ModelRules<32>& rules,
+                          const ReplaySetup<ModelRules<32>::kLanes>& setup);
 
 }  // namespace rubato

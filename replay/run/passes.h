@@ -13,9 +13,14 @@
 #include <vector>
 
 #include "replay/engine/replay.h"
+#include "replay/engine/rule_traits.h"
 #include "replay/engine/wide.h"
+#include "replay/matching/lock_order.h"
+#include "replay/matching/taken_runs.h"
 #include "replay/observe/coverage.h"
 #include "replay/observe/profile.h"
+#include "replay/observe/wait_states.h"
+#include "replay/rules/compute_changes.h"
 #include "replay/rules/received_sends.h"
 #include "replay/run/common_start.h"
 #include "replay/run/divided_run.h"
@@ -65,23 +70,26 @@ class Passes {
                         has_all ? nullptr : &local);
     }
     if (!locks_) locks_.emplace(*source_);
-    Replay<Rules> replay(
-        *source_, rules, std::move(observers),
-        [this, divides](double share) { report(share, divides); }, &*locks_,
-        received_ && !by_arrival ? &*received_ : nullptr, in_order_ ? &*in_order_ : nullptr,
-        divides ? TeamShare{&divided_->team(), &divided_->division()} : TeamShare{});
-    replay.keep(profile, first ? &*coverage_ : nullptr);
-    replay.watch_waits(waits);
-    replay.change_compute(changes ? &*changes : nullptr);
-    if constexpr (kTimeOrdered<Rules>) {
-      if (by_arrival && !runs_) runs_.emplace(*source_);
-      if (by_arrival) replay.take_first(&*runs_);
+    ReplaySetup<Rules::kLanes> setup;
+    setup.observers = std::move(observers);
+    setup.profile = profile;
+    setup.coverage = first ? &*coverage_ : nullptr;
+    setup.waits = waits;
+    setup.progress = [this, divides](double share) { report(share, divides); };
+    setup.locks = &*locks_;
+    setup.received = received_ && !by_arrival ? &*received_ : nullptr;
+    setup.in_order = in_order_ ? &*in_order_ : nullptr;
+    setup.compute_changes = changes ? &*changes : nullptr;
+    if (divides) setup.share = {&divided_->team(), &divided_->division()};
+    if (by_arrival) {
+      if (!runs_) runs_.emplace(*source_);
+      setup.runs = &*runs_;
     }
     if constexpr (!Rules::kFollowsRecording) {
       if (!starts_) starts_ = start_shifts(*source_, divided());
-      replay.begin_later(&*starts_);
+      setup.start_shifts = &*starts_;
     }
-    ReplayOutcome outcome = run(replay);
+    ReplayOutcome outcome = replay(rules, setup);
     count_one();
     if (first && profile) profile->add_to(*coverage_);
     if (divides) {
@@ -147,11 +155,11 @@ class Passes {
   }
 
   template <class Rules>
-  static ReplayOutcome run(Replay<Rules>& replay) {
+  ReplayOutcome replay(Rules& rules, const ReplaySetup<Rules::kLanes>& setup) {
     if constexpr (!Rules::kFollowsRecording && Rules::kLanes > kNarrowLanes)
-      return run_wide(replay);
+      return replay_wide(*source_, rules, setup);
     else
-      return replay.run();
+      return replay_calls(*source_, rules, setup);
   }
 
   EventSource* source_;

@@ -10,8 +10,10 @@
 
 namespace rubato {
 
-template ReplayOutcome Replay<Delayed>::run();
-template ReplayOutcome Replay<Drawn<ModelRules<1>>>::run();
-template ReplayOutcome Replay<Drawn<MeasuredRules<1>>>::run();
+template ReplayOutcome replay_calls(EventSource&, Delayed&, const ReplaySetup<Delayed::kLanes>&);
+template ReplayOutcome replay_calls(EventSource&, Drawn<ModelRules<1>>&,
+                                    const ReplaySetup<Drawn<ModelRules<1>>::kLanes>&);
+template ReplayOutcome replay_calls(EventSource&, Drawn<MeasuredRules<1>>&,
+                                    const ReplaySetup<Drawn<MeasuredRules<1>>::kLanes>&);
 
 }  // namespace rubato

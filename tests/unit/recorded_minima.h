@@ -11,7 +11,7 @@ inline RecordedMinima minima_of(EventSource& source, const Placement& placement,
                                 ReplayOutcome* outcome = nullptr) {
   RecordedMinima minima;
   MinimaRules rules(minima, placement, limits, source.definitions());
-  const ReplayOutcome said = Replay<MinimaRules>(source, rules, {}, {}, locks).run();
+  const ReplayOutcome said = replay_calls(source, rules, {.locks = locks});
   if (outcome) *outcome = said;
   minima.finish();
   return minima;

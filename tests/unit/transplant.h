@@ -55,7 +55,7 @@ inline std::vector<std::vector<double>> transplant(
   const RecordedMinima minima = minima_of(*source, placement, limits, &locks);
   Leaves leaves(source->definitions().ranks());
   Delayed rules(minima, placement, limits, delta);
-  Replay<Delayed>(*source, rules, {&leaves}, {}, &locks).run();
+  replay_calls(*source, rules, {.observers = {&leaves}, .locks = &locks});
   return leaves.by_rank;
 }
 

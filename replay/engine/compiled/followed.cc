@@ -5,6 +5,7 @@
 
 namespace rubato {
 
-template ReplayOutcome Replay<OriginRules>::run();
+template ReplayOutcome replay_calls(EventSource&, OriginRules&,
+                                    const ReplaySetup<OriginRules::kLanes>&);
 
 }  // namespace rubato

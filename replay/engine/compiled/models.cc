@@ -5,7 +5,9 @@
 
 namespace rubato {
 
-template ReplayOutcome Replay<ModelRules<1>>::run();
-template ReplayOutcome Replay<ModelRules<4>>::run();
+template ReplayOutcome replay_calls(EventSource&, ModelRules<1>&,
+                                    const ReplaySetup<ModelRules<1>::kLanes>&);
+template ReplayOutcome replay_calls(EventSource&, ModelRules<4>&,
+                                    const ReplaySetup<ModelRules<4>::kLanes>&);
 
 }  // namespace rubato

@@ -8,11 +8,17 @@
 
 namespace rubato {
 
-template ReplayOutcome Replay<ReceiverRules>::run();
-template ReplayOutcome Replay<MinimaRules>::run();
-template ReplayOutcome Replay<LogicalClockRules>::run();
-template ReplayOutcome Replay<MeasuredRules<1>>::run();
-template ReplayOutcome Replay<MeasuredRules<4>>::run();
-template ReplayOutcome Replay<MeasuredRules<16>>::run();
+template ReplayOutcome replay_calls(EventSource&, ReceiverRules&,
+                                    const ReplaySetup<ReceiverRules::kLanes>&);
+template ReplayOutcome replay_calls(EventSource&, MinimaRules&,
+                                    const ReplaySetup<MinimaRules::kLanes>&);
+template ReplayOutcome replay_calls(EventSource&, LogicalClockRules&,
+                                    const ReplaySetup<LogicalClockRules::kLanes>&);
+template ReplayOutcome replay_calls(EventSource&, MeasuredRules<1>&,
+                                    const ReplaySetup<MeasuredRules<1>::kLanes>&);
+template ReplayOutcome replay_calls(EventSource&, MeasuredRules<4>&,
+                                    const ReplaySetup<MeasuredRules<4>::kLanes>&);
+template ReplayOutcome replay_calls(EventSource&, MeasuredRules<16>&,
+                                    const ReplaySetup<MeasuredRules<16>::kLanes>&);
 
 }  // namespace rubato

@@ -6,6 +6,7 @@
 
 namespace rubato {
 
-template ReplayOutcome Replay<OrderedRules>::run();
+template ReplayOutcome replay_calls(EventSource&, OrderedRules&,
+                                    const ReplaySetup<OrderedRules::kLanes>&);
 
 }  // namespace rubato

@@ -10,11 +10,13 @@
 
 namespace rubato {
 
-ReplayOutcome run_wide(Replay<ModelRules<16>>& replay) {
-  return replay.run();
+ReplayOutcome replay_wide(EventSource& source, ModelRules<16>& rules,
+                          const ReplaySetup<ModelRules<16>::kLanes>& setup) {
+  return replay_calls(source, rules, setup);
 }
-ReplayOutcome run_wide(Replay<ModelRules<32>>& replay) {
-  return replay.run();
+ReplayOutcome replay_wide(EventSource& source, ModelRules<32>& rules,
+                          const ReplaySetup<ModelRules<32>::kLanes>& setup) {
+  return replay_calls(source, rules, setup);
 }
 
 }  // namespace rubato

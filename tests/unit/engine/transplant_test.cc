@@ -416,7 +416,7 @@ TEST_CASE("every kind of operation: timelines may be run in any order") {
     const auto leaves = [&](auto rules) {
       Leaves observer(trace.ranks());
       const ReplayOutcome outcome =
-          Replay<decltype(rules)>(*source, rules, {&observer}, {}, &locks).run();
+          replay_calls(*source, rules, {.observers = {&observer}, .locks = &locks});
       CHECK(outcome.deadlock.empty());
       return observer.by_rank;
     };

@@ -42,7 +42,7 @@ Outcome replay(EventSource& source, Rules rules) {
   Outcome outcome;
   outcome.clocks.resize(source.definitions().timelines());
   Clocks observer(outcome.clocks);
-  outcome.said = Replay<Rules>(source, rules, {&observer}).run();
+  outcome.said = replay_calls(source, rules, {.observers = {&observer}});
   return outcome;
 }
 

@@ -50,7 +50,7 @@ Repaired repaired(const std::string& text) {
   const RecordedMinima minima = minima_of(*source, placement, limits, nullptr, &before);
   ClockShifts shifts(source->definitions().timelines());
   LogicalClockRules rules(minima, placement, limits, false);
-  Replay<LogicalClockRules>(*source, rules, {&shifts}).run();
+  replay_calls(*source, rules, {.observers = {&shifts}});
   ShiftedSource shifted(*source, shifts);
   ReplayOutcome after;
   minima_of(shifted, placement, limits, nullptr, &after);

@@ -205,7 +205,7 @@ TEST_CASE("the identity check notices one tick") {
   for (const double delta : {0.0, 1.0}) {
     IdentityCheck check(source->definitions());
     Delayed rules(minima, placement, limits, delta);
-    Replay<Delayed>(*source, rules, {&check}).run();
+    replay_calls(*source, rules, {.observers = {&check}});
     const IdentityResult result = check.finish(*source);
     // Records: rank 0: enter, leave, enter, send, leave, end; rank 1: enter, recv, leave, end.
     CHECK(result.records == 10);
