@@ -26,6 +26,6 @@
 #include "models/base/error.h"            // InputError, UsageError
 #include "models/scenario/scenario.h"     // Scenario, parse_scenario()
 #include "replay/observe/results.h"       // Results
-#include "replay/run/driver.h"            // run_replay(), summarize_archive()
 #include "replay/run/replay_options.h"    // ReplayOptions
 #include "replay/sources/input_format.h"  // open_trace(), add_input_format()
+#include "replay/study/run_replay.h"      // run_replay(), summarize_archive()

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "replay/cluster/team.h"
-#include "replay/cluster/try_all.h"
 #include "replay/observe/results.h"
 
 namespace rubato {
@@ -23,17 +22,10 @@ class SpreadRun {
     return owner == team_->self();
   }
 
-  /// Runs `work`, which may fail in some processes, and then collects the results of all scenarios
-  /// at process 0. Errors: NeedsOneProcess in all of them.
-  template <typename Work>
-  void run(std::vector<ScenarioResult>& results, Work work) {
-    try_all(*team_, work);
-    collect(results);
-  }
-
- private:
+  /// Collects the results of all scenarios at process 0.
   void collect(std::vector<ScenarioResult>& results);
 
+ private:
   Team* team_;
   int turn_ = 0;
   std::map<size_t, int> owner_of_;  ///< process, by scenario

@@ -15,7 +15,7 @@
 
 #include <vector>
 
-#include "replay/run/divided_run.h"
+#include "replay/parallel/divided_run.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {

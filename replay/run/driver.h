@@ -1,25 +1,18 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "models/scenario/scenario.h"
 #include "replay/observe/results.h"
 #include "replay/run/replay_options.h"
+#include "replay/trace/trace.h"
 
 namespace rubato {
 
-class EventSource;
-
-/// Replays the archive (a directory or its anchor file) in each scenario. Errors: InputError.
-Results run_replay(const std::string& archive, const std::vector<Scenario>& scenarios,
-                   const ReplayOptions& options);
-
-/// The same from any source of calls.
-Results run_replay(EventSource& source, const std::vector<Scenario>& scenarios,
-                   const ReplayOptions& options);
-
-/// Reads the whole archive without replaying it. Errors: InputError.
-TraceSummary summarize_archive(const std::string& archive, const ReplayOptions& options);
+/// Replays the calls of `source` in each scenario, in as few passes as possible. Scenarios have no
+/// dr=fit, and options no other jobs: run_replay() resolves both (study/run_replay.h). Errors:
+/// InputError; NeedsOneProcess.
+Results replay_in_passes(EventSource& source, const std::vector<Scenario>& scenarios,
+                         const ReplayOptions& options);
 
 }  // namespace rubato

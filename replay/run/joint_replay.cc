@@ -19,14 +19,14 @@ Results divide_or_spread(EventSource& source, const std::vector<Scenario>& scena
                          ReplayOptions options,
                          const std::function<void(OneProcess)>& notice_spread) {
   try {
-    return run_replay(source, scenarios, options);
+    return replay_in_passes(source, scenarios, options);
   } catch (const NeedsOneProcess& needs) {
     if (needs.why != OneProcess::kTimeOrder && needs.why != OneProcess::kWindows) throw;
     if (notice_spread) notice_spread(needs.why);
     options.spread = std::exchange(options.team, nullptr);
     // Verification needs all records, and one member does it for all.
     if (!options.spread->leads()) options.verify = false;
-    return run_replay(source, scenarios, options);
+    return replay_in_passes(source, scenarios, options);
   }
 }
 

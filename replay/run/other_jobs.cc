@@ -162,7 +162,8 @@ bool lacks_partners(const TraceSummary& trace) {
   for (size_t i = 0; i < options.jobs.size(); ++i) {
     Scenario scenario = placed.scenario;
     scenario.placement.fixed = std::make_shared<Placement>(placed.placements[i]);
-    const Results alone = run_replay(*options.jobs[i].source, {scenario}, of_other_jobs(options));
+    const Results alone =
+        replay_in_passes(*options.jobs[i].source, {scenario}, of_other_jobs(options));
     if (lacks_partners(alone.trace)) throw InputError(options.jobs[i].path + why);
     if (alone.scenarios[0].deadlock.empty()) continue;
     throw InputError(options.jobs[i].path + ": on " + scenario.name +
@@ -210,7 +211,7 @@ void replay_jobs(EventSource& source, EventSource& joined, const Scenario& scena
   for (Observer<1>* observer : options.observers)
     together.observers.push_back(&observers.emplace_back(*observer, first, joined.definitions()));
 
-  Results results = run_replay(joined, {placed.scenario}, together);
+  Results results = replay_in_passes(joined, {placed.scenario}, together);
   ScenarioResult& with = results.scenarios[0];
   if (!with.deadlock.empty() || lacks_partners(results.trace))
     refuse(placed, alone.trace, options, with.deadlock);
@@ -278,8 +279,9 @@ std::vector<std::vector<int>> share_nodes(const std::vector<int>& taken, const s
   return all;
 }
 
-Results replay_beside_others(EventSource& source, const std::vector<Scenario>& scenarios,
-                             const ReplayOptions& options) {
+Results replay_with_jobs(EventSource& source, const std::vector<Scenario>& scenarios,
+                         const ReplayOptions& options) {
+  if (options.jobs.empty()) return replay_in_passes(source, scenarios, options);
   const TraceDefinitions& trace = source.definitions();
   std::vector<size_t> shared;
   for (size_t i = 0; i < scenarios.size(); ++i) {
@@ -294,13 +296,13 @@ Results replay_beside_others(EventSource& source, const std::vector<Scenario>& s
     place_jobs(trace, scenarios[i], options.jobs);  // to refuse errors before anything is replayed
     shared.push_back(i);
   }
-  if (shared.empty()) return run_replay(source, scenarios, without_jobs(options));
+  if (shared.empty()) return replay_in_passes(source, scenarios, without_jobs(options));
   std::vector<JoinedJob> others;
   for (const OtherJob& job : options.jobs) others.push_back({job.source.get(), job.start});
   const std::unique_ptr<EventSource> joined = join_jobs(source, others);
   ReplayOptions alone = without_jobs(options);
   alone.observers.clear();  // they observe the only scenario below
-  Results results = run_replay(source, scenarios, alone);
+  Results results = replay_in_passes(source, scenarios, alone);
   for (const size_t i : shared) {
     if (!results.scenarios[i].deadlock.empty()) continue;
     replay_jobs(source, *joined, scenarios[i], options, results, results.scenarios[i]);

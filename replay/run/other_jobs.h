@@ -17,7 +17,7 @@
 
 #include "models/scenario/scenario.h"
 #include "replay/observe/results.h"
-#include "replay/run/driver.h"
+#include "replay/run/replay_options.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {
@@ -36,11 +36,11 @@ std::vector<std::vector<int>> share_nodes(const std::vector<int>& taken, const s
                                           const std::vector<JobNodes>& others,
                                           std::optional<int> nodes);
 
-/// run_replay() with options.jobs. Errors: likewise; InputError if the archives cannot be joined,
-/// if their nodes do not fit a scenario's network, and if calls lack their partners: ranks that
-/// wait for missing records continue when all the others have ended, which here depends on the
-/// other job.
-Results replay_beside_others(EventSource& source, const std::vector<Scenario>& scenarios,
-                             const ReplayOptions& options);
+/// replay_in_passes(), beside options.jobs if there are any. Errors: likewise; InputError if the
+/// archives cannot be joined, if their nodes do not fit a scenario's network, and if calls lack
+/// their partners: ranks that wait for missing records continue when all the others have ended,
+/// which here depends on the other job.
+Results replay_with_jobs(EventSource& source, const std::vector<Scenario>& scenarios,
+                         const ReplayOptions& options);
 
 }  // namespace rubato

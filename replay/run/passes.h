@@ -20,11 +20,12 @@
 #include "replay/observe/coverage.h"
 #include "replay/observe/profile.h"
 #include "replay/observe/wait_states.h"
+#include "replay/parallel/divided_run.h"
 #include "replay/rules/compute_changes.h"
 #include "replay/rules/received_sends.h"
 #include "replay/run/common_start.h"
-#include "replay/run/divided_run.h"
 #include "replay/run/replay_options.h"
+#include "replay/run/scenario_groups.h"
 
 namespace rubato {
 
@@ -137,7 +138,11 @@ class Passes {
     ++made_;
     report(0);
   }
-  void count_all() { made_ = expected_; }
+  /// All passes are done, even if the last one was incomplete.
+  void count_all() {
+    made_ = expected_;
+    report(0);
+  }
   /// This process has done `share` of the current pass. `of_all`: show the progress of all
   /// processes.
   void report(double share, bool of_all = false) {

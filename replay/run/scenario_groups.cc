@@ -131,6 +131,17 @@ std::vector<ScenarioGroup> group_scenarios(const std::vector<Scenario>& scenario
   return groups;
 }
 
+std::vector<PlannedPass> plan_passes(const std::vector<ScenarioGroup>& groups) {
+  std::vector<PlannedPass> passes;
+  for (const ScenarioGroup& group : groups) {
+    for (size_t i = 0; i < group.scenarios.size(); ++i) {
+      if (i % group.lanes() == 0) passes.push_back({&group, {}});
+      passes.back().scenarios.push_back(group.scenarios[i]);
+    }
+  }
+  return passes;
+}
+
 std::vector<std::string> functions_to_time(const std::vector<Scenario>& scenarios,
                                            const std::vector<FunctionName>& known,
                                            const TraceDefinitions& trace) {

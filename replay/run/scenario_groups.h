@@ -37,6 +37,15 @@ struct ScenarioGroup {
 std::vector<ScenarioGroup> group_scenarios(const std::vector<Scenario>& scenarios,
                                            const Placement& recorded, bool by_arrival);
 
+/// A pass for some scenarios of a group.
+struct PlannedPass {
+  const ScenarioGroup* group = nullptr;
+  std::vector<size_t> scenarios;  ///< indices into the requested ones
+};
+
+/// The passes for `groups`, which must outlive them.
+std::vector<PlannedPass> plan_passes(const std::vector<ScenarioGroup>& groups);
+
 /// The functions that scenarios change, each once. Errors: InputError for one that is not among the
 /// `known` ones of the archive, and for too many.
 std::vector<std::string> functions_to_time(const std::vector<Scenario>& scenarios,

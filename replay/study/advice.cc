@@ -7,8 +7,8 @@
 #include "models/base/error.h"
 #include "models/placement/rank_mapping.h"
 #include "replay/observe/call_profile.h"
-#include "replay/run/driver.h"
 #include "replay/study/pair_weights.h"
+#include "replay/study/study.h"
 
 namespace rubato {
 namespace {
@@ -73,14 +73,14 @@ bool has_compute_share(CandidateKind kind) {
 }
 
 /// Replays the candidates together.
-std::vector<TriedCandidate> replay_all(EventSource& source, std::vector<Candidate> candidates,
-                                       double compute, const ReplayOptions& options) {
+std::vector<TriedCandidate> replay_all(Study& study, std::vector<Candidate> candidates,
+                                       double compute) {
   std::vector<Scenario> scenarios;
   for (const Candidate& candidate : candidates) {
     scenarios.push_back(candidate.scenario);
     scenarios.back().name = candidate.text;
   }
-  const Results results = run_replay(source, scenarios, options);
+  const Results results = study.replay(scenarios);
   std::vector<TriedCandidate> tried;
   for (size_t i = 0; i < candidates.size(); ++i) {
     const ScenarioResult& result = results.scenarios[i];
@@ -100,18 +100,15 @@ Advice find_advice(EventSource& source, const Scenario& scenario, const AdviceSe
   const Placement recorded(trace.node_of_rank, trace.socket_of_rank);
   CriticalPath path(trace);
   CallProfile seen(trace, {});
-  ReplayOptions alone = options;
-  alone.total_functions = true;
-  alone.observers = {&path};
+  std::vector<Observer<1>*> observers = {&path};
   const Placement placement = scenario.placement.place(recorded);
   const bool may_move = scenario.basis == Basis::kModel && scenario.base != "perfect" &&
                         placement.nodes() > 1 && placement.nodes() < trace.ranks() &&
                         trace.ranks() <= kMostMappedRanks && !names_nodes(scenario);
-  if (may_move) alone.observers.push_back(&seen);
-  Results results = run_replay(source, {scenario}, alone);
+  if (may_move) observers.push_back(&seen);
+  Study study(source, options);
+  Results results = study.observe(scenario, observers, true);
   const ScenarioResult& run = results.scenarios[0];
-  if (!run.deadlock.empty())
-    throw InputError("the program deadlocks on this machine: " + run.deadlock);
   if (!(run.elapsed > 0)) throw InputError("the run takes no time on this machine");
   const PathSums sums = path.find();
 
@@ -133,7 +130,7 @@ Advice find_advice(EventSource& source, const Scenario& scenario, const AdviceSe
   }
   advice.functions_left_out = candidates.functions_left_out;
   advice.ranks_left_out = candidates.ranks_left_out;
-  advice.tried = replay_all(source, std::move(candidates.list), compute, options);
+  advice.tried = replay_all(study, std::move(candidates.list), compute);
   std::stable_sort(advice.tried.begin(), advice.tried.end(),
                    [](const TriedCandidate& a, const TriedCandidate& b) {
                      return std::pair(!a.deadlock.empty(), a.elapsed) <

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "models/platform/uncertainty.h"
+#include "replay/study/study.h"
 
 namespace rubato {
 namespace {
@@ -124,6 +125,23 @@ Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhe
   }
   results.scenarios.resize(variants_.size());
   return intervals;
+}
+
+std::vector<double> elapsed_with_intervals(Study& study, const std::vector<Scenario>& variants,
+                                           const RecordingOverhead& overhead,
+                                           Intervals& intervals) {
+  std::vector<double> elapsed;
+  for (auto next = variants.begin(); next != variants.end();) {
+    const auto end = next + std::min<std::ptrdiff_t>(Study::kAtATime / 3, variants.end() - next);
+    const IntervalPlan plan({next, end});
+    Results results = study.replay(plan.scenarios());
+    const Intervals found = plan.settle(results, overhead);
+    for (const ScenarioResult& result : results.scenarios)
+      elapsed.push_back(study.elapsed_of(result));
+    intervals.insert(intervals.end(), found.begin(), found.end());
+    next = end;
+  }
+  return elapsed;
 }
 
 }  // namespace rubato

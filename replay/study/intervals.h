@@ -41,6 +41,8 @@
 
 namespace rubato {
 
+class Study;
+
 /// Number of standard errors to either side for 95 % of a normal distribution.
 inline constexpr double kErrors = 1.96;
 /// Relative standard error of compute from run to run.
@@ -87,5 +89,10 @@ class IntervalPlan {
   std::vector<Scenario> scenarios_;
   std::vector<Variants> variants_;
 };
+
+/// Study::elapsed(), and appends the intervals to `intervals`, which takes up to three replays of
+/// each variant.
+std::vector<double> elapsed_with_intervals(Study& study, const std::vector<Scenario>& variants,
+                                           const RecordingOverhead& overhead, Intervals& intervals);
 
 }  // namespace rubato

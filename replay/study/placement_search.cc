@@ -12,9 +12,9 @@
 #include "models/base/error.h"
 #include "models/placement/node_mapping.h"
 #include "replay/observe/call_profile.h"
-#include "replay/run/driver.h"
 #include "replay/study/candidates.h"
 #include "replay/study/pair_weights.h"
+#include "replay/study/study.h"
 
 namespace rubato {
 namespace {
@@ -248,12 +248,8 @@ PlacementSearch find_placement(EventSource& source, const Scenario& scenario,
 
   PlacementSearch found;
   CallProfile seen(trace, {});
-  ReplayOptions alone = options;
-  alone.observers = {&seen};
-  found.run = run_replay(source, {scenario}, alone);
-  const ScenarioResult& run = found.run.scenarios[0];
-  if (!run.deadlock.empty())
-    throw InputError("the program deadlocks on this machine: " + run.deadlock);
+  Study study(source, options);
+  found.run = study.observe(scenario, {&seen});
   found.sockets = scenario.placement.sockets == 0 ? sockets_told(asked) : 0;
   PairTraffic pairs = pair_traffic(seen, trace, scenario);
   found.tried =
@@ -264,9 +260,9 @@ PlacementSearch find_placement(EventSource& source, const Scenario& scenario,
     scenarios.push_back(placed(scenario, found.tried[i], found.sockets));
     scenarios.back().name = std::to_string(i);
   }
-  found.tried[0].elapsed = run.elapsed;
+  found.tried[0].elapsed = found.run.scenarios[0].elapsed;
   if (!scenarios.empty()) {
-    const Results results = run_replay(source, scenarios, options);
+    const Results results = study.replay(scenarios);
     for (size_t i = 1; i < found.tried.size(); ++i) {
       const ScenarioResult& result = results.scenarios[i - 1];
       found.tried[i].elapsed =

@@ -7,7 +7,7 @@
 
 #include "models/base/error.h"
 #include "models/platform/uncertainty.h"
-#include "replay/study/elapsed_times.h"
+#include "replay/study/study.h"
 #include "replay/study/threshold_search.h"
 
 namespace rubato {
@@ -126,7 +126,7 @@ class CrossoverSearch {
 };
 
 /// Sets `sweep.crossovers`. `lines`: elapsed along each axis, the other number unchanged.
-void find_crossovers(ElapsedTimes& times, const Scenario& scenario,
+void find_crossovers(Study& study, const Scenario& scenario,
                      const std::vector<std::vector<double>>& lines, Sweep& sweep) {
   std::vector<CrossoverSearch> searches;
   for (size_t i = 0; i < sweep.axes.size(); ++i)
@@ -139,33 +139,34 @@ void find_crossovers(ElapsedTimes& times, const Scenario& scenario,
       for (Scenario& variant : search.next()) variants.push_back(std::move(variant));
     }
     if (variants.empty()) break;
-    const std::vector<double> elapsed = times.of(variants);
+    const std::vector<double> elapsed = study.elapsed(variants);
     for (size_t i = 0; i < searches.size(); ++i) searches[i].add(elapsed.data() + starts[i]);
   }
   for (const CrossoverSearch& search : searches) sweep.crossovers.push_back(search.found());
 }
 
-void sweep_curve(ElapsedTimes& times, const Scenario& scenario, const RecordingOverhead* overhead,
+void sweep_curve(Study& study, const Scenario& scenario, const RecordingOverhead* overhead,
                  Sweep& sweep) {
   std::vector<Scenario> variants = along(sweep.axes[0], scenario);
   variants.push_back(scenario);
   std::vector<double> elapsed =
-      overhead ? times.of(variants, *overhead, sweep.intervals) : times.of(variants);
+      overhead ? elapsed_with_intervals(study, variants, *overhead, sweep.intervals)
+               : study.elapsed(variants);
   sweep.unchanged = elapsed.back();
   elapsed.pop_back();
   if (overhead) sweep.intervals.pop_back();
   sweep.elapsed = {elapsed};
-  find_crossovers(times, scenario, sweep.elapsed, sweep);
+  find_crossovers(study, scenario, sweep.elapsed, sweep);
 }
 
-void sweep_map(ElapsedTimes& times, const Scenario& scenario, Sweep& sweep) {
+void sweep_map(Study& study, const Scenario& scenario, Sweep& sweep) {
   std::vector<Scenario> variants = {scenario};
   const auto add = [&](std::vector<Scenario> more) {
     for (Scenario& variant : more) variants.push_back(std::move(variant));
   };
   for (const SweepAxis& axis : sweep.axes) add(along(axis, scenario));
   for (const Scenario& row : along(sweep.axes[1], scenario)) add(along(sweep.axes[0], row));
-  const std::vector<double> elapsed = times.of(variants);
+  const std::vector<double> elapsed = study.elapsed(variants);
   auto next = elapsed.begin();
   const auto take = [&](const SweepAxis& axis) {
     const auto start = next;
@@ -175,7 +176,7 @@ void sweep_map(ElapsedTimes& times, const Scenario& scenario, Sweep& sweep) {
   std::vector<std::vector<double>> lines;
   for (const SweepAxis& axis : sweep.axes) lines.push_back(take(axis));
   while (next != elapsed.end()) sweep.elapsed.push_back(take(sweep.axes[0]));
-  find_crossovers(times, scenario, lines, sweep);
+  find_crossovers(study, scenario, lines, sweep);
 }
 
 }  // namespace
@@ -215,7 +216,7 @@ std::vector<Sweep> run_sweeps(EventSource& source, const std::vector<Scenario>& 
                               const std::vector<SweepAxis>& axes, const ReplayOptions& options,
                               const RecordingOverhead* overhead) {
   std::vector<Sweep> sweeps;
-  ElapsedTimes times(source, options);
+  Study study(source, options);
   for (const Scenario& scenario : scenarios) {
     if (!can_sweep(scenario)) continue;
     Sweep sweep{scenario.name, axes, {}, 0, {}, {}};
@@ -223,9 +224,9 @@ std::vector<Sweep> run_sweeps(EventSource& source, const std::vector<Scenario>& 
     const bool has_intervals = overhead && states_uncertainty(scenario.platform) &&
                                !scenario.platform.contention.model && !options.wildcards_by_arrival;
     if (axes.size() == 2)
-      sweep_map(times, scenario, sweep);
+      sweep_map(study, scenario, sweep);
     else
-      sweep_curve(times, scenario, has_intervals ? overhead : nullptr, sweep);
+      sweep_curve(study, scenario, has_intervals ? overhead : nullptr, sweep);
     if (!(sweep.unchanged > 0)) throw InputError("the run takes no time on " + scenario.name);
     sweeps.push_back(std::move(sweep));
   }

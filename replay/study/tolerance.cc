@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "models/base/error.h"
-#include "replay/study/elapsed_times.h"
+#include "replay/study/study.h"
 #include "replay/study/threshold_search.h"
 
 namespace rubato {
@@ -52,7 +52,7 @@ Tolerances find_tolerances(EventSource& source, const std::vector<ToleranceAxis>
                            const std::vector<double>& percents, const ReplayOptions& options) {
   Tolerances found;
   if (axes.empty()) return found;
-  ElapsedTimes times(source, options);
+  Study study(source, options);
   // By axis: elapsed as a function of the factor less 1.
   std::vector<ThresholdSearch> searches(axes.size());
   std::vector<std::pair<size_t, double>> asked = {{0, 0}};
@@ -63,7 +63,7 @@ Tolerances find_tolerances(EventSource& source, const std::vector<ToleranceAxis>
   while (!asked.empty()) {
     std::vector<Scenario> variants;
     for (const auto& [axis, more] : asked) variants.push_back(axes[axis].worse(1 + more));
-    const std::vector<double> elapsed = times.of(variants);
+    const std::vector<double> elapsed = study.elapsed(variants);
     for (size_t i = 0; i < asked.size(); ++i)
       searches[asked[i].first].add(asked[i].second, elapsed[i]);
     if (targets.empty()) {
@@ -87,10 +87,10 @@ Tolerances find_tolerances(EventSource& source, const std::vector<ToleranceAxis>
     }
     found.axes.push_back(std::move(tolerance));
   }
-  found.traffic = times.first().traffic;
-  for (const CollectiveUse& use : times.first().collectives)
+  found.traffic = study.first().traffic;
+  for (const CollectiveUse& use : study.first().collectives)
     found.formulas = found.formulas || use.algorithm == "formula";
-  found.replays = times.replays();
+  found.replays = study.replays();
   return found;
 }
 

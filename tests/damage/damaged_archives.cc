@@ -29,7 +29,7 @@
 
 #include "models/base/error.h"
 #include "models/platform/platform_file.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 #include "tests/fixture/otf2_archive.h"
 #include "tools/report/report_json.h"
 #include "tools/report/report_text.h"

@@ -11,7 +11,7 @@
 #include <iterator>
 
 #include "models/scenario/scenario.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 #include "tools/report/report_json.h"
 #include "tools/report/report_text.h"
 

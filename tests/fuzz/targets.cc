@@ -6,8 +6,8 @@
 
 #include "models/platform/platform_file.h"
 #include "models/scenario/scenario.h"
-#include "replay/run/driver.h"
 #include "replay/sources/text_source.h"
+#include "replay/study/run_replay.h"
 #include "tests/fixture/otf2_archive.h"
 #include "tests/fuzz/killed_run_target.h"
 #include "tests/fuzz/target_parts.h"

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "models/platform/platform_file.h"
-#include "replay/run/driver.h"
 #include "replay/sources/text_source.h"
+#include "replay/study/run_replay.h"
 #include "tests/unit/ends.h"
 
 namespace rubato {

@@ -10,7 +10,7 @@
 #include "models/scenario/scenario.h"
 #include "replay/observe/critical_path.h"
 #include "replay/observe/wait_causes.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 #include "tests/unit/toy.h"
 
 namespace rubato {

@@ -1,7 +1,7 @@
 #include "tools/analysis/lost_cores.h"
 
 #include "models/scenario/scenario.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 #include "tools/analysis/caveats.h"
 #include "tools/analysis/other_rows.h"
 #include "tools/analysis/warnings.h"

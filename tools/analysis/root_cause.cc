@@ -6,7 +6,7 @@
 
 #include "models/scenario/scenario.h"
 #include "replay/analyse/place_summary.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 #include "tools/analysis/efficiency.h"
 
 namespace rubato {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "replay/observe/results.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {

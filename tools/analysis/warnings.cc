@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "replay/run/fit_degradation.h"
+#include "replay/study/fit_degradation.h"
 #include "tools/format/numbers.h"
 
 namespace rubato {

@@ -13,9 +13,9 @@
 #include "models/base/error.h"
 #include "models/base/units.h"
 #include "replay/analyse/timeline_slices.h"
-#include "replay/run/driver.h"
 #include "replay/run/scenario_groups.h"
 #include "replay/store/call_file.h"
+#include "replay/study/run_replay.h"
 #include "tools/format/numbers.h"
 
 namespace rubato {

@@ -9,8 +9,8 @@
 #include "models/base/error.h"
 #include "replay/archive/archive_copy.h"
 #include "replay/compare/record_times.h"
-#include "replay/run/driver.h"
 #include "replay/sources/input_format.h"
+#include "replay/study/run_replay.h"
 
 namespace rubato {
 namespace {

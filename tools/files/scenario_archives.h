@@ -5,7 +5,7 @@
 
 #include "models/scenario/scenario.h"
 #include "replay/observe/results.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {

@@ -12,7 +12,7 @@
 #include "replay/analyse/cause_summary.h"
 #include "replay/analyse/timeline_picture.h"
 #include "replay/cluster/processors.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 #include "tools/analysis/caveats.h"
 #include "tools/options/scenario_options.h"
 #include "tools/tables/cause_tables.h"

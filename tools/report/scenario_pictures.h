@@ -10,7 +10,7 @@
 #include "replay/analyse/place_summary.h"
 #include "replay/analyse/traffic_picture.h"
 #include "replay/observe/results.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {

@@ -9,7 +9,7 @@
 #include "bare_decode.h"
 #include "models/scenario/scenario.h"
 #include "replay/archive/archive.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 
 namespace {
 

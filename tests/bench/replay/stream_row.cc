@@ -7,7 +7,7 @@
 #include "cost.h"
 #include "made_program.h"
 #include "models/scenario/scenario.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 #include "tools/launch/processes.h"
 
 namespace {

@@ -2,7 +2,7 @@
 // recording itself, byte by byte. One tick is one nanosecond.
 
 #include "replay/archive/archive_copy.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 
 #include <fmt/core.h>
 #include <otf2/otf2.h>

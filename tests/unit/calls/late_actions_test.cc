@@ -12,7 +12,7 @@
 
 #include "replay/archive/archive.h"
 #include "replay/calls/call_builder.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 #include "tests/fixture/otf2_archive.h"
 #include "tests/unit/directory.h"
 #include "tests/unit/ends.h"

@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "replay/run/driver.h"
 #include "replay/sources/text_source.h"
+#include "replay/study/run_replay.h"
 
 using namespace rubato;
 

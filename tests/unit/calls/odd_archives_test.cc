@@ -14,7 +14,7 @@
 
 #include "models/base/error.h"
 #include "replay/archive/archive.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 #include "tests/fixture/otf2_archive.h"
 #include "tests/unit/directory.h"
 #include "tools/analysis/warnings.h"

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "replay/calls/call_builder.h"
-#include "replay/run/driver.h"
 #include "replay/sources/text_source.h"
+#include "replay/study/run_replay.h"
 
 using namespace rubato;
 

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "models/base/error.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 #include "tools/analysis/warnings.h"
 
 using namespace rubato;

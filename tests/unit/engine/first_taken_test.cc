@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 
 #include "models/scenario/scenario.h"
-#include "replay/run/driver.h"
 #include "replay/sources/text_source.h"
+#include "replay/study/run_replay.h"
 #include "tests/unit/ends.h"
 #include "tools/analysis/warnings.h"
 

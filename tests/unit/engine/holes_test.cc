@@ -9,8 +9,8 @@
 #include "models/platform/platform_file.h"
 #include "replay/calls/reference_tables.h"
 #include "replay/matching/channel_table.h"
-#include "replay/run/driver.h"
 #include "replay/sources/text_source.h"
+#include "replay/study/run_replay.h"
 #include "tests/unit/forwarding_source.h"
 #include "tools/analysis/warnings.h"
 

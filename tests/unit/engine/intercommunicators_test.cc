@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "models/platform/platform_file.h"
-#include "replay/run/driver.h"
 #include "replay/sources/text_source.h"
+#include "replay/study/run_replay.h"
 #include "tools/analysis/warnings.h"
 
 using namespace rubato;

@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "models/base/error.h"
-#include "replay/run/driver.h"
 #include "replay/sources/text_source.h"
+#include "replay/study/run_replay.h"
 #include "tests/unit/ends.h"
 #include "tools/analysis/warnings.h"
 

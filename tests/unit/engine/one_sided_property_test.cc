@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
-#include "replay/run/driver.h"
 #include "replay/sources/text_source.h"
+#include "replay/study/run_replay.h"
 #include "tests/unit/random_one_sided.h"
 #include "tests/unit/seeds.h"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "models/platform/platform_file.h"
-#include "replay/run/driver.h"
 #include "replay/sources/text_source.h"
+#include "replay/study/run_replay.h"
 
 using namespace rubato;
 

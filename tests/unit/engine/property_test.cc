@@ -7,8 +7,8 @@
 #include <numeric>
 #include <sstream>
 
-#include "replay/run/driver.h"
 #include "replay/sources/text_source.h"
+#include "replay/study/run_replay.h"
 #include "tests/unit/all_buses.h"
 #include "tests/unit/each_width.h"
 #include "tests/unit/ends.h"

@@ -5,8 +5,8 @@
 #include <limits>
 #include <string>
 
-#include "replay/run/driver.h"
 #include "replay/sources/text_source.h"
+#include "replay/study/run_replay.h"
 #include "tools/analysis/warnings.h"
 
 using namespace rubato;

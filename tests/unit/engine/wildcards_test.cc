@@ -5,8 +5,8 @@
 
 #include "models/scenario/scenario.h"
 #include "replay/calls/call_builder.h"
-#include "replay/run/driver.h"
 #include "replay/sources/text_source.h"
+#include "replay/study/run_replay.h"
 #include "replay/trace/mpi_calls.h"
 #include "tests/unit/ends.h"
 #include "tools/analysis/warnings.h"

@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "models/platform/platform_file.h"
-#include "replay/run/driver.h"
 #include "replay/sources/text_source.h"
+#include "replay/study/run_replay.h"
 #include "tests/unit/random_programs.h"
 
 using namespace rubato;

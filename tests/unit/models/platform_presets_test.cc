@@ -12,8 +12,8 @@
 #include "models/platform/interconnect.h"
 #include "models/platform/platform_file.h"
 #include "models/scenario/scenario.h"
-#include "replay/run/driver.h"
 #include "replay/sources/text_source.h"
+#include "replay/study/run_replay.h"
 
 using namespace rubato;
 

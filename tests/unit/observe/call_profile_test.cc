@@ -1,7 +1,7 @@
 // MPInside's tables and matrices, on hand-made traces. One tick is one nanosecond.
 
 #include "replay/observe/call_profile.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 
 #include <catch2/catch.hpp>
 #include <memory>

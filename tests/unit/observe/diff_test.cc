@@ -6,8 +6,8 @@
 #include "models/base/error.h"
 #include "replay/compare/alignment.h"
 #include "replay/compare/run_difference.h"
-#include "replay/run/driver.h"
 #include "replay/sources/text_source.h"
+#include "replay/study/run_replay.h"
 
 using namespace rubato;
 

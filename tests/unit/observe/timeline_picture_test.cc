@@ -1,7 +1,7 @@
 // Timelines in cells, worked out by hand. One tick is one nanosecond.
 
 #include "replay/analyse/timeline_picture.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

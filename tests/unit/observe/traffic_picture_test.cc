@@ -1,7 +1,7 @@
 // Message pictures of pages, worked out by hand. One tick is one nanosecond.
 
 #include "replay/analyse/traffic_picture.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -2,7 +2,7 @@
 // by hand. One tick is one nanosecond.
 
 #include "replay/observe/wait_places.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

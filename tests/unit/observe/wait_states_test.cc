@@ -1,7 +1,7 @@
 // Wait states on hand-made traces, worked out by hand. One tick is one nanosecond.
 
 #include "replay/observe/wait_states.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 
 #include <array>
 #include <catch2/catch.hpp>

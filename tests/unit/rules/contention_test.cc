@@ -4,7 +4,7 @@
 
 #include "models/base/error.h"
 #include "models/fit/load_fit.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 #include "tests/unit/contended.h"
 #include "tools/analysis/warnings.h"
 

@@ -7,8 +7,8 @@
 
 #include "replay/engine/replay.h"
 #include "replay/rules/recorded/clock_repair.h"
-#include "replay/run/driver.h"
 #include "replay/sources/text_source.h"
+#include "replay/study/run_replay.h"
 #include "tests/unit/recorded_minima.h"
 #include "tools/analysis/warnings.h"
 

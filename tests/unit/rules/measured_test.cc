@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "replay/compare/identity.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 #include "tests/unit/transplant.h"
 
 using namespace rubato;

@@ -2,7 +2,7 @@
 // One tick is one nanosecond.
 
 #include "replay/rules/presence.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 
 #include <catch2/catch.hpp>
 

@@ -5,8 +5,8 @@
 
 #include "models/base/error.h"
 #include "models/scenario/scenario.h"
-#include "replay/run/driver.h"
 #include "replay/sources/text_source.h"
+#include "replay/study/run_replay.h"
 
 using namespace rubato;
 

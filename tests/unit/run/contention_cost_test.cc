@@ -2,7 +2,7 @@
 // take one byte a tick, and a message alone has a latency of 100.
 
 #include "replay/run/contention_cost.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 
 #include <catch2/catch.hpp>
 

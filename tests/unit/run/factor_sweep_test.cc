@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/base/error.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 #include "replay/study/sweep.h"
 #include "tests/unit/contended.h"
 #include "tests/unit/random_programs.h"

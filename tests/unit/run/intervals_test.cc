@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "models/platform/uncertainty.h"
-#include "replay/run/driver.h"
 #include "replay/sources/text_source.h"
+#include "replay/study/run_replay.h"
 #include "tools/report/interval_report.h"
 
 using namespace rubato;

@@ -2,7 +2,7 @@
 // a tick, and between nodes T(n) = 100 + n: a message of n bytes flows from 100 on.
 
 #include "replay/run/other_jobs.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 
 #include <catch2/catch.hpp>
 #include <memory>

@@ -2,7 +2,7 @@
 // threads take the part of processes.
 
 #include "replay/parallel/spread_run.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 
 #include <catch2/catch.hpp>
 #include <exception>

@@ -5,8 +5,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "replay/run/driver.h"
 #include "replay/sources/text_source.h"
+#include "replay/study/run_replay.h"
 #include "tools/analysis/caveats.h"
 #include "tools/analysis/cures.h"
 #include "tools/analysis/lost_cores.h"

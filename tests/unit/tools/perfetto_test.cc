@@ -1,7 +1,7 @@
 // Timelines for viewers: the events of small runs, worked out by hand. One tick is one nanosecond,
 // and times in the file are microseconds.
 
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 #include "tools/files/perfetto_file.h"
 
 #include <algorithm>

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "models/scenario/scenario.h"
-#include "replay/run/driver.h"
+#include "replay/study/run_replay.h"
 #include "tests/fixture/killed_run.h"
 #include "tests/unit/directory.h"
 #include "tracer/record/record.h"

@@ -2,11 +2,9 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <vector>
 
 #include "replay/cluster/division.h"
-#include "replay/cluster/one_process.h"
 #include "replay/cluster/team.h"
 #include "replay/engine/replay_outcome.h"
 #include "replay/observe/coverage.h"
@@ -14,17 +12,9 @@
 #include "replay/observe/wait_states.h"
 #include "replay/rules/collective_uses.h"
 #include "replay/rules/recorded/recorded_minima.h"
-#include "replay/run/scenario_groups.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {
-
-struct ReplayOptions;
-
-/// Why a run cannot be divided among processes, as far as known in advance.
-std::optional<OneProcess> why_one_process(const TraceDefinitions& trace,
-                                          const std::vector<ScenarioGroup>& groups,
-                                          const ReplayOptions& options);
 
 /// A divided run: combines the results of its processes. All processes call the same functions in
 /// the same order. See cluster/transport.h.

@@ -1,9 +1,9 @@
-#include "replay/run/divided_run.h"
+#include "replay/parallel/divided_run.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "replay/run/replay_options.h"
+#include "replay/cluster/one_process.h"
 
 namespace rubato {
 namespace {
@@ -78,20 +78,6 @@ void add(ReplayOutcome& sum, const ReplayOutcome& other) {
 }
 
 }  // namespace
-
-std::optional<OneProcess> why_one_process(const TraceDefinitions& trace,
-                                          const std::vector<ScenarioGroup>& groups,
-                                          const ReplayOptions& options) {
-  if (!options.observers.empty()) return OneProcess::kEveryCall;
-  if (std::any_of(trace.comms.begin(), trace.comms.end(),
-                  [](const Communicator& comm) { return comm.window; }))
-    return OneProcess::kWindows;
-  if (options.wildcards_by_arrival ||
-      std::any_of(groups.begin(), groups.end(),
-                  [](const ScenarioGroup& group) { return group.needs_order; }))
-    return OneProcess::kTimeOrder;
-  return {};
-}
 
 DividedRun::DividedRun(Team& team, EventSource& source)
     : team_(&team),

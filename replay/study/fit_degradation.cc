@@ -1,11 +1,9 @@
-#include "replay/run/fit_degradation.h"
+#include "replay/study/fit_degradation.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "models/base/error.h"
-#include "replay/run/driver.h"
-#include "replay/trace/trace.h"
+#include "replay/study/study.h"
 
 namespace rubato {
 namespace {
@@ -15,36 +13,15 @@ constexpr double kSame = 1e-7;
 /// And with this difference, where the ratio itself cannot be determined more exactly.
 constexpr double kNear = 1e-3;
 
-double elapsed(EventSource& source, const Scenario& scenario, const ReplayOptions& options) {
-  const Results results = run_replay(source, {scenario}, options);
-  if (!results.scenarios[0].deadlock.empty()) {
-    throw InputError("dr=fit: scenario '" + scenario.name +
-                     "' is a deadlock: " + results.scenarios[0].deadlock);
-  }
-  return results.scenarios[0].elapsed;
-}
-
-}  // namespace
-
-bool any_fits_degradation(const std::vector<Scenario>& scenarios) {
-  return std::any_of(scenarios.begin(), scenarios.end(),
-                     [](const Scenario& scenario) { return scenario.fits_degradation; });
-}
-
-DegradationFit fit_degradation(EventSource& source, const Scenario& scenario,
-                               const ReplayOptions& asked) {
-  ReplayOptions options = asked;
-  options.verify = options.wait_states = options.total_functions = false;
-  options.observers.clear();
-  options.functions.clear();
-  DegradationFit fit;
-  fit.measured = elapsed(source, parse_scenario("measured"), options);
-  Scenario tried = scenario;
-  tried.fits_degradation = false;
+/// `scenario` has the model degradation.
+DegradationFit fit_ratio(Study& study, Scenario scenario) {
+  scenario.fits_degradation = false;
   const auto at = [&](double ratio) {
-    tried.platform.contention.numbers["degradation_ratio"] = ratio;
-    return elapsed(source, tried, options);
+    scenario.platform.contention.numbers["degradation_ratio"] = ratio;
+    return study.elapsed({scenario})[0];
   };
+  DegradationFit fit;
+  fit.measured = study.elapsed({parse_scenario("measured")})[0];
   double low = kLeastDegradation;
   double high = kMostDegradation;
   fit.least = at(low);
@@ -64,14 +41,22 @@ DegradationFit fit_degradation(EventSource& source, const Scenario& scenario,
   return fit;
 }
 
+}  // namespace
+
+bool any_fits_degradation(const std::vector<Scenario>& scenarios) {
+  return std::any_of(scenarios.begin(), scenarios.end(),
+                     [](const Scenario& scenario) { return scenario.fits_degradation; });
+}
+
 std::vector<std::optional<DegradationFit>> fit_degradations(EventSource& source,
                                                             std::vector<Scenario>& scenarios,
                                                             const ReplayOptions& options) {
   std::vector<std::optional<DegradationFit>> fits(scenarios.size());
+  Study study(source, options, "dr=fit");
   for (size_t i = 0; i < scenarios.size(); ++i) {
     Scenario& scenario = scenarios[i];
     if (!scenario.fits_degradation) continue;
-    fits[i] = fit_degradation(source, scenario, options);
+    fits[i] = fit_ratio(study, scenario);
     const double ratio = fits[i]->ratio.value_or(1);
     scenario.platform.contention.numbers["degradation_ratio"] = ratio;
     scenario.fits_degradation = false;
