@@ -7,7 +7,7 @@
 #include "models/base/error.h"
 #include "models/placement/rank_mapping.h"
 #include "replay/observe/call_profile.h"
-#include "replay/study/pair_weights.h"
+#include "replay/study/placement_candidates.h"
 #include "replay/study/study.h"
 
 namespace rubato {
@@ -123,7 +123,7 @@ Advice find_advice(EventSource& source, const Scenario& scenario, const AdviceSe
   limits.ranks = settings.most;
   limits.functions = std::min(settings.most, kMostFunctions - scenario.functions.size());
   limits.shares_passes = !scenario.platform.contention.model;
-  Candidates candidates = find_candidates(base, limits, settings.parse);
+  Candidates candidates = CandidateFinder(base, limits, settings.parse).find();
   if (may_move) {
     std::optional<Candidate> moved = mapped(base, seen, trace, settings, advice.hosts);
     if (moved) candidates.list.push_back(std::move(*moved));

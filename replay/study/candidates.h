@@ -68,14 +68,42 @@ using ParseScenario = std::function<Scenario(const std::string& text)>;
 /// Functions and ranks are those with most compute on the critical path and in total, in turn: the
 /// critical path is assumed to contain a function with its share in each rank's compute. Placements
 /// have the same number of nodes, with no more ranks on one than now.
-Candidates find_candidates(const BaseRun& base, const CandidateLimits& limits,
-                           const ParseScenario& parse);
+class CandidateFinder {
+ public:
+  /// All must outlive it.
+  CandidateFinder(const BaseRun& base, const CandidateLimits& limits, const ParseScenario& parse)
+      : base_(&base),
+        scenario_(base.scenario),
+        run_(&base.results->scenarios[0]),
+        limits_(&limits),
+        parse_(&parse) {}
+  /// Called once.
+  Candidates find();
 
-/// True if it changes processors of nodes: with other placements this would apply to other ranks.
-bool names_nodes(const Scenario& scenario);
-/// True if both have the same sets of ranks on nodes, whatever the nodes are called.
-bool same_nodes(const Placement& a, const Placement& b);
-/// Number of sockets of a node with known sockets; 0 if none are known.
-int sockets_told(const Placement& placement);
+ private:
+  void add(CandidateKind kind, const std::string& name, const std::string& text);
+  void add_change(CandidateKind kind, const std::string& name, const std::string& change);
+  // candidates.cc:
+  void add_functions();
+  bool add_function(const std::string& name);
+  double path_share(size_t rank) const;
+  void add_ranks();
+  void add_balance();
+  std::string balance_factor(size_t rank, double mean) const;
+  // network_candidates.cc:
+  void add_perfect();
+  void add_levels();
+  void add_collectives();
+  void add_algorithms(const std::string& operation);
+  void add_placements();
+  void add_placement(const std::string& name, const Placement& placement);
+
+  const BaseRun* base_;
+  const Scenario* scenario_;
+  const ScenarioResult* run_;
+  const CandidateLimits* limits_;
+  const ParseScenario* parse_;
+  Candidates found_;
+};
 
 }  // namespace rubato

@@ -11,30 +11,15 @@
 // Near nodes have short routes, but share few links: so all candidates are replayed, and the best
 // one is found, not computed.
 
-#include <cstdint>
 #include <vector>
 
 #include "models/scenario/scenario.h"
 #include "replay/observe/results.h"
 #include "replay/run/replay_options.h"
+#include "replay/study/placement_candidates.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {
-
-/// How ranks are assigned to nodes, and nodes to the network.
-enum class RankOrder : uint8_t { kAsked, kBlocks, kRoundRobin, kMessages };
-enum class NodeOrder : uint8_t { kAsked, kRow, kSpread, kDrawn, kNear };
-
-struct TriedPlacement {
-  RankOrder ranks = RankOrder::kAsked;
-  NodeOrder nodes = NodeOrder::kAsked;
-  std::vector<int> node_of_rank;     ///< numbers from 0 on
-  std::vector<int> network_of_node;  ///< indexed by these; empty: the network has no topology
-  double elapsed = 0;                ///< seconds
-  /// Mean number of links of a byte between nodes, weighted by the cost of messages; 0 without a
-  /// topology, and if links have latencies of their own.
-  double mean_links = 0;
-};
 
 struct PlacementSearch {
   Results run;                        ///< of the requested scenario
@@ -56,6 +41,5 @@ PlacementSearch find_placement(EventSource& source, const Scenario& scenario,
                                const PlacementSearchSettings& settings,
                                const ReplayOptions& options);
 inline constexpr int kMostPlacedRanks = 4096;
-inline constexpr int kMostNetworkNodes = 1 << 16;
 
 }  // namespace rubato

@@ -36,11 +36,6 @@ struct SweepAxis {
   double worsening(double factor) const { return more_is_worse() ? factor : 1 / factor; }
 };
 
-/// "latency=0.1..100" or two of them, "latency=0.1..100/61,bandwidth=0.1..10": with a number of
-/// points, by default 31 for a curve (ten in each of three decades) and 13 per side of a map.
-/// Errors: UsageError.
-std::vector<SweepAxis> parse_sweep(const std::string& text);
-
 /// The number matters where the elapsed time exceeds the best by these percentages.
 inline constexpr std::array kCrossoverPercents = {1., 10.};
 

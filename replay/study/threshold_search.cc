@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
+
+#include "replay/study/study.h"
 
 namespace rubato {
 namespace {
@@ -60,6 +63,23 @@ std::optional<double> ThresholdSearch::reaches(double target) const {
   if (b == known_.end()) return {};
   if (b == known_.begin()) return b->first;
   return on_line(*std::prev(b), *b, target);
+}
+
+void find_thresholds(Study& study, std::vector<ElapsedFunction>& functions) {
+  for (;;) {
+    std::vector<std::pair<ElapsedFunction*, double>> asked;
+    std::vector<Scenario> variants;
+    for (ElapsedFunction& function : functions) {
+      for (const double x : function.search.next(function.targets)) {
+        asked.emplace_back(&function, x);
+        variants.push_back(function.at(x));
+      }
+    }
+    if (asked.empty()) return;
+    const std::vector<double> elapsed = study.elapsed(variants);
+    for (size_t i = 0; i < asked.size(); ++i)
+      asked[i].first->search.add(asked[i].second, elapsed[i]);
+  }
 }
 
 }  // namespace rubato

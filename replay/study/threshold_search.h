@@ -14,11 +14,16 @@
 //
 // Points are requested in rounds, so that each round can be replayed in common passes.
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
 
+#include "models/scenario/scenario.h"
+
 namespace rubato {
+
+class Study;
 
 class ThresholdSearch {
  public:
@@ -48,5 +53,16 @@ class ThresholdSearch {
 
   std::map<double, double> known_;  ///< values by x
 };
+
+/// The elapsed time of variants as a function of x.
+struct ElapsedFunction {
+  std::function<Scenario(double x)> at;
+  ThresholdSearch search{};       ///< with the first points
+  std::vector<double> targets{};  ///< seconds
+};
+
+/// Finds the targets of all functions, in rounds of replays for all of them together. Errors:
+/// as Study::elapsed().
+void find_thresholds(Study& study, std::vector<ElapsedFunction>& functions);
 
 }  // namespace rubato

@@ -54,34 +54,29 @@ Tolerances find_tolerances(EventSource& source, const std::vector<ToleranceAxis>
   if (axes.empty()) return found;
   Study study(source, options);
   // By axis: elapsed as a function of the factor less 1.
-  std::vector<ThresholdSearch> searches(axes.size());
-  std::vector<std::pair<size_t, double>> asked = {{0, 0}};
-  for (size_t axis = 0; axis < axes.size(); ++axis) {
-    for (const double more : kFirst) asked.emplace_back(axis, more);
+  std::vector<ElapsedFunction> functions;
+  std::vector<Scenario> first = {axes[0].worse(1)};
+  for (const ToleranceAxis& axis : axes) {
+    functions.push_back({[&](double more) { return axis.worse(1 + more); }});
+    for (const double more : kFirst) first.push_back(axis.worse(1 + more));
   }
-  std::vector<double> targets;
-  while (!asked.empty()) {
-    std::vector<Scenario> variants;
-    for (const auto& [axis, more] : asked) variants.push_back(axes[axis].worse(1 + more));
-    const std::vector<double> elapsed = study.elapsed(variants);
-    for (size_t i = 0; i < asked.size(); ++i)
-      searches[asked[i].first].add(asked[i].second, elapsed[i]);
-    if (targets.empty()) {
-      found.elapsed = elapsed[0];
-      if (!(found.elapsed > 0)) throw InputError("the run takes no time on this machine");
-      for (ThresholdSearch& search : searches) search.add(0, found.elapsed);
-      for (const double percent : percents) targets.push_back(found.elapsed * (1 + percent / 100));
-    }
-    asked.clear();
-    for (size_t axis = 0; axis < axes.size(); ++axis) {
-      for (const double more : searches[axis].next(targets)) asked.emplace_back(axis, more);
-    }
+  const std::vector<double> elapsed = study.elapsed(first);
+  found.elapsed = elapsed[0];
+  if (!(found.elapsed > 0)) throw InputError("the run takes no time on this machine");
+  auto next = elapsed.begin() + 1;
+  for (ElapsedFunction& function : functions) {
+    function.search.add(0, found.elapsed);
+    for (const double more : kFirst) function.search.add(more, *next++);
+    for (const double percent : percents)
+      function.targets.push_back(found.elapsed * (1 + percent / 100));
   }
+  find_thresholds(study, functions);
 
   for (size_t axis = 0; axis < axes.size(); ++axis) {
-    Tolerance tolerance{axes[axis].name, share_at_1(searches[axis]), {}};
-    for (const double target : targets) {
-      std::optional<double> more = searches[axis].reaches(target);
+    const ThresholdSearch& search = functions[axis].search;
+    Tolerance tolerance{axes[axis].name, share_at_1(search), {}};
+    for (const double target : functions[axis].targets) {
+      std::optional<double> more = search.reaches(target);
       if (more) *more += 1;
       tolerance.factors.push_back(more);
     }

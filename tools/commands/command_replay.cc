@@ -32,6 +32,7 @@
 #include "tools/report/report_json.h"
 #include "tools/report/report_text.h"
 #include "tools/report/scenario_pictures.h"
+#include "tools/studies/sweep_axes.h"
 
 namespace po = boost::program_options;
 

@@ -8,6 +8,7 @@
 #include "models/base/error.h"
 #include "replay/study/run_replay.h"
 #include "replay/study/sweep.h"
+#include "tools/studies/sweep_axes.h"
 #include "tests/unit/contended.h"
 #include "tests/unit/random_programs.h"
 #include "tests/unit/reference_simulation.h"
