@@ -114,6 +114,8 @@ Results replay_in_passes(EventSource& source, const std::vector<Scenario>& scena
     if (const auto why = why_undivided(trace, groups, options)) throw NeedsOneProcess{*why};
     passes.divide(*options.team);
   }
+
+  // The archive is read once, for all passes.
   if (options.verify) source.keep_records(true);
   try_all_of(options.team ? options.team : options.spread,
              [&] { source.load([&](double share) { passes.report(share); }); });
@@ -123,8 +125,11 @@ Results replay_in_passes(EventSource& source, const std::vector<Scenario>& scena
 
   // The facts about the archive come from a pass that matches as recorded.
   if (surveys) recording.survey();
-  // Verified against the archive, so before times are repaired.
+
+  // `measured` is compared with the archive before times are repaired.
   if (options.verify) results.identity = recording.verify();
+
+  // Effects before their causes are moved, so that durations of messages are positive.
   if (surveys && options.repair && !trace.one_clock && recording.violates_order())
     recording.repair();
 
@@ -134,7 +139,7 @@ Results replay_in_passes(EventSource& source, const std::vector<Scenario>& scena
   if (options.spread) spread.emplace(*options.spread);
   try_all_of(options.spread, [&] {
     for (const PlannedPass& pass : planned) {
-      if (!spread || spread->takes(pass.group->measured, pass.scenarios)) replay.replay(pass);
+      if (!spread || spread->takes(pass.group->measured, pass.scenarios)) replay.make(pass);
     }
   });
   if (spread) spread->collect(results.scenarios);
@@ -142,6 +147,8 @@ Results replay_in_passes(EventSource& source, const std::vector<Scenario>& scena
   // If every scenario was a deadlock, no pass was complete.
   if (!passes.first()) recording.survey();
   passes.count_all();
+
+  // The facts about the archive; then results that cannot be are refused.
   recording.summarize(results.trace);
   for (const int name : passes.coverage().calls_by_time())
     results.calls.push_back(trace.calls[name].name);

@@ -38,7 +38,7 @@ class GroupReplay {
   GroupReplay(Passes& passes, Recording& recording, const ReplayedScenarios& scenarios);
 
   /// Makes one of the planned passes. Errors: InputError; NeedsOneProcess if it is divided.
-  void replay(const PlannedPass& pass) { replay_together(*pass.group, pass.scenarios); }
+  void make(const PlannedPass& pass) { replay_together(*pass.group, pass.scenarios); }
 
  private:
   /// The results of a pass for its scenarios, beside profiles and waits.

@@ -8,7 +8,6 @@
 #include "models/base/error.h"
 #include "replay/study/run_replay.h"
 #include "replay/study/sweep.h"
-#include "tools/studies/sweep_axes.h"
 #include "tests/unit/contended.h"
 #include "tests/unit/random_programs.h"
 #include "tests/unit/reference_simulation.h"
@@ -17,6 +16,7 @@
 #include "tools/report/report_json.h"
 #include "tools/report/report_text.h"
 #include "tools/report/sweep_report.h"
+#include "tools/studies/sweep_axes.h"
 
 using namespace rubato;
 

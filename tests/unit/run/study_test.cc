@@ -1,0 +1,83 @@
+// Variants of a scenario, replayed in parts. One tick is one nanosecond.
+
+#include "replay/study/study.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "replay/sources/text_source.h"
+
+using namespace rubato;
+
+namespace {
+
+/// Rank 1 waits for 8 bytes that rank 0 sends at 0: with latency L it ends at L + 8.
+const std::string kEightBytes = R"(
+  0: 0..0 send 1 8B
+  1: 0..100 recv 0 8B
+)";
+
+/// Latencies from 1 us on; the bandwidth is 1 byte per ns.
+std::vector<Scenario> latencies(int count) {
+  std::vector<Scenario> variants;
+  for (int us = 1; us <= count; ++us)
+    variants.push_back(
+        parse_scenario("bandela:bandwidth=1GB/s,latency=" + std::to_string(us) + "us"));
+  return variants;
+}
+
+}  // namespace
+
+TEST_CASE("a study replays its variants in parts, in their order") {
+  const auto source = parse_text_trace(kEightBytes);
+  constexpr int kVariants = 300;
+  REQUIRE(kVariants > 2 * Study::kAtATime);
+  std::vector<double> shares;
+  ReplayOptions options;
+  options.progress = [&](double share) { shares.push_back(share); };
+  {
+    Study study(*source, options);
+    const std::vector<Scenario> variants = latencies(kVariants);
+    const std::vector<double> elapsed = study.elapsed(variants);
+    REQUIRE(elapsed.size() == kVariants);
+    for (int i = 0; i < kVariants; ++i) CHECK(elapsed[i] * 1e9 == Approx(1000 * (i + 1) + 8));
+    CHECK(study.replays() == kVariants);
+    CHECK(study.first().name == variants[0].name);
+    CHECK(study.first().ranks.empty());
+    REQUIRE(!shares.empty());
+    CHECK(shares.back() < 1);
+  }
+  CHECK(std::is_sorted(shares.begin(), shares.end()));
+  CHECK(shares.back() == 1);
+}
+
+TEST_CASE("a study observes only what it is asked to") {
+  const auto source = parse_text_trace(kEightBytes);
+  ReplayOptions options;
+  options.wait_states = options.verify = true;
+  Study study(*source, options);
+  const Results results = study.replay(latencies(2));
+  CHECK(!results.scenarios[1].has_waits);
+  CHECK(!results.identity);
+}
+
+TEST_CASE("a study refuses elapsed times of deadlocks, and returns their results") {
+  const auto source = parse_text_trace(R"(
+    0: 0..1 send 1 2000B
+    0: 1..10 recv 1 2000B
+    1: 0..1 send 0 2000B
+    1: 1..10 recv 0 2000B
+  )");
+  const Scenario scenario = parse_scenario("loggps:L=1us,G=1ns,S=1KiB");
+  Study study(*source, {});
+  CHECK(!study.replay({scenario}).scenarios[0].deadlock.empty());
+  CHECK_THROWS_WITH(study.elapsed({scenario}),
+                    Catch::StartsWith("the program deadlocks on this machine: "));
+  CHECK_THROWS_WITH(study.observe(scenario, {}),
+                    Catch::StartsWith("the program deadlocks on this machine: "));
+  Study fit(*source, {}, "dr=fit");
+  CHECK_THROWS_WITH(fit.elapsed({scenario}),
+                    Catch::StartsWith("dr=fit: scenario '" + scenario.name + "' is a deadlock: "));
+}
