@@ -48,7 +48,7 @@ template <int K>
 class InPort {
  public:
   static constexpr size_t kKept = 8;
-  static constexpr size_t kMost = 128;  ///< a power of two; 64 KiB with 32 lanes
+  static constexpr size_t kMost = 128;  ///< a power of two; 32 KiB with 16 lanes
 
   /// An idle port without messages.
   InPort() : messages_(kKept, Message{ever(), ever()}) {}

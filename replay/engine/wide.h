@@ -12,9 +12,6 @@
 namespace rubato {
 
 /// Runs a replay of as many lanes as widest_lanes() (scenario_groups.h) allows.
-ReplayOutcome replay_wide(EventSource& source, ModelRules<16>& rules,
-                          const ReplaySetup<ModelRules<16>::kLanes>& setup);
-ReplayOutcome replay_wide(EventSource& source, ModelRules<32>& rules,
-                          const ReplaySetup<ModelRules<32>::kLanes>& setup);
+ReplayOutcome replay_wide(EventSource& source, ModelRules<16>& rules, const ReplaySetup<16>& setup);
 
 }  // namespace rubato

@@ -14,7 +14,7 @@ namespace rubato {
 
 /// The number of models that one pass evaluates: on any processor, and with wide vector
 /// instructions.
-inline constexpr size_t kNarrowLanes = 4, kWideLanes = 32;
+inline constexpr size_t kNarrowLanes = 4, kWideLanes = 16;
 /// The number for this processor: see engine/wide.h.
 size_t widest_lanes();
 /// The number that passes use; tests set both.
@@ -29,7 +29,7 @@ struct ScenarioGroup {
   std::vector<size_t> scenarios;  ///< indices into the requested ones
 
   /// The maximum number of scenarios in a pass.
-  size_t lanes() const { return needs_order ? 1 : measured ? 16 : lanes_in_use; }
+  size_t lanes() const { return needs_order ? 1 : measured ? kNarrowLanes : lanes_in_use; }
 };
 
 /// Groups scenarios for a run with this placement of ranks; `by_arrival`: receives are matched by

@@ -7,7 +7,7 @@
 //
 //   1 replay    the scenario: compute by function and rank, critical path, traffic between ranks
 //        │          candidates.h: what to try
-//   2 replays   16 to 32 candidates a pass; more passes for other placements
+//   2 replays   16 candidates a pass; more passes for other placements
 
 #include <functional>
 #include <optional>

@@ -18,7 +18,5 @@ template ReplayOutcome replay_calls(EventSource&, MeasuredRules<1>&,
                                     const ReplaySetup<MeasuredRules<1>::kLanes>&);
 template ReplayOutcome replay_calls(EventSource&, MeasuredRules<4>&,
                                     const ReplaySetup<MeasuredRules<4>::kLanes>&);
-template ReplayOutcome replay_calls(EventSource&, MeasuredRules<16>&,
-                                    const ReplaySetup<MeasuredRules<16>::kLanes>&);
 
 }  // namespace rubato

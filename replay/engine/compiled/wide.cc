@@ -2,7 +2,7 @@
 //
 // On x86-64 code compiled here must not be called from other files, because the processor may lack
 // the instructions. So inline functions and templates have internal linkage (-fno-weak, see
-// CMakeLists.txt), and the functions below are the only entry points.
+// CMakeLists.txt), and the function below is the only entry point.
 
 #include "replay/engine/wide.h"
 
@@ -11,11 +11,7 @@
 namespace rubato {
 
 ReplayOutcome replay_wide(EventSource& source, ModelRules<16>& rules,
-                          const ReplaySetup<ModelRules<16>::kLanes>& setup) {
-  return replay_calls(source, rules, setup);
-}
-ReplayOutcome replay_wide(EventSource& source, ModelRules<32>& rules,
-                          const ReplaySetup<ModelRules<32>::kLanes>& setup) {
+                          const ReplaySetup<16>& setup) {
   return replay_calls(source, rules, setup);
 }
 

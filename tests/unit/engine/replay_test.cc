@@ -382,7 +382,7 @@ TEST_CASE("lanes give what single runs give, to the last bit") {
                                           "bandela:latency=7us,cpu*3", "bandela:bandwidth=1MB/s"};
   std::vector<Scenario> all;
   for (const std::string& text : texts) all.push_back(on(text));
-  // 16 or 32 lanes, or as many of 4 as it takes.
+  // Passes of 16 lanes, or as many of 4 as it takes.
   const size_t scenarios = GENERATE(5u, 13u, 29u);
   CAPTURE(scenarios);
   while (all.size() < scenarios) {
