@@ -134,12 +134,13 @@ Results replay_in_passes(EventSource& source, const std::vector<Scenario>& scena
     recording.repair();
 
   // All scenarios, pass by pass; processes that spread them make their own passes only.
-  GroupReplay replay(passes, recording, {scenarios, options, by_arrival, functions, results});
+  const ReplayedScenarios replayed{scenarios, options, by_arrival, functions, results};
   std::optional<SpreadRun> spread;
   if (options.spread) spread.emplace(*options.spread);
   try_all_of(options.spread, [&] {
     for (const PlannedPass& pass : planned) {
-      if (!spread || spread->takes(pass.group->measured, pass.scenarios)) replay.make(pass);
+      if (!spread || spread->takes(pass.group->measured, pass.scenarios))
+        make_pass(pass, replayed, passes, recording);
     }
   });
   if (spread) spread->collect(results.scenarios);
