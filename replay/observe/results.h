@@ -12,8 +12,8 @@
 #include "replay/trace/wildcards_known.h"
 
 // The results of a run: numbers, facts, and places in the archive in words ("rank 3, event 112
-// (MPI_Recv)", a message without a side, the cycle of a deadlock). tools/analysis/warnings.h and
-// tools/analysis/caveats.h turn them into sentences for users.
+// (MPI_Recv)", a message without a side, the cycle of a deadlock). replay/judge/ draws conclusions;
+// tools/words/ turns them into sentences for users.
 
 namespace rubato {
 
@@ -289,7 +289,7 @@ struct Results {
   std::vector<ScenarioResult> scenarios;
   std::vector<FunctionResult> functions;  ///< with compute, if requested and recorded
   std::optional<RootCause> root_cause;    ///< likewise
-  /// "undisturbed", if ranks lost cores and it was not requested (tools/analysis/lost_cores.h).
+  /// "undisturbed", if ranks lost cores and it was not requested (replay/judge/lost_cores.h).
   std::optional<ScenarioResult> undisturbed;
   std::optional<IdentityResult> identity;  ///< if requested
   /// The options of the command that determine the replay, for suggested follow-up commands; set by

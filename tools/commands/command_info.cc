@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include "replay/rubato.h"
-#include "tools/analysis/caveats.h"
 #include "tools/cli/commands.h"
 #include "tools/files/whole_file.h"
 #include "tools/format/text_table.h"
@@ -9,6 +8,7 @@
 #include "tools/options/scenario_options.h"
 #include "tools/report/report_json.h"
 #include "tools/report/report_text.h"
+#include "tools/words/note_words.h"
 
 namespace po = boost::program_options;
 

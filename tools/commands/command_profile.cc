@@ -4,7 +4,6 @@
 
 #include "replay/analyse/scenario_profile.h"
 #include "replay/rubato.h"
-#include "tools/analysis/caveats.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/replay_notices.h"
 #include "tools/files/report_files.h"
@@ -13,6 +12,7 @@
 #include "tools/options/options.h"
 #include "tools/options/scenario_options.h"
 #include "tools/profile/profile_report.h"
+#include "tools/words/note_words.h"
 
 namespace po = boost::program_options;
 

@@ -6,16 +6,15 @@
 #include <set>
 
 #include "models/base/source_date.h"
+#include "replay/judge/efficiency.h"
+#include "replay/judge/lost_cores.h"
+#include "replay/judge/root_cause.h"
 #include "replay/rubato.h"
 #include "replay/run/contention_cost.h"
 #include "replay/run/joint_replay.h"
 #include "replay/study/fit_degradation.h"
 #include "replay/study/intervals.h"
 #include "replay/study/sweep.h"
-#include "tools/analysis/caveats.h"
-#include "tools/analysis/efficiency.h"
-#include "tools/analysis/lost_cores.h"
-#include "tools/analysis/root_cause.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/replay_notices.h"
 #include "tools/files/archive_guard.h"
@@ -33,6 +32,7 @@
 #include "tools/report/report_text.h"
 #include "tools/report/scenario_pictures.h"
 #include "tools/studies/sweep_axes.h"
+#include "tools/words/note_words.h"
 
 namespace po = boost::program_options;
 
@@ -325,8 +325,7 @@ int command_replay(const Arguments& arguments) {
   const RecordingOverhead overhead = options.compensate
                                          ? options.overhead.value_or(source->definitions().overhead)
                                          : RecordingOverhead{};
-  const Intervals intervals =
-      plan.intervals ? plan.intervals->settle(results, overhead) : Intervals{};
+  Intervals intervals = plan.intervals ? plan.intervals->settle(results, overhead) : Intervals{};
   if (files.wants("perfetto")) refuse_large_perfetto(text_of(values, "perfetto"), results, window);
 
   find_undisturbed(*source, results, options);
@@ -334,19 +333,18 @@ int command_replay(const Arguments& arguments) {
   std::vector<Sweep> sweeps;
   if (!axes.empty())
     sweeps = run_sweeps(*source, scenarios, axes, options, plan.intervals ? &overhead : nullptr);
+  const Report report(results, std::move(intervals), std::move(sweeps));
 
   if (files.tables_wanted()) {
     TextReportOptions text;
     text.width = page_width();
-    text.intervals = intervals;
-    text.sweeps = sweeps;
     text.per_rank = text.collectives = values.count("all") > 0;
     // (mpirun may connect standard output to a terminal of its own.)
     text.verdict_last = isatty(STDOUT_FILENO) != 0 && !processes.are_several();
-    print_to_stdout(report_text(results, text));
+    print_to_stdout(report_text(report, text));
   }
-  if (files.wants("json")) files.write("json", report_json(results, intervals, sweeps));
-  if (files.wants("csv")) files.write("csv", report_csv(results, sweeps));
+  if (files.wants("json")) files.write("json", report_json(report));
+  if (files.wants("csv")) files.write("csv", report_csv(report));
   if (files.wants("html")) {
     // (A fitted ratio would be fitted again.)
     const int threads = drawing_threads(*source, options.threads);
@@ -355,8 +353,8 @@ int command_replay(const Arguments& arguments) {
             ? std::vector<ScenarioPicture>{}
             : draw_scenarios(*source, scenarios, results, options, threads,
                              [&] { return open_again(archive, options); });
-    files.write("html", report_html(results, platforms, intervals, timelines, sweeps,
-                                    report_origin("replay", arguments)));
+    files.write("html",
+                report_html(report, platforms, timelines, report_origin("replay", arguments)));
   }
   if (files.wants("perfetto")) {
     write_perfetto(*source, scenarios, results, options, window,

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "tools/analysis/other_rows.h"
+#include "replay/analyse/other_rows.h"
 #include "tools/format/csv_text.h"
 #include "tools/format/json_text.h"
 #include "tools/profile/profile_report.h"

@@ -1,4 +1,4 @@
-#include "tools/analysis/other_rows.h"
+#include "replay/analyse/other_rows.h"
 #include "tools/format/json_text.h"
 #include "tools/profile/profile_report.h"
 #include "tools/report/report_json.h"

@@ -13,11 +13,12 @@ namespace {
 
 constexpr size_t kPairsShown = 4;
 
-std::optional<ElapsedInterval> interval_or_recording(const ScenarioResult& scenario,
+std::optional<ElapsedInterval> interval_or_recording(const Roles& roles,
+                                                     const ScenarioResult& scenario,
                                                      const ElapsedInterval* interval) {
   if (!scenario.deadlock.empty()) return {};
   if (interval) return *interval;
-  if (scenario.name != "measured") return {};
+  if (&scenario != roles.measured) return {};
   return ElapsedInterval{scenario.elapsed, scenario.elapsed, ""};
 }
 
@@ -39,15 +40,15 @@ std::string show_interval(const Intervals& intervals, size_t number, const TimeU
   return fmt::format(" ({}–{})", brief.show(interval->low), brief.show(interval->high));
 }
 
-std::vector<std::string> not_told_apart(const std::vector<ScenarioResult>& scenarios,
-                                        const Intervals& intervals) {
+std::vector<std::string> not_told_apart(const Roles& roles, const Intervals& intervals) {
+  const std::vector<ScenarioResult>& scenarios = roles.results->scenarios;
   std::vector<std::string> lines;
   size_t more = 0;
   for (size_t i = 0; i < scenarios.size(); ++i) {
     for (size_t j = i + 1; j < scenarios.size(); ++j) {
       const ElapsedInterval *of_a = interval_of(intervals, i), *of_b = interval_of(intervals, j);
-      const auto a = interval_or_recording(scenarios[i], of_a);
-      const auto b = interval_or_recording(scenarios[j], of_b);
+      const auto a = interval_or_recording(roles, scenarios[i], of_a);
+      const auto b = interval_or_recording(roles, scenarios[j], of_b);
       if (!a || !b || (!of_a && !of_b)) continue;
       if (!a->platform_file.empty() && a->platform_file == b->platform_file) continue;
       if (a->low > b->high || b->low > a->high) continue;

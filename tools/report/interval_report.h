@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "replay/observe/results.h"
+#include "replay/judge/roles.h"
 #include "replay/study/intervals.h"
 #include "tools/format/numbers.h"
 
@@ -17,7 +17,6 @@ std::string show_interval(const Intervals& intervals, size_t number, const TimeU
 
 /// A line for each pair of scenarios whose intervals overlap; `measured` has width 0. Scenarios
 /// with the same platform file share its errors and are not compared.
-std::vector<std::string> not_told_apart(const std::vector<ScenarioResult>& scenarios,
-                                        const Intervals& intervals);
+std::vector<std::string> not_told_apart(const Roles& roles, const Intervals& intervals);
 
 }  // namespace rubato

@@ -15,10 +15,7 @@
 #include "models/base/error.h"
 #include "models/base/shell_quoted.h"
 #include "models/base/source_date.h"
-#include "tools/analysis/caveats.h"
-#include "tools/analysis/cures.h"
-#include "tools/analysis/efficiency.h"
-#include "tools/analysis/other_rows.h"
+#include "replay/analyse/other_rows.h"
 #include "tools/cli/install_paths.h"
 #include "tools/format/json_text.h"
 #include "tools/report/interval_report.h"
@@ -237,26 +234,26 @@ std::string fill_page(const std::string& template_name, const std::vector<std::s
   return out;
 }
 
-std::string report_html(const Results& results, const std::vector<PlatformPicture>& platforms,
-                        const Intervals& intervals, const std::vector<ScenarioPicture>& pictures,
-                        const std::vector<Sweep>& sweeps, const ReportOrigin& origin) {
-  const ScenarioResult* reference = reference_scenario(results.scenarios);
-  const ScenarioResult* judged = run_of_interest(results);
+std::string report_html(const Report& report, const std::vector<PlatformPicture>& platforms,
+                        const std::vector<ScenarioPicture>& pictures, const ReportOrigin& origin) {
+  const Results& results = *report.results;
+  const ScenarioResult* reference = report.roles.reference;
+  const ScenarioResult* judged = report.roles.judged;
   Json data = {{"rubato", kVersion},
-               {"verdict", verdict(results)},
-               {"cures", cures_to_json(results)},
+               {"verdict", report.verdict},
+               {"cures", cures_to_json(report.cures)},
                {"judged", judged ? judged->name : ""},
                {"judged_elapsed", judged ? rounded(judged->elapsed) : Json(nullptr)},
                {"reference", reference ? reference->name : ""},
-               {"kept_line", kept_calls_line(results.trace)},
-               {"caveats", caveats(results)},
-               {"scenario_notes", caveats(results.scenarios)},
+               {"kept_line", report.kept_calls},
+               {"caveats", report.notes},
+               {"scenario_notes", report.scenario_notes},
                {"trace", trace_to_json(results.trace)},
                {"calls", results.calls},
                {"wait_kinds", kWaitNames},
                {"other_rows", Json::array()},
                {"outside_elapsed", Json::array()},
-               {"sweeps", sweeps_to_json(sweeps)},
+               {"sweeps", sweeps_to_json(report.sweeps)},
                {"scenarios", Json::array()},
                {"platforms", Json::array()}};
   if (!origin.command.empty())
@@ -265,8 +262,7 @@ std::string report_html(const Results& results, const std::vector<PlatformPictur
   for (const std::string& call : results.calls) {
     data["outside_elapsed"].push_back(outside_elapsed(call));
   }
-  for (const std::string& line : not_told_apart(results.scenarios, intervals))
-    data["scenario_notes"].push_back(line);
+  for (const std::string& line : report.interval_notes) data["scenario_notes"].push_back(line);
   for (const ScenarioResult& scenario : results.scenarios) {
     for (const std::string& line : job_lines(scenario)) data["scenario_notes"].push_back(line);
   }
@@ -276,7 +272,7 @@ std::string report_html(const Results& results, const std::vector<PlatformPictur
     columns["links"] = links_to_json(results.scenarios[i]);
     columns["contention"] = contention_to_json(results.calls, results.scenarios[i]);
     columns["topology"] = drawing_for_page(results.scenarios[i]);
-    if (const ElapsedInterval* interval = interval_of(intervals, i))
+    if (const ElapsedInterval* interval = interval_of(report.intervals, i))
       columns["interval"] = {rounded(interval->low), rounded(interval->high)};
     columns["timeline"] = columns["places"] = columns["traffic_map"] = nullptr;
     for (const ScenarioPicture& picture : pictures) {

@@ -3,11 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "replay/observe/results.h"
-#include "replay/study/intervals.h"
-#include "replay/study/sweep.h"
 #include "tools/cli/commands.h"
 #include "tools/report/platform_picture.h"
+#include "tools/report/report.h"
 #include "tools/report/scenario_pictures.h"
 
 namespace rubato {
@@ -23,13 +21,12 @@ struct ReportOrigin {
 ReportOrigin report_origin(const std::string& command, const Arguments& arguments);
 
 /// A report as one self-contained HTML file: the page, its style and script (share/report/),
-/// Chart.js and the data. `platforms` are drawn with their fitted samples; `intervals` belong to
-/// the elapsed times; `pictures` are timelines; `sweeps` become curves and heat maps. Errors:
-/// InputError if the parts of the page are not installed.
-std::string report_html(const Results& results, const std::vector<PlatformPicture>& platforms,
-                        const Intervals& intervals = {},
+/// Chart.js and the data. `platforms` are drawn with their fitted samples; `pictures` are
+/// timelines; sweeps become curves and heat maps. Errors: InputError if the parts of the page are
+/// not installed.
+std::string report_html(const Report& report, const std::vector<PlatformPicture>& platforms,
                         const std::vector<ScenarioPicture>& pictures = {},
-                        const std::vector<Sweep>& sweeps = {}, const ReportOrigin& origin = {});
+                        const ReportOrigin& origin = {});
 
 /// The page `template_name` of share/report with "@TITLE@", "@CSS@", "@CHART@", "@JS@" (page.js,
 /// then `scripts`) and "@DATA@" filled in; `data_json` is read by the script. Also used for other

@@ -5,11 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tools/analysis/caveats.h"
-#include "tools/analysis/cures.h"
-#include "tools/analysis/efficiency.h"
-#include "tools/analysis/other_rows.h"
-#include "tools/analysis/warnings.h"
+#include "replay/analyse/other_rows.h"
 #include "tools/format/csv_text.h"
 #include "tools/format/json_text.h"
 #include "tools/report/interval_report.h"
@@ -17,6 +13,7 @@
 #include "tools/report/link_report.h"
 #include "tools/report/sweep_report.h"
 #include "tools/version.h"
+#include "tools/words/note_words.h"
 
 namespace rubato {
 namespace {
@@ -175,9 +172,9 @@ Json trace_to_json(const TraceSummary& trace) {
           {"warnings", warnings_about(trace)}};
 }
 
-Json cures_to_json(const Results& results) {
+Json cures_to_json(const std::vector<Cure>& cures) {
   Json list = Json::array();
-  for (const Cure& cure : cures(results)) {
+  for (const Cure& cure : cures) {
     list.push_back({{"what", cure.what},
                     {"seconds", number(cure.seconds)},
                     {"command", text_or_null(cure.command)}});
@@ -185,23 +182,23 @@ Json cures_to_json(const Results& results) {
   return list;
 }
 
-Json results_to_json(const Results& results, const Intervals& intervals,
-                     const std::vector<Sweep>& sweeps) {
+std::string report_json(const Report& report) {
+  const Results& results = *report.results;
   Json json = head();
   json["trace"] = trace_to_json(results.trace);
-  json["verdict"] = verdict(results);
-  json["cures"] = cures_to_json(results);
+  json["verdict"] = report.verdict;
+  json["cures"] = cures_to_json(report.cures);
   json["calls"] = results.calls;
   json["scenarios"] = Json::array();
   for (size_t i = 0; i < results.scenarios.size(); ++i) {
     Json scenario = scenario_to_json(results.scenarios[i], results.calls);
-    scenario["efficiency"] = efficiency_to_json(efficiency(results, results.scenarios[i]));
+    scenario["efficiency"] = efficiency_to_json(report.efficiencies[i]);
     scenario["interval"] = nullptr;
-    if (const ElapsedInterval* interval = interval_of(intervals, i))
+    if (const ElapsedInterval* interval = interval_of(report.intervals, i))
       scenario["interval"] = {{"low", number(interval->low)}, {"high", number(interval->high)}};
     json["scenarios"].push_back(std::move(scenario));
   }
-  if (!sweeps.empty()) json["sweeps"] = sweeps_to_json(sweeps);
+  if (!report.sweeps.empty()) json["sweeps"] = sweeps_to_json(report.sweeps);
   json["identity"] = nullptr;
   if (results.identity) {
     json["identity"] = {{"records", results.identity->records},
@@ -209,12 +206,7 @@ Json results_to_json(const Results& results, const Intervals& intervals,
                         {"worst_ticks", number(results.identity->worst_ticks)},
                         {"first", results.identity->first}};
   }
-  return json;
-}
-
-std::string report_json(const Results& results, const Intervals& intervals,
-                        const std::vector<Sweep>& sweeps) {
-  return dump(results_to_json(results, intervals, sweeps), 1) + "\n";
+  return dump(json, 1) + "\n";
 }
 
 std::string info_json(const TraceSummary& trace) {
@@ -223,7 +215,8 @@ std::string info_json(const TraceSummary& trace) {
   return dump(json, 1) + "\n";
 }
 
-std::string report_csv(const Results& results, const std::vector<Sweep>& sweeps) {
+std::string report_csv(const Report& report) {
+  const Results& results = *report.results;
   std::string out = "scenario,rank,kind,name,calls,time_s,bytes_sent,bytes_received\n";
   for (const ScenarioResult& scenario : results.scenarios) {
     if (!scenario.deadlock.empty()) continue;
@@ -249,7 +242,7 @@ std::string report_csv(const Results& results, const std::vector<Sweep>& sweeps)
       }
     }
   }
-  out += sweep_csv(sweeps);
+  out += sweep_csv(report.sweeps);
   return out;
 }
 

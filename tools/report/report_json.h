@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "replay/observe/results.h"
-#include "replay/study/intervals.h"
-#include "replay/study/sweep.h"
+#include "tools/report/report.h"
 
 namespace rubato {
 
@@ -14,22 +13,19 @@ namespace rubato {
 /// incompatible change increments kJsonFormat; new keys do not.
 inline constexpr int kJsonFormat = 1;
 
-nlohmann::ordered_json results_to_json(const Results& results, const Intervals& intervals = {},
-                                       const std::vector<Sweep>& sweeps = {});
-/// The cures of cures.h: name, seconds, command or null.
-nlohmann::ordered_json cures_to_json(const Results& results);
+/// Name, seconds, command or null.
+nlohmann::ordered_json cures_to_json(const std::vector<Cure>& cures);
 nlohmann::ordered_json trace_to_json(const TraceSummary& trace);
 
 /// The contents of the file of `--json`.
-std::string report_json(const Results& results, const Intervals& intervals = {},
-                        const std::vector<Sweep>& sweeps = {});
+std::string report_json(const Report& report);
 
 /// The output of `rubato info --json`: the head of report_json() and the object "trace".
 std::string info_json(const TraceSummary& trace);
 
 /// The contents of the file of `--csv`: a row per scenario, rank and category of time. The kinds
 /// compute, mpi and other add up to Elapsed, once for each thread of a rank that calls MPI; wait is
-/// part of mpi. Rows of kind sweep are the points of `sweeps`.
-std::string report_csv(const Results& results, const std::vector<Sweep>& sweeps = {});
+/// part of mpi. Rows of kind sweep are the points of sweeps.
+std::string report_csv(const Report& report);
 
 }  // namespace rubato

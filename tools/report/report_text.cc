@@ -6,10 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "tools/analysis/caveats.h"
-#include "tools/analysis/cures.h"
-#include "tools/analysis/efficiency.h"
-#include "tools/analysis/other_rows.h"
+#include "replay/analyse/other_rows.h"
 #include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
 #include "tools/options/replay_command.h"
@@ -18,6 +15,7 @@
 #include "tools/report/link_report.h"
 #include "tools/report/sweep_report.h"
 #include "tools/tables/call_columns.h"
+#include "tools/words/note_words.h"
 
 namespace rubato {
 namespace {
@@ -91,9 +89,10 @@ std::vector<int> levels_in_use(const std::vector<ScenarioResult>& scenarios) {
   return levels;
 }
 
-std::string scenario_table(const std::vector<ScenarioResult>& scenarios, const Intervals& intervals,
-                           int width) {
-  const ScenarioResult* reference = reference_scenario(scenarios);
+std::string scenario_table(const Report& report, int width) {
+  const std::vector<ScenarioResult>& scenarios = report.results->scenarios;
+  const Intervals& intervals = report.intervals;
+  const ScenarioResult* reference = report.roles.reference;
   const bool can_compare = reference->deadlock.empty() && reference->elapsed > 0;
   const bool one_line = same_traffic(scenarios);
   const std::vector<int> levels = one_line ? std::vector<int>{} : levels_in_use(scenarios);
@@ -327,23 +326,21 @@ std::string continued(const std::string& command, int width) {
 }
 
 /// The table of cures and the suggested next commands; "" without cures.
-std::string cures_table(const Results& results, int width) {
-  const std::vector<Cure> found = cures(results);
-  if (found.empty()) return "";
-  const ScenarioResult& run = *run_of_interest(results);
-  const bool was_asked = &run != (results.undisturbed ? &*results.undisturbed : nullptr);
+std::string cures_table(const Report& report, int width) {
+  if (report.cures.empty()) return "";
+  const ScenarioResult& run = *report.roles.judged;
+  const std::optional<ScenarioResult>& added = report.results->undisturbed;
+  const bool was_asked = &run != (added ? &*added : nullptr);
   TextTable table({"Possible improvement", "Saves at most",
                    "of " + (was_asked ? run.name : "the run without lost cores")});
-  for (const Cure& cure : found)
+  for (const Cure& cure : report.cures)
     table.add_row({cure.what, show_seconds(cure.seconds), show_share(cure.seconds, run.elapsed)});
   std::string out = "\n" + table.format(width);
-  const std::vector<std::string> commands = next_commands(results);
-  if (!commands.empty())
-    out +=
-        "\n"
-        "Next commands:\n";
-  for (const std::string& command : commands) out += continued(command, width);
-  return out;
+  std::string commands;
+  for (const Cure& cure : report.cures) {
+    if (!cure.command.empty()) commands += continued(cure.command, width);
+  }
+  return commands.empty() ? out : out + "\nNext commands:\n" + commands;
 }
 
 /// "" for a scenario that prices no collective.
@@ -362,17 +359,18 @@ std::string collectives_table(const ScenarioResult& scenario, int width) {
 
 }  // namespace
 
-std::string report_text(const Results& results, const TextReportOptions& options) {
+std::string report_text(const Report& report, const TextReportOptions& options) {
+  const Results& results = *report.results;
   const int width = options.width;
   std::string answer;
-  for (const std::string& line : verdict(results)) answer += wrap(line, width, 0);
+  for (const std::string& line : report.verdict) answer += wrap(line, width, 0);
   std::string out;
   if (!results.scenarios.empty()) {
     if (!answer.empty()) out += answer + "\n";
-    out += scenario_table(results.scenarios, options.intervals, width);
+    out += scenario_table(report, width);
     out += calls_table(results, width) + waits_table(results.scenarios, width);
-    out += cures_table(results, width) + "\n";
-    for (const Sweep& sweep : options.sweeps) out += sweep_text(sweep, width) + "\n";
+    out += cures_table(report, width) + "\n";
+    for (const Sweep& sweep : report.sweeps) out += sweep_text(sweep, width) + "\n";
   }
   for (const ScenarioResult& scenario : results.scenarios) {
     const std::string line = links_line(scenario);
@@ -382,13 +380,11 @@ std::string report_text(const Results& results, const TextReportOptions& options
     for (const std::string& job : job_lines(scenario)) out += wrap(job, width, 2);
   }
   out += wrap(trace_line(results.trace), width, 2);
-  out += wrap(kept_calls_line(results.trace), width, 2);
+  out += wrap(report.kept_calls, width, 2);
   if (results.identity) out += wrap(identity_line(*results.identity), width, 2);
-  std::vector<std::string> notes = caveats(results);
-  for (const auto& more :
-       {not_told_apart(results.scenarios, options.intervals), caveats(results.scenarios)})
-    notes.insert(notes.end(), more.begin(), more.end());
-  for (const std::string& line : notes) out += wrap("Note: " + line, width, 2);
+  for (const auto* notes : {&report.notes, &report.interval_notes, &report.scenario_notes}) {
+    for (const std::string& line : *notes) out += wrap("Note: " + line, width, 2);
+  }
   if (options.collectives) {
     for (const ScenarioResult& scenario : results.scenarios) {
       if (scenario.deadlock.empty()) out += collectives_table(scenario, width);

@@ -1,28 +1,22 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "replay/observe/results.h"
-#include "replay/study/intervals.h"
-#include "replay/study/sweep.h"
+#include "tools/report/report.h"
 
 namespace rubato {
 
 struct TextReportOptions {
-  int width = 100;              ///< columns of the page
-  bool per_rank = false;        ///< tables of every rank and every call
-  bool collectives = false;     ///< the algorithms assumed for collectives
-  Intervals intervals{};        ///< of elapsed times; may be empty
-  std::vector<Sweep> sweeps{};  ///< curves and maps of --sweep
-  bool verdict_last = false;    ///< repeat the verdict at the end, which stays visible on a
-                                ///< terminal
+  int width = 100;            ///< columns of the page
+  bool per_rank = false;      ///< tables of every rank and every call
+  bool collectives = false;   ///< the algorithms assumed for collectives
+  bool verdict_last = false;  ///< repeat the verdict at the end, which stays visible on a terminal
 };
 
 /// The report for a terminal: the verdict, elapsed times, waits, cures and suggested commands, then
 /// the basis of the numbers and notes. Optionally for each scenario the first table of MPInside:
 /// compute and time per MPI call of each rank.
-std::string report_text(const Results& results, const TextReportOptions& options = {});
+std::string report_text(const Report& report, const TextReportOptions& options = {});
 
 /// The output of `rubato info`.
 std::string describe_trace(const TraceSummary& trace, int width);

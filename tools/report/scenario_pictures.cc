@@ -13,7 +13,6 @@
 #include "replay/analyse/timeline_picture.h"
 #include "replay/cluster/processors.h"
 #include "replay/study/run_replay.h"
-#include "tools/analysis/caveats.h"
 #include "tools/options/scenario_options.h"
 #include "tools/tables/cause_tables.h"
 
@@ -42,10 +41,10 @@ std::vector<std::string> coloured_functions(const Results& results) {
 
 }  // namespace
 
-std::vector<size_t> choose_pictures(const std::vector<ScenarioResult>& scenarios) {
-  const ScenarioResult* reference = reference_scenario(scenarios);
+std::vector<size_t> choose_pictures(const Roles& roles) {
+  const std::vector<ScenarioResult>& scenarios = roles.results->scenarios;
   const auto is_needed = [&](const ScenarioResult& scenario) {
-    return &scenario == reference || scenario.name == "perfect";
+    return &scenario == roles.reference || &scenario == roles.perfect;
   };
   size_t free = kMostPictures;
   for (const ScenarioResult& scenario : scenarios) {
@@ -127,7 +126,7 @@ std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
                                             const std::vector<Scenario>& scenarios,
                                             const Results& results, const ReplayOptions& options,
                                             int threads, const OpenAgain& open_again) {
-  const std::vector<size_t> chosen = choose_pictures(results.scenarios);
+  const std::vector<size_t> chosen = choose_pictures(results);
   const std::vector<std::string> functions = coloured_functions(results);
   std::vector<ScenarioPicture> pictures(chosen.size());
   std::vector<std::atomic<double>> done(chosen.size());  // progress of each picture, 0 to 1

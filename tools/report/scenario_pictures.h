@@ -9,6 +9,7 @@
 #include "models/scenario/scenario.h"
 #include "replay/analyse/place_summary.h"
 #include "replay/analyse/traffic_picture.h"
+#include "replay/judge/roles.h"
 #include "replay/observe/results.h"
 #include "replay/study/run_replay.h"
 #include "replay/trace/trace.h"
@@ -43,7 +44,7 @@ inline constexpr size_t kDrawnMessages = 2000;
 
 /// The scenarios to draw, by index: the reference, `perfect`, and the first others. Scenarios that
 /// deadlock are left out.
-std::vector<size_t> choose_pictures(const std::vector<ScenarioResult>& scenarios);
+std::vector<size_t> choose_pictures(const Roles& roles);
 
 /// Opens and reads the archive once more, for another thread; null on failure, then fewer threads
 /// draw.

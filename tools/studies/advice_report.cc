@@ -7,8 +7,7 @@
 #include <set>
 
 #include "models/base/shell_quoted.h"
-#include "tools/analysis/caveats.h"
-#include "tools/analysis/lost_cores.h"
+#include "replay/judge/lost_cores.h"
 #include "tools/format/csv_text.h"
 #include "tools/format/json_text.h"
 #include "tools/format/numbers.h"
@@ -16,6 +15,7 @@
 #include "tools/options/replay_command.h"
 #include "tools/report/report_json.h"
 #include "tools/version.h"
+#include "tools/words/note_words.h"
 
 namespace rubato {
 namespace {

@@ -5,13 +5,13 @@
 #include <algorithm>
 
 #include "models/base/shell_quoted.h"
-#include "tools/analysis/caveats.h"
 #include "tools/format/json_text.h"
 #include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
 #include "tools/options/replay_command.h"
 #include "tools/report/report_json.h"
 #include "tools/version.h"
+#include "tools/words/note_words.h"
 
 namespace rubato {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tools/analysis/caveats.h"
+#include "replay/analyse/other_rows.h"
 
 namespace rubato {
 namespace {

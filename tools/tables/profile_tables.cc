@@ -7,7 +7,7 @@
 #include <cctype>
 #include <numeric>
 
-#include "tools/analysis/other_rows.h"
+#include "replay/analyse/other_rows.h"
 
 namespace rubato {
 namespace {

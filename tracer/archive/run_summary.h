@@ -33,7 +33,7 @@ struct RankTimes {
 /// "summary: 4 ranks, elapsed 12.3 s, 34 % of it in MPI (MPI_Allreduce 20 %, MPI_Wait 9 %, MPI_Recv
 /// 3 %), load balance 93 %". Elapsed is from the first rank that left MPI_Init to the last one that
 /// entered MPI_Finalize, shares are of the sum of the ranks' windows, and load balance is mean over
-/// largest compute, as in POP's metrics (tools/analysis/efficiency.h); it is left out where several
+/// largest compute, as in POP's metrics (replay/judge/efficiency.h); it is left out where several
 /// threads of a rank call MPI. Clauses follow for time without a core and for what was not
 /// recorded.
 std::string summary_line(const std::vector<RankTimes>& ranks,

@@ -17,7 +17,7 @@
 #include "replay/study/run_replay.h"
 #include "tests/fixture/otf2_archive.h"
 #include "tests/unit/directory.h"
-#include "tools/analysis/warnings.h"
+#include "tools/words/note_words.h"
 
 using namespace rubato;
 namespace fs = std::filesystem;

@@ -8,7 +8,7 @@
 
 #include "models/base/error.h"
 #include "replay/study/run_replay.h"
-#include "tools/analysis/warnings.h"
+#include "tools/words/note_words.h"
 
 using namespace rubato;
 

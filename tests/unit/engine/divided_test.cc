@@ -37,7 +37,7 @@ struct Found {
 };
 
 Found found(const Results& results) {
-  return {report_json(results, {}), report_csv(results), {}, 0};
+  return {report_json(results), report_csv(results), {}, 0};
 }
 
 Found replay_divided(const std::string& text, const std::vector<Scenario>& scenarios,

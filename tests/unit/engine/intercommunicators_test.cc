@@ -5,7 +5,7 @@
 #include "models/platform/platform_file.h"
 #include "replay/sources/text_source.h"
 #include "replay/study/run_replay.h"
-#include "tools/analysis/warnings.h"
+#include "tools/words/note_words.h"
 
 using namespace rubato;
 

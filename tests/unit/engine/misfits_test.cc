@@ -5,7 +5,7 @@
 
 #include "models/platform/platform_file.h"
 #include "tests/unit/toy.h"
-#include "tools/analysis/warnings.h"
+#include "tools/words/note_words.h"
 
 using namespace rubato;
 

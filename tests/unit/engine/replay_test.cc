@@ -7,7 +7,7 @@
 #include "models/base/error.h"
 #include "tests/unit/each_width.h"
 #include "tests/unit/toy.h"
-#include "tools/analysis/warnings.h"
+#include "tools/words/note_words.h"
 
 using namespace rubato;
 

@@ -9,7 +9,7 @@
 #include "replay/study/run_replay.h"
 #include "replay/trace/mpi_calls.h"
 #include "tests/unit/ends.h"
-#include "tools/analysis/warnings.h"
+#include "tools/words/note_words.h"
 
 using namespace rubato;
 

@@ -19,7 +19,7 @@
 #include "replay/study/run_replay.h"
 #include "replay/trace/function_times.h"
 #include "tests/unit/ends.h"
-#include "tools/analysis/warnings.h"
+#include "tools/words/note_words.h"
 
 using namespace rubato;
 

@@ -7,10 +7,10 @@
 #include <memory>
 #include <numeric>
 
+#include "replay/analyse/other_rows.h"
 #include "replay/analyse/scenario_profile.h"
 #include "replay/observe/collective_share.h"
 #include "tests/unit/toy.h"
-#include "tools/analysis/other_rows.h"
 
 using namespace rubato;
 

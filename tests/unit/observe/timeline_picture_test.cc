@@ -169,7 +169,9 @@ TEST_CASE("a page draws from the begin of the run, and no lost time on models") 
 
 // Eleven platforms between measured and perfect, the first of which deadlocks: six are drawn.
 TEST_CASE("a page draws measured, perfect, and others up to the limit") {
-  std::vector<ScenarioResult> scenarios(13);
+  Results results;
+  std::vector<ScenarioResult>& scenarios = results.scenarios;
+  scenarios.resize(13);
   for (size_t i = 0; i < scenarios.size(); ++i) {
     scenarios[i].name = "platform " + std::to_string(i);
     scenarios[i].elapsed = 1;
@@ -177,13 +179,13 @@ TEST_CASE("a page draws measured, perfect, and others up to the limit") {
   scenarios[0].name = "measured";
   scenarios[1].deadlock = "rank 0 waits for rank 0";
   scenarios[12].name = "perfect";
-  CHECK(choose_pictures(scenarios) == std::vector<size_t>{0, 2, 3, 4, 5, 6, 7, 12});
+  CHECK(choose_pictures(results) == std::vector<size_t>{0, 2, 3, 4, 5, 6, 7, 12});
   // Without measured, others are compared with the first.
   scenarios[0].name = "platform 0";
-  CHECK(choose_pictures(scenarios) == std::vector<size_t>{0, 2, 3, 4, 5, 6, 7, 12});
+  CHECK(choose_pictures(results) == std::vector<size_t>{0, 2, 3, 4, 5, 6, 7, 12});
   scenarios.resize(4);
-  CHECK(choose_pictures(scenarios) == std::vector<size_t>{0, 2, 3});
+  CHECK(choose_pictures(results) == std::vector<size_t>{0, 2, 3});
   // Runs of zero length have no picture.
   scenarios[2].elapsed = 0;
-  CHECK(choose_pictures(scenarios) == std::vector<size_t>{0, 3});
+  CHECK(choose_pictures(results) == std::vector<size_t>{0, 3});
 }

@@ -6,7 +6,7 @@
 #include "models/fit/load_fit.h"
 #include "replay/study/run_replay.h"
 #include "tests/unit/contended.h"
-#include "tools/analysis/warnings.h"
+#include "tools/words/note_words.h"
 
 using namespace rubato;
 

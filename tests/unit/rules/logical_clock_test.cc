@@ -10,7 +10,7 @@
 #include "replay/sources/text_source.h"
 #include "replay/study/run_replay.h"
 #include "tests/unit/recorded_minima.h"
-#include "tools/analysis/warnings.h"
+#include "tools/words/note_words.h"
 
 using namespace rubato;
 

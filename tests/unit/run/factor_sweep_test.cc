@@ -147,18 +147,17 @@ TEST_CASE("sweeps are in all reports") {
   const auto sweeps = run_sweeps(*source, scenarios, parse_sweep("latency=1..100/3"), {});
   REQUIRE(sweeps.size() == 1);  // of the one that can be swept
   const Results results = run_replay(*source, scenarios, {});
-  const auto json = nlohmann::json::parse(report_json(results, {}, sweeps));
+  const auto json = nlohmann::json::parse(report_json({results, {}, sweeps}));
   REQUIRE(json["sweeps"].size() == 1);
   CHECK(json["sweeps"][0]["scenario"] == "machine B");
   CHECK(json["sweeps"][0]["axes"][0]["factors"][2].get<double>() == 100);
   // 1000 + 100 f, and 2000 at least; 10 % more is 2200.
   CHECK(json["sweeps"][0]["elapsed"][0][2].get<double>() == Approx(11000e-9));
   CHECK(json["sweeps"][0]["axes"][0]["crossovers"][1]["factor"].get<double>() == Approx(12));
-  const std::string csv = report_csv(results, sweeps);
+  const std::string csv = report_csv({results, {}, sweeps});
   CHECK(csv.find("machine B,,sweep,latency*100,,1.1") != std::string::npos);
-  TextReportOptions options;
-  options.sweeps = sweeps;
-  CHECK(report_text(results, options).find("latency matters above 10.2 ×") != std::string::npos);
+  CHECK(report_text({results, {}, sweeps}).find("latency matters above 10.2 ×") !=
+        std::string::npos);
 }
 
 // With two points there is nothing between them; the search still looks: T = max(2000, 1080 + 100

@@ -183,7 +183,9 @@ TEST_CASE("a platform that is off has all its curves off, processor time no more
 }
 
 TEST_CASE("scenarios with overlapping intervals are reported as indistinguishable") {
-  std::vector<ScenarioResult> scenarios(4);
+  Results results;
+  std::vector<ScenarioResult>& scenarios = results.scenarios;
+  scenarios.resize(4);
   const char* const names[] = {"measured", "a", "b", "c"};
   for (size_t i = 0; i < 4; ++i) scenarios[i].name = names[i];
   scenarios[0].elapsed = 2.5;
@@ -192,18 +194,18 @@ TEST_CASE("scenarios with overlapping intervals are reported as indistinguishabl
                                ElapsedInterval{2.46, 2.49, "b.toml"},
                                ElapsedInterval{2.4, 2.6, "a.toml"}};
   // c with measured and b, a with b; a and c are of one file.
-  const std::vector<std::string> lines = not_told_apart(scenarios, intervals);
+  const std::vector<std::string> lines = not_told_apart(results, intervals);
   REQUIRE(lines.size() == 3);
   CHECK(lines[0] == "measured and c cannot be distinguished: their intervals overlap.");
   CHECK(lines[1] == "a and b cannot be distinguished: their intervals overlap.");
   CHECK(lines[2] == "b and c cannot be distinguished: their intervals overlap.");
   CHECK(show_interval(intervals, 1, TimeUnit{1, "s", 4}) == " (2.41–2.47)");
   CHECK(show_interval(intervals, 0, TimeUnit{1, "s", 4}).empty());
-  CHECK(not_told_apart(scenarios, {}).empty());
+  CHECK(not_told_apart(results, {}).empty());
   // d overlaps b and c: two more pairs, the second of which is only counted.
   scenarios.emplace_back().name = "d";
   Intervals more = intervals;
   more.emplace_back(ElapsedInterval{2.48, 2.485, "d.toml"});
-  REQUIRE(not_told_apart(scenarios, more).size() == 5);
-  CHECK(not_told_apart(scenarios, more)[4] == "The same holds for 1 more pair.");
+  REQUIRE(not_told_apart(results, more).size() == 5);
+  CHECK(not_told_apart(results, more)[4] == "The same holds for 1 more pair.");
 }

@@ -49,7 +49,7 @@ std::vector<std::optional<std::string>> spread(const std::string& text,
           ReplayOptions options;
           options.spread = &team;
           const Results results = run_replay(source, scenarios, options);
-          found[self] = report_json(results, {}) + report_csv(results);
+          found[self] = report_json(results) + report_csv(results);
         } catch (const NeedsOneProcess&) {
         } catch (...) {
           errors[self] = std::current_exception();
@@ -83,7 +83,7 @@ const std::string kTrace =
 TEST_CASE("shared out scenarios give the bytes of one process") {
   const auto source = parse_text_trace(kTrace);
   const Results results = run_replay(*source, scenarios(), {});
-  const std::string alone = report_json(results, {}) + report_csv(results);
+  const std::string alone = report_json(results) + report_csv(results);
   for (const int processes : {1, 2, 3, 9}) {
     INFO(processes << " processes");
     CHECK(spread(kTrace, scenarios(), processes)[0] == alone);

@@ -1,18 +1,18 @@
 // POP's efficiencies of small programs, worked out by hand. One tick is one nanosecond.
 
-#include "tools/analysis/efficiency.h"
+#include "replay/judge/efficiency.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "replay/judge/findings.h"
+#include "replay/judge/lost_cores.h"
+#include "replay/judge/root_cause.h"
 #include "replay/sources/text_source.h"
 #include "replay/study/run_replay.h"
-#include "tools/analysis/caveats.h"
-#include "tools/analysis/cures.h"
-#include "tools/analysis/lost_cores.h"
-#include "tools/analysis/root_cause.h"
 #include "tools/report/report_json.h"
 #include "tools/report/report_text.h"
+#include "tools/words/verdict_words.h"
 
 using namespace rubato;
 
@@ -47,7 +47,7 @@ TEST_CASE("unequal work is named with its rank") {
   CHECK(e->parallel() == Approx(2000. / 3600));
   CHECK(e->busiest == 1);
   CHECK(
-      efficiency_line(results) ==
+      efficiency_line(judge(results)) ==
       "Parallel efficiency 56 % = load balance 67 % × serialisation 100 % × transfer 83 %: rank 1 "
       "computes 50 % longer than the mean rank.");
   // Perfect beside itself: nothing is lost in transfer.
@@ -72,16 +72,17 @@ TEST_CASE("work passed from rank to rank is serialised") {
   CHECK(e->serialisation == Approx(0.5));
   CHECK(e->transfer == Approx(2000. / 2100));
   CHECK(waits_in_turn(results));
-  CHECK(efficiency_line(results) ==
+  CHECK(efficiency_line(judge(results)) ==
         "Parallel efficiency 48 % = load balance 100 % × serialisation 50 % × transfer 95 %: "
         "dependency chains between ranks cause waits even on a perfect interconnect.");
-  REQUIRE(cures(results).size() == 2);
-  CHECK(cures(results)[0].what == "no dependency chains between ranks");
+  REQUIRE(Report(results).cures.size() == 2);
+  CHECK(Report(results).cures[0].what == "no dependency chains between ranks");
   // Waits: rank 1 waits 1000 in its receive, only for rank 0.
   find_root_cause(*source, results, {});
-  CHECK(efficiency_line(results).ends_with(
-      "even on a perfect interconnect, mostly in MPI_Recv; rank 0 is the root cause of 100 % of "
-      "all waits."));
+  CHECK(efficiency_line(judge(results))
+            .ends_with("even on a perfect interconnect, mostly in MPI_Recv; rank 0 is the root "
+                       "cause of 100 % of "
+                       "all waits."));
 }
 
 // The same, 900 of rank 0's 1000 in prepare.
@@ -98,8 +99,8 @@ TEST_CASE("the root cause of dependency chains is named with its function") {
   Results results =
       run_replay(*source, {parse_scenario("measured"), parse_scenario("perfect")}, {});
   find_root_cause(*source, results, {});
-  CHECK(efficiency_line(results).ends_with(
-      "rank 0 is the root cause of 100 % of all waits, most of it in prepare."));
+  CHECK(efficiency_line(judge(results))
+            .ends_with("rank 0 is the root cause of 100 % of all waits, most of it in prepare."));
 }
 
 // Both compute 1000, then a barrier takes 1000 more: perfect ends at 1000.
@@ -112,10 +113,10 @@ TEST_CASE("messages that take time lower the transfer efficiency") {
     0: 2000 end
     1: 2000 end
   )";
-  CHECK(efficiency_line(replayed(text)) ==
+  CHECK(efficiency_line(judge(replayed(text))) ==
         "Parallel efficiency 50 % = load balance 100 % × serialisation 100 % × transfer 50 %: "
         "messages and tracing take 1.000 µs, most of it in MPI_Barrier (2 calls).");
-  CHECK(efficiency_line(replayed(text, {"undisturbed", "perfect"})) ==
+  CHECK(efficiency_line(judge(replayed(text, {"undisturbed", "perfect"}))) ==
         "Parallel efficiency 50 % = load balance 100 % × serialisation 100 % × transfer 50 %: "
         "messages take 1.000 µs, most of it in MPI_Barrier (2 calls).");
   // Other compute than on perfect has no factors, nor has anything without perfect.
@@ -123,7 +124,7 @@ TEST_CASE("messages that take time lower the transfer efficiency") {
   CHECK_FALSE(efficiency(faster, faster.scenarios[0]));
   const Results alone = replayed(text, {"measured"});
   CHECK_FALSE(efficiency(alone, alone.scenarios[0]));
-  CHECK(efficiency_line(alone).empty());
+  CHECK(efficiency_line(judge(alone)).empty());
 }
 
 // Recording takes 300 in front of each of three calls: 900 of both ranks' 2710, and of the
@@ -147,15 +148,15 @@ TEST_CASE("what recording takes is not the network's") {
   Results results = run_replay(*parse_text_trace(text),
                                {parse_scenario("measured"), parse_scenario("perfect")}, options);
   results.trace.path = "run.txt";
-  CHECK(efficiency_line(results).ends_with(
-      "messages and tracing take 910.0 ns, most of it tracing between calls."));
-  REQUIRE(cures(results).size() == 1);
-  CHECK(cures(results)[0].what == "free messages and tracing");
-  CHECK(cures(results)[0].command == "rubato replay run.txt --on undisturbed");
+  CHECK(efficiency_line(judge(results))
+            .ends_with("messages and tracing take 910.0 ns, most of it tracing between calls."));
+  REQUIRE(Report(results).cures.size() == 1);
+  CHECK(Report(results).cures[0].what == "free messages and tracing");
+  CHECK(Report(results).cures[0].command == "rubato replay run.txt --on undisturbed");
   results = run_replay(*parse_text_trace(text),
                        {parse_scenario("undisturbed"), parse_scenario("perfect")}, options);
-  CHECK(efficiency_line(results).ends_with("little can be gained."));
-  CHECK(cures(results).empty());
+  CHECK(efficiency_line(judge(results)).ends_with("little can be gained."));
+  CHECK(Report(results).cures.empty());
 }
 
 // A single rank with a message to MPI_PROC_NULL: 2 x 300 of 2000 are tracing overhead.
@@ -170,10 +171,10 @@ TEST_CASE("without messages no network is recommended") {
   )"),
                  {parse_scenario("measured"), parse_scenario("perfect")}, options);
   CHECK_FALSE(communicates(results));
-  CHECK(efficiency_line(results).ends_with(": tracing takes 600.0 ns."));
-  REQUIRE(cures(results).size() == 1);
-  CHECK(cures(results)[0].what == "free tracing");
-  CHECK(cures(results)[0].command.ends_with(" --on undisturbed"));
+  CHECK(efficiency_line(judge(results)).ends_with(": tracing takes 600.0 ns."));
+  REQUIRE(Report(results).cures.size() == 1);
+  CHECK(Report(results).cures[0].what == "free tracing");
+  CHECK(Report(results).cures[0].command.ends_with(" --on undisturbed"));
 }
 
 // Both compute 100 and then spend 900 in a call with an unknown cause, which perfect keeps.
@@ -187,13 +188,13 @@ TEST_CASE("time that calls keep is no waiting") {
     1: 1000 end
   )");
   CHECK(
-      efficiency_line(results) ==
+      efficiency_line(judge(results)) ==
       "Parallel efficiency 10 % = load balance 100 % × serialisation 10 % × transfer 100 %: calls "
       "kept as recorded take 900.0 ns of the mean rank.");
   CHECK_FALSE(waits_in_turn(results));
-  REQUIRE(cures(results).size() == 1);
-  CHECK(cures(results)[0].what == "free kept calls");
-  CHECK(cures(results)[0].seconds == Approx(900e-9));
+  REQUIRE(Report(results).cures.size() == 1);
+  CHECK(Report(results).cures[0].what == "free kept calls");
+  CHECK(Report(results).cures[0].seconds == Approx(900e-9));
 }
 
 // Rank 0 computes from 0 to 1000, rank 1 from 9000 to 10000: each is 9000 outside of its window.
@@ -205,12 +206,12 @@ TEST_CASE("ranks that begin at different times do not wait") {
     1: 10000 end
   )");
   CHECK(
-      efficiency_line(results) ==
+      efficiency_line(judge(results)) ==
       "Parallel efficiency 10 % = load balance 100 % × serialisation 10 % × transfer 100 %: ranks "
       "begin or end at different times: the mean rank is inactive for 9.000 µs.");
   CHECK_FALSE(waits_in_turn(results));
-  REQUIRE(cures(results).size() == 1);
-  CHECK(cures(results)[0].what == "ranks that begin and end together");
+  REQUIRE(Report(results).cures.size() == 1);
+  CHECK(Report(results).cures[0].what == "ranks that begin and end together");
 }
 
 // The numbers of "unequal work": 2/3, 1 and 5/6.
@@ -234,14 +235,14 @@ TEST_CASE("JSON has the factors, but not if ranks shared cores") {
 }
 
 TEST_CASE("a run that computes nearly all the time has little to gain") {
-  CHECK(efficiency_line(replayed(R"(
+  CHECK(efficiency_line(judge(replayed(R"(
     0: 0..0 local MPI_Comm_rank
     1: 0..0 local MPI_Comm_rank
     0: 1000..1020 barrier
     1: 1000..1020 barrier
     0: 1020 end
     1: 1020 end
-  )")) ==
+  )"))) ==
         "Parallel efficiency 98 % = load balance 100 % × serialisation 100 % × transfer 98 %: "
         "little can be gained.");
 }
@@ -259,7 +260,7 @@ TEST_CASE("cures have an upper bound of the saving, largest first, and a next co
   )",
                              {"measured", "bandela:latency=1us,ppn=1", "perfect"});
   results.trace.path = "it's/traces.otf2";
-  const std::vector<Cure> found = cures(results);
+  const std::vector<Cure> found = Report(results).cures;
   REQUIRE(found.size() == 2);
   CHECK(found[0].what == "equal work on all ranks");
   CHECK(found[0].seconds == Approx(1200e-9));
@@ -277,7 +278,7 @@ TEST_CASE("cures have an upper bound of the saving, largest first, and a next co
   CHECK(report_text(results, terminal).ends_with("\n\n" + text.substr(0, text.find("\n\n") + 1)));
   // Unknown without `perfect`.
   results.scenarios.pop_back();
-  CHECK(cures(results).empty());
+  CHECK(Report(results).cures.empty());
 }
 
 // Rank 1 computes 3000, 2500 of it in solve and 100 in other; rank 0 1000, 800 of it in solve. The
@@ -304,13 +305,13 @@ TEST_CASE("unequal work is named with its function") {
   CHECK(results.functions[0].compute[1] == Approx(2500e-9));
   CHECK(results.functions[1].compute[1] == Approx(100e-9));
   results.functions[0].place = "solve (app.c:41)";
-  CHECK(efficiency_line(results).ends_with(
-      "rank 1 computes 50 % longer than the mean rank, in solve (app.c:41)."));
+  CHECK(efficiency_line(judge(results))
+            .ends_with("rank 1 computes 50 % longer than the mean rank, in solve (app.c:41)."));
   // Of the 1000 more, more than half are in `other`, which has more of them than `solve`.
   results.functions[1].compute[1] = 1900e-9;  // 950 more than the mean there, of 1800 in all
-  CHECK(efficiency_line(results).ends_with("than the mean rank, in other."));
+  CHECK(efficiency_line(judge(results)).ends_with("than the mean rank, in other."));
   results.functions.clear();
-  CHECK(efficiency_line(results).ends_with("than the mean rank."));
+  CHECK(efficiency_line(judge(results)).ends_with("than the mean rank."));
 }
 
 // Rank 1 computes 3000, rank 0 1000: 1000 more than the mean. In tiny they are for 102 and 100: 1
@@ -331,7 +332,8 @@ TEST_CASE("a function on record is not blamed for work outside of it") {
   const Results results =
       run_replay(*source, {parse_scenario("measured"), parse_scenario("perfect")}, options);
   REQUIRE(results.functions.size() == 1);
-  CHECK(efficiency_line(results).ends_with("rank 1 computes 50 % longer than the mean rank."));
+  CHECK(
+      efficiency_line(judge(results)).ends_with("rank 1 computes 50 % longer than the mean rank."));
 }
 
 // Rank 1 computes 3000 in solve; setup lies before the end of MPI_Init, dump behind MPI_Finalize.
@@ -412,7 +414,7 @@ TEST_CASE("without enough cores, perfect still shows which rank computes longest
     1: 6000 end
   )");
   CHECK_FALSE(efficiency(results, results.scenarios[0]));
-  const std::vector<std::string> lines = verdict(results);
+  const std::vector<std::string> lines = Report(results).verdict;
   REQUIRE(lines.size() == 2);
   CHECK(lines[0].starts_with("No conclusion about the network: ranks waited for cores"));
   CHECK(lines[1] ==
@@ -435,7 +437,7 @@ TEST_CASE("what lost cores took is not blamed on the network, nor the network's 
     Results results =
         run_replay(*source, {parse_scenario("measured"), parse_scenario("perfect")}, {});
     find_undisturbed(*source, results, {});
-    return verdict(results);
+    return Report(results).verdict;
   };
   const std::vector<std::string> little = verdict_of("60000");
   REQUIRE(little.size() == 2);

@@ -12,10 +12,11 @@
 #include "tests/fixture/otf2_archive.h"
 #include "tests/unit/directory.h"
 #include "tests/unit/ends.h"
-#include "tools/analysis/caveats.h"
 #include "tools/report/report_html.h"
 #include "tools/report/report_json.h"
 #include "tools/report/report_text.h"
+#include "tools/words/note_words.h"
+#include "tools/words/verdict_words.h"
 
 using namespace rubato;
 
@@ -425,7 +426,7 @@ TEST_CASE("what was not recorded is neither compute nor MPI") {
     rank.compute = 0;
     rank.mpi = scenario.elapsed - 1.03;
   }
-  CHECK(headline(results) ==
+  CHECK(headline(conclude(results)) ==
         "On a perfect interconnect the recorded 11.00 ms of this run would take 100.0 µs (99 % "
         "less).");
   const std::string text = report_text(results, {});
@@ -489,7 +490,7 @@ TEST_CASE("the model of the archive's own machine comes first") {
   own.name = "here.toml";
   own.own_machine = true;
   own.elapsed = 3.94;  // 1.5 % less
-  CHECK(headline(results) ==
+  CHECK(headline(conclude(results)) ==
         "For the machine of the recording, the model (here.toml) predicts 3.940 s; recorded were "
         "4.000 s (-1.5 %). On a perfect interconnect this run would take 3.000 s instead of 4.000 "
         "s (25 % less).");
@@ -497,7 +498,7 @@ TEST_CASE("the model of the archive's own machine comes first") {
   // others had.
   own.elapsed = 2;
   results.scenarios[0].ranks[0].lost_core = 1.6;
-  CHECK(headline(results) ==
+  CHECK(headline(conclude(results)) ==
         "For the machine of the recording, the model (here.toml) predicts 2.000 s; recorded were "
         "4.000 s (-50.0 %). 2.000 s are unexplained; possible causes: lost cores 1.600 s (28.6 "
         "%): no conclusion about faster networks.");
@@ -505,17 +506,17 @@ TEST_CASE("the model of the archive's own machine comes first") {
 
 TEST_CASE("ranks that shared cores allow no conclusion about the network") {
   Results results = two_scenarios(4, 2);
-  CHECK(contains(headline(results), "On a perfect interconnect"));
+  CHECK(contains(headline(conclude(results)), "On a perfect interconnect"));
   results.trace.shared_cores = true;
-  CHECK(headline(results) ==
+  CHECK(headline(conclude(results)) ==
         "No conclusion about the network: ranks waited for cores (ranks that shared cores), and "
         "this time is part of the difference between measured and perfect. Record again with a "
         "core for each rank.");
   results.trace.shared_cores = false;
   results.scenarios[0].ranks[0].lost_core = 0.2;  // 5 % of 4.2
-  CHECK_FALSE(contains(headline(results), "On a perfect interconnect"));
+  CHECK_FALSE(contains(headline(conclude(results)), "On a perfect interconnect"));
   results.scenarios[0].ranks[0].lost_core = 0.04;
-  CHECK(headline(results) ==
+  CHECK(headline(conclude(results)) ==
         "On a perfect interconnect this run would take 2.000 s instead of 4.000 s (50 % less). "
         "Lost cores account for 40.00 ms of the difference.");
 }

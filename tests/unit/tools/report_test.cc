@@ -8,7 +8,6 @@
 
 #include "models/base/error.h"
 #include "tests/fixture/made_up_results.h"
-#include "tools/analysis/caveats.h"
 #include "tools/files/whole_file.h"
 #include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
@@ -17,6 +16,8 @@
 #include "tools/report/report_text.h"
 #include "tools/tables/call_columns.h"
 #include "tools/tables/cause_tables.h"
+#include "tools/words/note_words.h"
+#include "tools/words/verdict_words.h"
 
 using namespace rubato;
 
@@ -315,20 +316,20 @@ TEST_CASE("info summarises an archive") {
 
 TEST_CASE("the headline compares perfect with measured") {
   Results results = two_rank_results();
-  CHECK(headline(results).empty());
+  CHECK(headline(conclude(results)).empty());
   results.scenarios.push_back(results.scenarios[0]);
   results.scenarios[1].name = "perfect";
   results.scenarios[1].elapsed = 1.5;
-  CHECK(headline(results) ==
+  CHECK(headline(conclude(results)) ==
         "On a perfect interconnect this run would take 1.500 s instead of 2.000 s (25 % less).");
   results.scenarios.push_back(results.scenarios[0]);
   results.scenarios[2].name = "undisturbed";
   results.scenarios[2].elapsed = 1.9;
-  CHECK(headline(results) ==
+  CHECK(headline(conclude(results)) ==
         "On a perfect interconnect this run would take 1.500 s instead of 2.000 s (25 % less). "
         "Tracing overhead accounts for 100.0 ms of the difference.");
   results.scenarios[1].elapsed = 2;
-  CHECK(headline(results).find("Even a perfect interconnect would not") == 0);
+  CHECK(headline(conclude(results)).find("Even a perfect interconnect would not") == 0);
 }
 
 TEST_CASE("JSON conforms to its description") {

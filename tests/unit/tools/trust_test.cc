@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/unit/toy.h"
-#include "tools/analysis/warnings.h"
+#include "tools/words/note_words.h"
 
 using namespace rubato;
 

@@ -1,4 +1,4 @@
-#include "tools/analysis/root_cause.h"
+#include "replay/judge/root_cause.h"
 
 #include <algorithm>
 #include <map>
@@ -6,8 +6,8 @@
 
 #include "models/scenario/scenario.h"
 #include "replay/analyse/place_summary.h"
+#include "replay/judge/efficiency.h"
 #include "replay/study/run_replay.h"
-#include "tools/analysis/efficiency.h"
 
 namespace rubato {
 namespace {

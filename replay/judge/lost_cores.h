@@ -1,6 +1,6 @@
 #pragma once
 
-#include "replay/observe/results.h"
+#include "replay/judge/roles.h"
 #include "replay/run/replay_options.h"
 #include "replay/trace/trace.h"
 
@@ -8,20 +8,20 @@ namespace rubato {
 
 /// The share of its time in "measured" for which the mean rank was descheduled; 0 without
 /// "measured".
-double lost_share(const Results& results);
+double lost_share(const Roles& roles);
 
 /// True if that share is over 2 %, too much for a verdict on "measured".
-bool lost_cores(const Results& results);
+bool lost_cores(const Roles& roles);
 
 /// True if ranks waited for cores so long that the cost of the network is unknown: they shared
 /// cores, were descheduled for more than 10 % of the time, or for more than 2 % without a replay of
 /// "undisturbed" that excludes this time. ("undisturbed" removes larger losses only in part: CP2K
 /// beside two busy programs 1.77 s, alone 1.40 s.) False without "measured".
-bool lacks_cores(const Results& results);
+bool lacks_cores(const Roles& roles);
 
 /// True if the headline needs a replay of "undisturbed" to separate lost cores from the network:
 /// the lost share is above 2 % and at most 10 %, and "undisturbed" is not among the scenarios.
-bool needs_undisturbed(const Results& results, const ReplayOptions& options);
+bool needs_undisturbed(const Roles& roles, const ReplayOptions& options);
 
 /// If needs_undisturbed(), replays it and stores it in Results::undisturbed.
 void find_undisturbed(EventSource& source, Results& results, ReplayOptions options);

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
-#include <string>
 
-#include "replay/observe/results.h"
+#include "replay/judge/roles.h"
 
 namespace rubato {
 
@@ -24,42 +24,43 @@ struct Efficiency {
   int busiest = 0;  ///< the rank that computes longest
 
   double parallel() const { return load_balance * serialisation * transfer; }
+  double least() const;
 };
+
+inline constexpr double kGoodEfficiency = 0.95;  ///< from this factor on, little can be gained
 
 /// The efficiency of a scenario, relative to `perfect`. None without `perfect`, after a deadlock,
 /// if either scenario changes compute or has none, if several threads of a rank call MPI, part of
 /// the run was not recorded, ranks shared or lost cores, or is_unexplained().
-std::optional<Efficiency> efficiency(const Results& results, const ScenarioResult& scenario);
+std::optional<Efficiency> efficiency(const Roles& roles, const ScenarioResult& scenario);
 
-/// True if ranks send messages or take part in collectives other than MPI_Finalize. REQUIRES
-/// `perfect` or another scenario that prices collectives.
-bool communicates(const Results& results);
-
-/// True for `measured` if tracing between calls makes up most of its time beyond `perfect`: the
-/// compute of `perfect` is smaller by that time.
-bool is_most_recording(const ScenarioResult& scenario, const ScenarioResult& perfect);
+/// The efficiency that the report states.
+struct JudgedEfficiency {
+  Efficiency factors;
+  const ScenarioResult* scenario = nullptr;  ///< Roles::judged, else Roles::perfect
+  /// If ranks were descheduled for a known time: load balance and serialisation of `perfect`, which
+  /// excludes that time; nothing is known about transfer.
+  bool without_lost_cores = false;
+};
+/// None if neither is known.
+std::optional<JudgedEfficiency> judged_efficiency(const Roles& roles);
 
 /// The main part of the time of `perfect` beyond the longest compute.
-enum class Serialiser {
+enum class Serialiser : uint8_t {
   kKeptCalls,  ///< calls that keep their recorded time
   kApart,      ///< ranks begin or end at different times
   kTurns       ///< dependency chains between ranks
 };
 
-/// `e`: the efficiency of a scenario of `results`. REQUIRES `perfect` in `results`.
-Serialiser serialiser_of(const Results& results, const Efficiency& e);
+/// `e`: the efficiency of a scenario. REQUIRES Roles::perfect.
+Serialiser serialiser_of(const Roles& roles, const Efficiency& e);
+/// Recorded seconds of the mean rank in kept calls. REQUIRES as above.
+double kept_time(const Roles& roles);
+/// Seconds of the mean rank before it begins and after it ends. REQUIRES as above.
+double time_apart(const Roles& roles);
 
 /// True if dependency chains are what lowers the efficiency of the judged run most, whether or not
 /// the recording can be trusted.
-bool waits_in_turn(const Results& results);
-
-/// The scenario that the report judges: `undisturbed`, else `measured`; nullptr without either.
-const ScenarioResult* run_of_interest(const Results& results);
-
-/// "Parallel efficiency 36 % = load balance 74 % × serialisation 97 % × transfer 51 %: ..." of
-/// `undisturbed`, else of `measured`, with the main cause. If ranks were descheduled for a known
-/// time: load balance and serialisation of `perfect`, which excludes that time. "" if neither is
-/// known.
-std::string efficiency_line(const Results& results);
+bool waits_in_turn(const Roles& roles);
 
 }  // namespace rubato

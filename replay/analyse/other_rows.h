@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <string>
+#include <vector>
 
 #include "replay/observe/results.h"
 
@@ -26,6 +28,10 @@ inline constexpr int kOtherRowsInWindow = 3;
 
 /// Mean over ranks of the sum over each rank's threads.
 double mean(const std::vector<RankResult>& ranks, double RankResult::*seconds);
+
+/// True for MPI_Init, MPI_Init_thread and MPI_Finalize: their time is reported, but is not part of
+/// elapsed or RankResult::mpi.
+bool outside_elapsed(const std::string& call);
 
 /// Mean length of the ranks' windows in seconds: compute, MPI and the rows within the window.
 double mean_window(const std::vector<RankResult>& ranks);

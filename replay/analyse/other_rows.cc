@@ -1,4 +1,4 @@
-#include "tools/analysis/other_rows.h"
+#include "replay/analyse/other_rows.h"
 
 namespace rubato {
 
@@ -7,6 +7,10 @@ double mean(const std::vector<RankResult>& ranks, double RankResult::*seconds) {
   double sum = 0;
   for (const RankResult& rank : ranks) sum += rank.*seconds;
   return sum / static_cast<double>(ranks.size());
+}
+
+bool outside_elapsed(const std::string& call) {
+  return call == "MPI_Init" || call == "MPI_Init_thread" || call == "MPI_Finalize";
 }
 
 double mean_window(const std::vector<RankResult>& ranks) {

@@ -1,0 +1,83 @@
+#include "replay/judge/efficiency.h"
+
+#include <algorithm>
+
+#include "replay/analyse/other_rows.h"
+#include "replay/judge/conclusion.h"
+#include "replay/judge/lost_cores.h"
+
+namespace rubato {
+namespace {
+
+constexpr double kMostOfIt = 0.5;
+
+/// The factors, whether or not the recording can be trusted.
+std::optional<Efficiency> factors(const Roles& roles, const ScenarioResult& scenario) {
+  const ScenarioResult* perfect = roles.perfect;
+  if (!perfect || !scenario.deadlock.empty() || perfect->ranks.empty()) return {};
+  if (scenario.changes_compute || perfect->changes_compute) return {};
+  if (roles.results->trace.calling_threads > 0 || !(scenario.elapsed > 0)) return {};
+  const auto by_compute = [](const RankResult& a, const RankResult& b) {
+    return a.compute < b.compute;
+  };
+  const auto busiest = std::max_element(perfect->ranks.begin(), perfect->ranks.end(), by_compute);
+  const double most = busiest->compute;
+  if (!(most > 0) || mean(perfect->ranks, &RankResult::not_recorded) > 0) return {};
+  Efficiency e;
+  e.busiest = static_cast<int>(busiest - perfect->ranks.begin());
+  // (The mean of equal numbers may be larger than each by the last bit.)
+  e.load_balance = std::min(1.0, mean(perfect->ranks, &RankResult::compute) / most);
+  e.serialisation = most / perfect->elapsed;
+  e.transfer = perfect->elapsed / scenario.elapsed;
+  return e;
+}
+
+}  // namespace
+
+double Efficiency::least() const {
+  return std::min({load_balance, serialisation, transfer});
+}
+
+std::optional<Efficiency> efficiency(const Roles& roles, const ScenarioResult& scenario) {
+  if (roles.results->trace.shared_cores || is_unexplained(roles)) return {};
+  return factors(roles, scenario);
+}
+
+std::optional<JudgedEfficiency> judged_efficiency(const Roles& roles) {
+  if (!roles.judged || !roles.perfect) return {};
+  if (const std::optional<Efficiency> e = efficiency(roles, *roles.judged))
+    return JudgedEfficiency{*e, roles.judged, false};
+  if (!lacks_cores(roles) || !(mean(roles.measured->ranks, &RankResult::lost_core) > 0)) return {};
+  const std::optional<Efficiency> e = factors(roles, *roles.perfect);
+  return e ? std::optional(JudgedEfficiency{*e, roles.perfect, true}) : std::nullopt;
+}
+
+double kept_time(const Roles& roles) {
+  double kept = 0;
+  for (const KeptCall& call : roles.results->trace.kept) kept += call.time;
+  return kept / static_cast<double>(roles.perfect->ranks.size());
+}
+
+double time_apart(const Roles& roles) {
+  return mean(roles.perfect->ranks, &RankResult::before) +
+         mean(roles.perfect->ranks, &RankResult::after);
+}
+
+Serialiser serialiser_of(const Roles& roles, const Efficiency& e) {
+  // The time of `perfect` beyond the longest compute need not be waiting.
+  const double beyond = (1 - e.serialisation) * roles.perfect->elapsed;
+  if (kept_time(roles) > kMostOfIt * beyond) return Serialiser::kKeptCalls;
+  if (time_apart(roles) > kMostOfIt * beyond) return Serialiser::kApart;
+  return Serialiser::kTurns;
+}
+
+bool waits_in_turn(const Roles& roles) {
+  if (!roles.judged || !roles.perfect) return false;
+  const std::optional<Efficiency> e =
+      factors(roles, lacks_cores(roles) ? *roles.perfect : *roles.judged);
+  return e && e->serialisation < kGoodEfficiency &&
+         e->serialisation <= std::min(e->load_balance, e->transfer) &&
+         serialiser_of(roles, *e) == Serialiser::kTurns;
+}
+
+}  // namespace rubato

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "replay/judge/roles.h"
+
+namespace rubato {
+
+enum class NoteKind : uint8_t {
+  // Of an archive.
+  kPolling,
+  kUnmatchedSends,
+  kUnmatchedReceives,
+  kClockViolations,
+  kEagerLimit,  ///< inferred from recorded sends
+  // Of an archive: warnings.
+  kThreadsUnjoined,
+  kReader,  ///< from reading the definitions
+  kCostUnknown,
+  kThreads,
+  kSilentThreads,
+  kWildcards,
+  kBackwards,
+  kMiscounted,
+  kMisfits,
+  kOpenReceives,
+  kOpenCollectives,
+  kAbandonedCollectives,
+  kAbandonedEpochs,
+  kUnsynchronised,
+  // Of a run.
+  kNetworkUnused,
+  kNotRecorded,
+  kFlushing,
+  kLostCores,
+  // Of a scenario.
+  kDeadlock,
+  kContradicted,
+  kGrade,
+  // Of a scenario: warnings.
+  kOverheadUnknown,
+  kOverheadClipped,
+  kSocketsUnused,
+  kPricedAs,
+  kChangesNothing,
+  kAbsentCollective,
+  kNoPorts,
+  kWouldStarve,
+  kRematched,
+  kTookFirst,
+  kTookRecorded,
+  kDegradationFit
+};
+
+/// A fact to know before trusting a number of a report: an anomaly of the archive, time that is not
+/// explained, a limit of a scenario.
+struct Note {
+  NoteKind kind = NoteKind::kReader;
+  uint64_t count = 0;
+  double seconds = 0;
+  double window = 0;    ///< of a run: seconds of the mean rank, to which `seconds` refer
+  std::string what;     ///< the first place in the archive, a name, or a sentence
+  std::string instead;  ///< kPricedAs: the level used; kNetworkUnused: a scenario to try
+  const TraceSummary* trace = nullptr;       ///< of an archive or of a run
+  const ScenarioResult* scenario = nullptr;  ///< of a scenario
+};
+using Notes = std::vector<Note>;
+
+/// Anomalies found when reading and matching an archive. They limit the accuracy of every scenario.
+Notes warnings_of(const TraceSummary& trace);
+/// The same after what every reader should know of an archive; empty for a clean one.
+Notes notes_on(const TraceSummary& trace);
+
+/// Those of the archive; time that was not recorded, was spent in the tracer, or was lost to other
+/// programs on the same cores; and platforms whose network carries no message.
+Notes notes_on(const Roles& roles);
+
+/// Anomalies of one scenario.
+Notes warnings_of(const ScenarioResult& scenario);
+/// The same after deadlocks, contradicted outcomes, and the grade of its calibration.
+Notes notes_on(const ScenarioResult& scenario);
+
+/// True if the clocks of the ranks were so far apart that recorded waits between ranks are
+/// meaningless.
+bool has_unsynchronised_clocks(const TraceSummary& trace);
+
+}  // namespace rubato

@@ -1,0 +1,26 @@
+#include "replay/judge/roles.h"
+
+#include <string>
+
+namespace rubato {
+
+Roles::Roles(const Results& of) : results(&of) {
+  const auto take = [](const ScenarioResult*& role, const ScenarioResult& scenario, bool fits) {
+    if (!role && fits) role = &scenario;
+  };
+  for (const ScenarioResult& scenario : of.scenarios) {
+    take(reference, scenario, scenario.name == "measured");
+    if (!scenario.deadlock.empty()) continue;
+    take(measured, scenario, scenario.name == "measured");
+    take(perfect, scenario, scenario.name == "perfect");
+    take(undisturbed, scenario, scenario.name == "undisturbed");
+    take(own_machine, scenario, scenario.own_machine);
+    take(platform, scenario, !scenario.from_recording && scenario.base != "perfect");
+  }
+  if (own_machine) platform = own_machine;
+  if (!reference && !of.scenarios.empty()) reference = &of.scenarios.front();
+  if (of.undisturbed) take(undisturbed, *of.undisturbed, of.undisturbed->deadlock.empty());
+  judged = undisturbed ? undisturbed : measured;
+}
+
+}  // namespace rubato

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "replay/observe/results.h"
+
+namespace rubato {
+
+/// The scenarios of a run by their role in its report; nullptr for one that is absent or deadlocks.
+/// They point into the results.
+struct Roles {
+  Roles(const Results& of);  // NOLINT(google-explicit-constructor)
+
+  const Results* results;
+  const ScenarioResult* measured = nullptr;     ///< as recorded
+  const ScenarioResult* perfect = nullptr;      ///< free messages
+  const ScenarioResult* undisturbed = nullptr;  ///< requested, or Results::undisturbed
+  const ScenarioResult* judged = nullptr;       ///< `undisturbed`, else `measured`
+  /// The first with a platform file that was measured on the archive's own machine.
+  const ScenarioResult* own_machine = nullptr;
+  const ScenarioResult* platform = nullptr;  ///< `own_machine`, else the first platform
+  /// The one that others are compared with: "measured", else the first. (It may deadlock.)
+  const ScenarioResult* reference = nullptr;
+};
+
+}  // namespace rubato

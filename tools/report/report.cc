@@ -1,0 +1,36 @@
+#include "tools/report/report.h"
+
+#include <utility>
+
+#include "replay/judge/lost_cores.h"
+#include "tools/cli/install_paths.h"
+#include "tools/report/interval_report.h"
+#include "tools/words/note_words.h"
+#include "tools/words/verdict_words.h"
+
+namespace rubato {
+
+Report::Report(const Results& of, Intervals intervals_of_elapsed,
+               std::vector<Sweep> sweeps_of_platforms)
+    : results(&of),
+      roles(of),
+      intervals(std::move(intervals_of_elapsed)),
+      sweeps(std::move(sweeps_of_platforms)) {
+  const Judgement judgement = judge(roles, platforms_dir());
+  std::vector<std::string> both = {efficiency_line(judgement), headline(conclude(roles))};
+  // If ranks lacked cores, the line of factors refers to the headline.
+  if (lacks_cores(roles)) std::swap(both[0], both[1]);
+  for (std::string& line : both) {
+    if (!line.empty()) verdict.push_back(std::move(line));
+  }
+  for (const Finding& finding : judgement.cures)
+    cures.push_back({cure_text(finding.kind), finding.saves, next_command(finding, of)});
+  for (const ScenarioResult& scenario : of.scenarios)
+    efficiencies.push_back(efficiency(roles, scenario));
+  kept_calls = kept_calls_line(of.trace);
+  notes = caveats(roles);
+  interval_notes = not_told_apart(roles, intervals);
+  scenario_notes = caveats(of.scenarios);
+}
+
+}  // namespace rubato

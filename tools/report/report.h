@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replay/judge/efficiency.h"
+#include "replay/judge/roles.h"
+#include "replay/study/intervals.h"
+#include "replay/study/sweep.h"
+
+namespace rubato {
+
+/// A change that would shorten the run, with an upper bound of its saving if nothing else changed.
+struct Cure {
+  std::string what;     ///< "equal work on all ranks"
+  double seconds = 0;   ///< saved of the elapsed time
+  std::string command;  ///< a Rubato command to investigate it; "" if there is none
+};
+
+/// All that `rubato replay` reports, but timelines: built once, then written as text, JSON, CSV and
+/// HTML.
+struct Report {
+  /// `results` must outlive the report.
+  Report(const Results& of,
+         Intervals intervals_of_elapsed = {},  // NOLINT(google-explicit-constructor)
+         std::vector<Sweep> sweeps_of_platforms = {});
+
+  const Results* results;
+  Roles roles;
+  Intervals intervals;        ///< of elapsed times; may be empty
+  std::vector<Sweep> sweeps;  ///< curves and maps of --sweep
+  /// A line with the efficiency factors and the conclusion: zero to two lines, each left out if it
+  /// cannot be determined.
+  std::vector<std::string> verdict;
+  std::vector<Cure> cures;                              ///< Judgement::cures
+  std::vector<std::optional<Efficiency>> efficiencies;  ///< by scenario
+  std::string kept_calls;                               ///< kept_calls_line()
+  std::vector<std::string> notes;                       ///< on the archive and the run
+  std::vector<std::string> interval_notes;              ///< not_told_apart()
+  std::vector<std::string> scenario_notes;
+};
+
+}  // namespace rubato

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "replay/judge/conclusion.h"
+#include "replay/judge/findings.h"
+
+namespace rubato {
+
+/// "Parallel efficiency 36 % = load balance 74 % × serialisation 97 % × transfer 51 %: ..." with
+/// the main cause. "" without factors.
+std::string efficiency_line(const Judgement& judgement);
+
+/// The conclusion in a sentence; "" for none. The prediction for the archive's own machine comes
+/// first. If nothing follows about a perfect interconnect, it names the unexplained time and its
+/// causes instead. The last sentence lists other time that only `measured` contains.
+std::string headline(const Conclusion& conclusion);
+
+/// A finding as a change that would shorten the run: "equal work on all ranks".
+std::string cure_text(FindingKind kind);
+
+/// A Rubato command to investigate a finding of `results`; "" if there is none.
+std::string next_command(const Finding& finding, const Results& results);
+
+}  // namespace rubato
