@@ -77,13 +77,13 @@ std::string layout(const RankTable& table, const std::string& scenario,
 }
 
 /// Calls summed over all ranks, with the bandwidth of receiving calls.
-std::string call_table(const ScenarioProfile& profile, const std::vector<CallGroup>& groups,
+std::string call_table(const ScenarioProfile& profile, const std::vector<CallColumn>& groups,
                        const TableOptions& options) {
   const std::vector<CallSum> sums = sums_of(profile);
   const bool has_waits = profile.result->has_waits;
   TextTable table(
       {"Call", "Calls", "Time", "Waits", "Mean", "Bytes completed", "Effective bandwidth", "Raw"});
-  for (const CallGroup& group : groups) {
+  for (const CallColumn& group : groups) {
     CallSum sum;
     for (const size_t call : group.calls) sum += sums[call];
     const bool one = group.calls.size() == 1;
@@ -244,7 +244,7 @@ std::string profile_text(const ScenarioProfile& profile, const TableOptions& opt
   std::string out = fmt::format("\n{}: elapsed {}\n", name, show_seconds(profile.result->elapsed));
   if (profile.causes) out += causes_text(*profile.causes, options);
   if (profile.places) out += places_text(*profile.places, name, options);
-  const std::vector<CallGroup> groups = call_groups(profile, options.per_rank);
+  const std::vector<CallColumn> groups = call_groups(profile, options.per_rank);
   std::vector<RankTable> tables = rank_tables(profile, groups);
   if (profile.result->has_waits) tables.insert(tables.begin() + 1, wait_table(profile));
   for (const RankTable& table : tables) out += layout(table, name, options);

@@ -15,6 +15,7 @@
 #include "tools/report/link_report.h"
 #include "tools/report/sweep_report.h"
 #include "tools/tables/call_columns.h"
+#include "tools/tables/profile_tables.h"
 #include "tools/words/note_words.h"
 
 namespace rubato {
@@ -142,12 +143,6 @@ std::string scenario_table(const Report& report, int width) {
   return table.format(width) + (one_line ? "\n" + wrap(traffic_line(scenarios), width, 2) : "");
 }
 
-/// A column of the per-rank table: a name and a time per rank.
-struct TimeColumn {
-  std::string name;
-  std::vector<double> times;
-};
-
 double mean_time(const CallColumn& call, const ScenarioResult& scenario) {
   double all = 0;
   for (const RankResult& rank : scenario.ranks) all += call.time(rank);
@@ -155,18 +150,18 @@ double mean_time(const CallColumn& call, const ScenarioResult& scenario) {
 }
 
 /// Compute, all MPI, the other categories of Elapsed, then the chosen calls.
-std::vector<TimeColumn> time_columns(const std::vector<OtherRow>& others,
-                                     const std::vector<CallColumn>& calls,
-                                     const ScenarioResult& scenario) {
-  std::vector<TimeColumn> columns = {{"Compute", {}}, {"All MPI", {}}};
+std::vector<NumberColumn> time_columns(const std::vector<OtherRow>& others,
+                                       const std::vector<CallColumn>& calls,
+                                       const ScenarioResult& scenario) {
+  std::vector<NumberColumn> columns = {{"Compute", {}}, {"All MPI", {}}};
   for (const OtherRow& other : others) columns.push_back({other.name, {}});
   for (const CallColumn& call : calls) columns.push_back({call.name, {}});
   for (const RankResult& rank : scenario.ranks) {
     auto column = columns.begin();
-    (column++)->times.push_back(rank.compute);
-    (column++)->times.push_back(rank.mpi);
-    for (const OtherRow& other : others) (column++)->times.push_back(rank.*other.seconds);
-    for (const CallColumn& call : calls) (column++)->times.push_back(call.time(rank));
+    (column++)->values.push_back(rank.compute);
+    (column++)->values.push_back(rank.mpi);
+    for (const OtherRow& other : others) (column++)->values.push_back(rank.*other.seconds);
+    for (const CallColumn& call : calls) (column++)->values.push_back(call.time(rank));
   }
   return columns;
 }
@@ -205,13 +200,13 @@ TimeUnit rank_table_unit(const std::vector<ScenarioResult>& scenarios) {
 
 std::string rank_table(const std::vector<OtherRow>& others, const std::vector<CallColumn>& calls,
                        const ScenarioResult& scenario, const TimeUnit& unit, int width) {
-  const std::vector<TimeColumn> columns = time_columns(others, calls, scenario);
+  const std::vector<NumberColumn> columns = time_columns(others, calls, scenario);
   std::vector<std::string> header = {"Rank"};
-  for (const TimeColumn& column : columns) header.push_back(column.name);
+  for (const NumberColumn& column : columns) header.push_back(column.name);
   TextTable table(header);
   for (size_t rank = 0; rank < scenario.ranks.size(); ++rank) {
     std::vector<std::string> row = {std::to_string(rank)};
-    for (const TimeColumn& column : columns) row.push_back(unit.show(column.times[rank]));
+    for (const NumberColumn& column : columns) row.push_back(unit.show(column.values[rank]));
     table.add_row(std::move(row));
   }
   return wrap(fmt::format("{}: compute and time per MPI call, in {}", scenario.name, unit.name),

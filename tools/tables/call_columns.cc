@@ -38,6 +38,35 @@ double CallColumn::time(const RankResult& rank) const {
   return sum;
 }
 
+std::vector<CallColumn> grouped_calls(const std::vector<std::string>& names,
+                                      const std::vector<size_t>& used,
+                                      const std::vector<double>& sizes, double least, size_t most) {
+  std::vector<size_t> largest = used;
+  std::stable_sort(largest.begin(), largest.end(),
+                   [&](size_t a, size_t b) { return sizes[a] > sizes[b]; });
+  size_t own = largest.size();
+  if (most != SIZE_MAX) {
+    while (own > 0 && sizes[largest[own - 1]] < least) --own;
+    own = std::min(own, most);
+    if (own + 1 == largest.size()) ++own;  // hiding a single call would save no column
+  }
+  std::vector<bool> is_small(names.size(), false);
+  for (size_t i = own; i < largest.size(); ++i) is_small[largest[i]] = true;
+  std::vector<CallColumn> columns;
+  CallColumn small;
+  for (const size_t call : used) {
+    if (is_small[call]) {
+      small.calls.push_back(call);
+    } else {
+      columns.push_back({names[call], {call}});
+    }
+  }
+  if (small.calls.empty()) return columns;
+  small.name = fmt::format("{} others", small.calls.size());
+  columns.push_back(std::move(small));
+  return columns;
+}
+
 std::vector<CallColumn> choose_call_columns(const Results& results, size_t most) {
   std::vector<double> shares;
   std::vector<size_t> inside;
@@ -51,32 +80,7 @@ std::vector<CallColumn> choose_call_columns(const Results& results, size_t most)
       inside.push_back(call);
     }
   }
-
-  std::vector<size_t> by_share = inside;
-  std::stable_sort(by_share.begin(), by_share.end(),
-                   [&](size_t a, size_t b) { return shares[a] > shares[b]; });
-  size_t own = by_share.size();
-  if (most != SIZE_MAX) {
-    while (own > 0 && shares[by_share[own - 1]] < kLeastShare) --own;
-    own = std::min(own, most);
-    if (own + 1 == by_share.size()) ++own;  // hiding a single call would save no column
-  }
-  std::vector<bool> is_small(results.calls.size(), false);
-  for (size_t i = own; i < by_share.size(); ++i) is_small[by_share[i]] = true;
-
-  std::vector<CallColumn> columns;
-  CallColumn small;
-  for (const size_t call : inside) {
-    if (is_small[call]) {
-      small.calls.push_back(call);
-    } else {
-      columns.push_back({results.calls[call], {call}});
-    }
-  }
-  if (!small.calls.empty()) {
-    small.name = fmt::format("{} others", small.calls.size());
-    columns.push_back(std::move(small));
-  }
+  std::vector<CallColumn> columns = grouped_calls(results.calls, inside, shares, kLeastShare, most);
   columns.insert(columns.end(), outside.begin(), outside.end());
   return columns;
 }

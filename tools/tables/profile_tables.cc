@@ -1,11 +1,8 @@
 #include "tools/tables/profile_tables.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <numeric>
 
 #include "replay/analyse/other_rows.h"
 
@@ -80,10 +77,10 @@ class TimeTable {
   RankTable table_;
 };
 
-RankTable time_table(const ScenarioProfile& profile, const std::vector<CallGroup>& groups) {
+RankTable time_table(const ScenarioProfile& profile, const std::vector<CallColumn>& groups) {
   TimeTable table(profile, "time");
   table.add_compute();
-  for (const CallGroup& group : groups) {
+  for (const CallColumn& group : groups) {
     table.add(group.name, [&](size_t rank) {
       double sum = 0;
       for (const size_t call : group.calls) sum += profile.ranks[rank].calls[call].time;
@@ -113,39 +110,20 @@ RankTable traffic_table(const ScenarioProfile& profile, const std::string& title
 
 }  // namespace
 
-std::vector<CallGroup> call_groups(const ScenarioProfile& profile, bool all) {
+std::vector<CallColumn> call_groups(const ScenarioProfile& profile, bool all) {
   const std::vector<CallSum> sums = sums_of(profile);
   double whole = 0;
   for (const RankProfile& rank : profile.ranks) whole += rank.compute;
   for (const CallSum& sum : sums) whole += sum.time;
-  std::vector<size_t> largest;
+  std::vector<size_t> made;
+  std::vector<double> times;
   for (size_t call = 0; call < sums.size(); ++call) {
     const CallSum& sum = sums[call];
-    if (sum.time > 0 || sum.sent.count + sum.received.count > 0) largest.push_back(call);
+    times.push_back(sum.time);
+    if (sum.time > 0 || sum.sent.count + sum.received.count > 0) made.push_back(call);
   }
-  const std::vector<size_t> made = largest;
-  std::stable_sort(largest.begin(), largest.end(),
-                   [&](size_t a, size_t b) { return sums[a].time > sums[b].time; });
-  size_t own = largest.size();
-  if (!all) {
-    while (own > 0 && sums[largest[own - 1]].time < kLeastCallShare * whole) --own;
-    own = std::min(own, kMostGroups);
-    if (own + 1 == largest.size()) ++own;  // hiding a single call would save no column
-  }
-  std::vector<bool> is_small(sums.size(), false);
-  for (size_t i = own; i < largest.size(); ++i) is_small[largest[i]] = true;
-  std::vector<CallGroup> groups;
-  CallGroup small;
-  for (const size_t call : made) {
-    if (is_small[call])
-      small.calls.push_back(call);
-    else
-      groups.push_back({(*profile.calls)[call], {call}});
-  }
-  if (small.calls.empty()) return groups;
-  small.name = fmt::format("{} others", small.calls.size());
-  groups.push_back(std::move(small));
-  return groups;
+  return grouped_calls(*profile.calls, made, times, kLeastCallShare * whole,
+                       all ? SIZE_MAX : kMostGroups);
 }
 
 RankTable wait_table(const ScenarioProfile& profile) {
@@ -155,7 +133,7 @@ RankTable wait_table(const ScenarioProfile& profile) {
 }
 
 std::vector<RankTable> rank_tables(const ScenarioProfile& profile,
-                                   const std::vector<CallGroup>& groups) {
+                                   const std::vector<CallColumn>& groups) {
   return {time_table(profile, groups), traffic_table(profile, "bytes sent", true, true),
           traffic_table(profile, "sends", true, false),
           traffic_table(profile, "bytes received", false, true),

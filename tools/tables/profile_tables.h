@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "replay/analyse/scenario_profile.h"
+#include "tools/tables/call_columns.h"
 
 namespace rubato {
 
@@ -26,16 +27,10 @@ struct RankTable {
   size_t outside = 0;  ///< number of last columns that are outside of Elapsed
 };
 
-/// A call, or several small ones together.
-struct CallGroup {
-  std::string name;
-  std::vector<size_t> calls;  ///< indices into ScenarioProfile::calls
-};
-
 /// The calls that ranks make inside their windows, in the order of ScenarioProfile::calls; calls
 /// with less than a thousandth of all time, or beyond the dozen largest, form one last group. With
 /// `all` each call has its own group.
-std::vector<CallGroup> call_groups(const ScenarioProfile& profile, bool all);
+std::vector<CallColumn> call_groups(const ScenarioProfile& profile, bool all);
 /// The waits alone.
 RankTable wait_table(const ScenarioProfile& profile);
 
@@ -43,6 +38,6 @@ RankTable wait_table(const ScenarioProfile& profile);
 /// marked as outside of the window), bytes sent, sends, bytes received, receives. `groups`: the
 /// calls of the first table; the others have a column for each call that transfers data.
 std::vector<RankTable> rank_tables(const ScenarioProfile& profile,
-                                   const std::vector<CallGroup>& groups);
+                                   const std::vector<CallColumn>& groups);
 
 }  // namespace rubato
