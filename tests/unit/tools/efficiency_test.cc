@@ -269,6 +269,16 @@ TEST_CASE("cures have an upper bound of the saving, largest first, and a next co
   CHECK(found[1].what == "free messages and tracing");
   CHECK(found[1].seconds == Approx(600e-9));
   CHECK(found[1].command == "rubato replay 'it'\\''s' --on bandela:latency=1us,ppn=1,latency/2");
+  const Judgement judgement = judge(results);
+  REQUIRE(judgement.main_cause);
+  CHECK(judgement.main_cause->kind == FindingKind::kUnequalWork);
+  CHECK(judgement.main_cause->rank == 1);
+  CHECK(judgement.main_cause->share == Approx(0.5));
+  REQUIRE(judgement.cures.size() == 2);
+  CHECK(judgement.cures[1].kind == FindingKind::kMessagesAndTracing);
+  CHECK(judgement.cures[1].seconds == Approx(600e-9));
+  CHECK(judgement.cures[1].call == "MPI_Barrier");
+  CHECK(judgement.cures[1].calls == 2);
   const std::string text = report_text(results);
   CHECK(text.starts_with("Parallel efficiency 56 %"));
   // Columns of 25 ("free messages and tracing"), 13 ("Saves at most") and 11 ("of measured").
@@ -450,4 +460,22 @@ TEST_CASE("what lost cores took is not blamed on the network, nor the network's 
   CHECK(
       verdict_of("240000")[0].starts_with("No conclusion about the network: ranks waited for "
                                           "cores (lost cores 240.0 µs (12.0 %))"));
+}
+
+TEST_CASE("a scenario that deadlocks has no role, but others are compared with it") {
+  Results results;
+  results.scenarios.resize(4);
+  const char* const names[] = {"measured", "far.toml", "own.toml", "perfect"};
+  for (size_t i = 0; i < 4; ++i) results.scenarios[i].name = results.scenarios[i].base = names[i];
+  results.scenarios[0].deadlock = "rank 0 waits for rank 0";
+  CHECK(Roles(results).measured == nullptr);
+  CHECK(Roles(results).judged == nullptr);
+  CHECK(Roles(results).reference == &results.scenarios[0]);
+  CHECK(Roles(results).perfect == &results.scenarios[3]);
+  CHECK(Roles(results).platform == &results.scenarios[1]);
+  results.scenarios[2].own_machine = true;
+  CHECK(Roles(results).own_machine == &results.scenarios[2]);
+  CHECK(Roles(results).platform == &results.scenarios[2]);
+  results.undisturbed.emplace();
+  CHECK(Roles(results).judged == &*results.undisturbed);
 }
