@@ -395,10 +395,8 @@ RUBATO_HOT void Replay<Rules>::start_message(TimelineState<K>& state, const Call
   if constexpr (kLeavesAtOnce<Rules>) {
     enter_after_compute(state, call, true);
     shared_.rules->begin_call(state);
-    if (Handshakes<Rules>::is_asked_for(shared_, state, call)) [[unlikely]] {
-      shared_.presence.enter(state.number, state.enter);
-      Handshakes<Rules>::take_arrivals(shared_);
-    }
+    if (Handshakes<Rules>::is_asked_for(shared_, state, call)) [[unlikely]]
+      Handshakes<Rules>::enter(shared_, state);
     state.block.take_up(call);
     if constexpr (kKind == ActionKind::kSend) {
       Messages<Rules>::send(shared_, state, call, action);
@@ -461,10 +459,8 @@ template <class Rules>
 RUBATO_HOT void Replay<Rules>::begin_call(TimelineState<K>& state, const Call& call) {
   const int timeline = state.number;
   shared_.rules->begin_call(state);
-  if (Handshakes<Rules>::is_asked_for(shared_, state, call)) [[unlikely]] {
-    shared_.presence.enter(timeline, state.enter);
-    Handshakes<Rules>::take_arrivals(shared_);
-  }
+  if (Handshakes<Rules>::is_asked_for(shared_, state, call)) [[unlikely]]
+    Handshakes<Rules>::enter(shared_, state);
   if constexpr (kTimeOrdered<Rules>) {
     if (Handshakes<Rules>::makes_progress(shared_, call))
       OrderedMessages<Rules>::answer_all(shared_, shared_.rules->order().enter(timeline));

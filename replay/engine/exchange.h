@@ -5,7 +5,6 @@
 // The main loop and the kinds of dependencies call the hooks, which do nothing where this process
 // has all ranks.
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -151,14 +150,7 @@ struct Exchange {
     const PairClass pair = PairClass::from_number(channel.pair);
     const TransferId id = replay.matcher.send_remote(action);
     Transfer<K>& transfer = replay.matcher[id];
-    transfer.has_send = true;
-    transfer.synchronous = action.flags & kSynchronous;
-    transfer.recorded_send = call.enter;
-    transfer.pair = pair;
-    if (replay.waits) replay.waits->send(id, state.enter, state.number, action.comm);
-    ++replay.outcome.messages;
-    replay.count_traffic(pair, action.message.bytes);
-    replay.rules->send(state, call, action, transfer);
+    Messages<Rules>::start_send(replay, state, call, action, id, pair);
     refuse_losses(replay);
     const bool watched = action.flags & kBlocking || action.message.slot != kNoSlot;
     const bool waits = transfer.sender_waits && watched;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "replay/engine/dependencies.h"
 

@@ -40,14 +40,7 @@ struct Messages : Dependency<Rules> {
       pair = PairClass::from_number(channel.pair);
     }
     Transfer<K>& transfer = replay.matcher[id];
-    transfer.has_send = true;
-    transfer.synchronous = action.flags & kSynchronous;
-    transfer.recorded_send = call.enter;
-    transfer.pair = pair;
-    if (replay.waits) replay.waits->send(id, state.enter, state.number, action.comm);
-    ++replay.outcome.messages;
-    replay.count_traffic(pair, action.message.bytes);
-    replay.rules->send(state, call, action, transfer);
+    start_send(replay, state, call, action, id, pair);
     if constexpr (kKnowsOrigins<Rules>) replay.rules->note_send(state, id, transfer);
     if constexpr (kKnowsLostThere<Rules>) {
       if (replay.rules->drops_losses()) [[unlikely]]
@@ -165,6 +158,20 @@ struct Messages : Dependency<Rules> {
       if (kind == Awaited::Kind::kSend) replay.presence.await_send(id);
       Handshakes<Rules>::take_arrivals(replay);
     }
+  }
+
+  /// The common begin of all sends: `id` starts on its way, to a rank of any process.
+  RUBATO_HOT static void start_send(State& replay, TimelineState<K>& state, const Call& call,
+                                    const Action& action, TransferId id, PairClass pair) {
+    Transfer<K>& transfer = replay.matcher[id];
+    transfer.has_send = true;
+    transfer.synchronous = action.flags & kSynchronous;
+    transfer.recorded_send = call.enter;
+    transfer.pair = pair;
+    if (replay.waits) replay.waits->send(id, state.enter, state.number, action.comm);
+    ++replay.outcome.messages;
+    replay.count_traffic(pair, action.message.bytes);
+    replay.rules->send(state, call, action, transfer);
   }
 
   /// True when the rules need the completion of a send that does not wait for its receiver.

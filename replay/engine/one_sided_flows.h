@@ -133,7 +133,7 @@ struct OperationFlows {
   /// True when no flow holds up a complete or wait.
   static bool has_flowed(State& replay, int timeline, const Awaited& awaited, Epoch<K>& epoch) {
     if (replay.windows.is_origin(*awaited.action)) {
-      // is_done(replay) may have returned true before there was a post.
+      // is_done() may have returned true before there was a post.
       for (const Awaited& other : replay.timelines[timeline].awaited) {
         if (other.kind == Awaited::Kind::kOneSided && !is_done(replay, timeline, other))
           return false;
@@ -158,7 +158,7 @@ struct OperationFlows {
     OneSided<K>* const operation = replay.windows.find(rank, action.one_sided.slot);
     if (!operation || !operation->flows) return true;
     typename Windows<K>::Pair& pair = replay.windows.pair(action.comm, rank, operation->target);
-    // For a complete, has_flowed(replay) checks again once there is a post.
+    // For a complete, has_flowed() checks again once there is a post.
     const Epoch<K>* const epoch = replay.windows.accessed(pair);
     if (epoch && (epoch->abandoned || !epoch->has_post)) return true;
     if (operation->abandoned && !pair.completes) return true;

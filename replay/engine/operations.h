@@ -3,6 +3,8 @@
 // One-sided operations: the dependency of their completion on a target that has not posted.
 // windows.h explains which call waits for which.
 
+#include <string>
+
 #include "replay/engine/dependency.h"
 #include "replay/engine/one_sided_flows.h"
 

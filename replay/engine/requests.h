@@ -5,6 +5,7 @@
 // move to a later call (outcomes.h).
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 

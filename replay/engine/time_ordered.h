@@ -3,6 +3,7 @@
 // Messages in the order of time; time_order.h explains when and why.
 
 #include <algorithm>
+#include <vector>
 
 #include "replay/engine/dependency.h"
 #include "replay/engine/one_sided_flows.h"

@@ -19,7 +19,7 @@ bool lost_cores(const Roles& roles);
 /// beside two busy programs 1.77 s, alone 1.40 s.) False without "measured".
 bool lacks_cores(const Roles& roles);
 
-/// True if the headline needs a replay of "undisturbed" to separate lost cores from the network:
+/// True if the conclusion needs a replay of "undisturbed" to separate lost cores from the network:
 /// the lost share is above 2 % and at most 10 %, and "undisturbed" is not among the scenarios.
 bool needs_undisturbed(const Roles& roles, const ReplayOptions& options);
 

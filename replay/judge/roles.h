@@ -5,9 +5,9 @@
 namespace rubato {
 
 /// The scenarios of a run by their role in its report; nullptr for one that is absent or deadlocks.
-/// They point into the results.
+/// They point into the results, which must outlive them.
 struct Roles {
-  Roles(const Results& of);  // NOLINT(google-explicit-constructor)
+  Roles(const Results& of);
 
   const Results* results;
   const ScenarioResult* measured = nullptr;     ///< as recorded

@@ -1,7 +1,7 @@
 #include "replay/run/driver.h"
+#include "models/base/error.h"
 
 #include <algorithm>
-#include <cassert>
 #include <optional>
 #include <string>
 
@@ -61,6 +61,16 @@ std::optional<OneProcess> why_undivided(const TraceDefinitions& trace,
   return {};
 }
 
+/// What run_replay() resolves before.
+void refuse_unresolved(const std::vector<Scenario>& scenarios, const ReplayOptions& options) {
+  if (!options.jobs.empty()) throw UsageError("this replay cannot have other jobs beside it");
+  for (const Scenario& scenario : scenarios) {
+    if (scenario.fits_degradation)
+      throw UsageError("scenario '" + scenario.name +
+                       "': dr=fit is not possible here; give dr=RATIO");
+  }
+}
+
 /// Runs `work`, as try_all() if there is a team.
 template <typename Work>
 void try_all_of(Team* team, Work work) {
@@ -87,7 +97,7 @@ std::vector<FunctionResult> recorded_functions(Passes& passes,
 
 Results replay_in_passes(EventSource& source, const std::vector<Scenario>& scenarios,
                          const ReplayOptions& options) {
-  assert(options.jobs.empty());
+  refuse_unresolved(scenarios, options);
   const TraceDefinitions& trace = source.definitions();
   Results results;
   results.scenarios.resize(scenarios.size());

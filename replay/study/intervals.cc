@@ -1,4 +1,5 @@
 #include "replay/study/intervals.h"
+#include "replay/analyse/other_rows.h"
 
 #include <strings.h>
 
@@ -37,18 +38,11 @@ double most_overhead(const ScenarioResult& result, const RecordingOverhead& over
   return most;
 }
 
-/// Mean over the ranks of the result.
-double mean(const ScenarioResult& result, double RankResult::*seconds) {
-  double sum = 0;
-  for (const RankResult& rank : result.ranks) sum += rank.*seconds;
-  return result.ranks.empty() ? 0 : sum / static_cast<double>(result.ranks.size());
-}
-
 /// The mean rank's lost time, in the scenario that keeps it.
 double mean_lost(const Results& results) {
   double most = 0;
   for (const ScenarioResult& result : results.scenarios)
-    most = std::max(most, mean(result, &RankResult::lost_core));
+    most = std::max(most, mean(result.ranks, &RankResult::lost_core));
   return most;
 }
 
@@ -111,13 +105,14 @@ Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhe
     if (variants.compensated && variants.recording == 0)
       recording = kErrors * kOverheadError * most_overhead(result, overhead);
     const double of_mpi = scenarios_[i].platform.model_error.value_or(kModelError);
-    const double model = variants.models ? kErrors * of_mpi * mean(result, &RankResult::mpi) : 0;
+    const double model =
+        variants.models ? kErrors * of_mpi * mean(result.ranks, &RankResult::mpi) : 0;
     const double guesses =
         variants.models ? kErrors * kGuessedAlgorithmError * mean_guessed(result, results.calls)
                         : 0;
     const bool recorded = scenarios_[i].basis != Basis::kModel;
     const double losses = kErrors * (recorded ? kLossErrorRecorded : kLossErrorModel) *
-                          (lost - mean(result, &RankResult::lost_core));
+                          (lost - mean(result.ranks, &RankResult::lost_core));
     const double half =
         std::hypot(std::hypot(network, compute, losses), std::hypot(recording, model, guesses));
     intervals[i] = {std::max(0.0, result.elapsed - half), result.elapsed + half,
@@ -134,7 +129,8 @@ std::vector<double> elapsed_with_intervals(Study& study, const std::vector<Scena
   for (auto next = variants.begin(); next != variants.end();) {
     const auto end = next + std::min<std::ptrdiff_t>(Study::kAtATime / 3, variants.end() - next);
     const IntervalPlan plan({next, end});
-    Results results = study.replay(plan.scenarios());
+    const double part = static_cast<double>(end - next) / static_cast<double>(variants.size());
+    Results results = study.replay(plan.scenarios(), part);
     const Intervals found = plan.settle(results, overhead);
     for (const ScenarioResult& result : results.scenarios)
       elapsed.push_back(study.elapsed_of(result));

@@ -23,15 +23,16 @@ std::vector<double> Study::elapsed(const std::vector<Scenario>& variants) {
   std::vector<double> seconds;
   for (auto next = variants.begin(); next != variants.end();) {
     const auto end = next + std::min<std::ptrdiff_t>(kAtATime, variants.end() - next);
-    const Results results = replay({next, end});
+    const double part = static_cast<double>(end - next) / static_cast<double>(variants.size());
+    const Results results = replay({next, end}, part);
     for (const ScenarioResult& result : results.scenarios) seconds.push_back(elapsed_of(result));
     next = end;
   }
   return seconds;
 }
 
-Results Study::replay(const std::vector<Scenario>& variants) {
-  return replay(variants, options_);
+Results Study::replay(const std::vector<Scenario>& variants, double part) {
+  return replay(variants, part, options_);
 }
 
 Results Study::observe(const Scenario& scenario, const std::vector<Observer<1>*>& observers,
@@ -39,19 +40,19 @@ Results Study::observe(const Scenario& scenario, const std::vector<Observer<1>*>
   ReplayOptions watching = options_;
   watching.observers = observers;
   watching.total_functions = total_functions;
-  Results results = replay({scenario}, watching);
+  Results results = replay({scenario}, 1, watching);
   elapsed_of(results.scenarios[0]);  // refuses a deadlock
   return results;
 }
 
-Results Study::replay(const std::vector<Scenario>& variants, const ReplayOptions& options) {
+Results Study::replay(const std::vector<Scenario>& variants, double part,
+                      const ReplayOptions& options) {
   ReplayOptions reporting = options;
-  // The number of replays is not known: each one advances by half of the rest.
-  const double before = shown_;
+  // The number of steps is not known: each one advances by half of the rest.
+  const auto shown = [this](double parts) { return shown_ + (1 - shown_) / 2 * parts; };
   if (options.progress) {
     reporting.progress = [&](double share) {
-      shown_ = std::max(shown_, before + (1 - before) / 2 * share);
-      options.progress(std::min(shown_, 0.99));
+      options.progress(std::min(shown(parts_ + part * share), 0.99));
     };
   }
   Results results = replay_with_jobs(*source_, variants, reporting);
@@ -60,6 +61,11 @@ Results Study::replay(const std::vector<Scenario>& variants, const ReplayOptions
     first_.ranks.clear();
   }
   replays_ += results.scenarios.size();
+  parts_ += part;
+  if (parts_ > 1 - 1e-9) {
+    shown_ = shown(1);
+    parts_ = 0;
+  }
   return results;
 }
 

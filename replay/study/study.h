@@ -33,15 +33,16 @@ class Study {
   Study(const Study&) = delete;
   Study& operator=(const Study&) = delete;
 
-  /// Elapsed seconds, in the order of `variants`, which are replayed some hundred at a time: the
+  /// Elapsed seconds, in the order of `variants`, which are replayed kAtATime at a time: the
   /// tables of their ranks are never in memory all together. Errors: as run_replay(), and
   /// InputError if the program deadlocks on one of them.
   std::vector<double> elapsed(const std::vector<Scenario>& variants);
   /// The maximum number that elapsed() replays together.
-  static constexpr size_t kAtATime = 128;  // a few passes of the widest lanes
+  static constexpr size_t kAtATime = 128;  // eight passes of the widest lanes
 
-  /// All results of `variants`, which may be deadlocks. Errors: as run_replay().
-  Results replay(const std::vector<Scenario>& variants);
+  /// All results of `variants`, which may be deadlocks. `part`: of a step of the study, for its
+  /// progress. Errors: as run_replay().
+  Results replay(const std::vector<Scenario>& variants, double part = 1);
   /// All results of one scenario, with observers and, if asked for, the compute of functions.
   /// Errors: as run_replay(), and InputError in a deadlock.
   Results observe(const Scenario& scenario, const std::vector<Observer<1>*>& observers,
@@ -55,13 +56,14 @@ class Study {
   const ScenarioResult& first() const { return first_; }
 
  private:
-  Results replay(const std::vector<Scenario>& variants, const ReplayOptions& options);
+  Results replay(const std::vector<Scenario>& variants, double part, const ReplayOptions& options);
 
   EventSource* source_;
   ReplayOptions options_;
   std::string purpose_;
   size_t replays_ = 0;
-  double shown_ = 0;  ///< of the progress
+  double shown_ = 0;  ///< progress after the complete steps
+  double parts_ = 0;  ///< of the present step
   ScenarioResult first_;
 };
 

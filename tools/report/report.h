@@ -21,9 +21,8 @@ struct Cure {
 /// All that `rubato replay` reports, but timelines: built once, then written as text, JSON, CSV and
 /// HTML.
 struct Report {
-  /// `results` must outlive the report.
-  Report(const Results& of,
-         Intervals intervals_of_elapsed = {},  // NOLINT(google-explicit-constructor)
+  /// `of` must outlive the report.
+  Report(const Results& of, Intervals intervals_of_elapsed = {},
          std::vector<Sweep> sweeps_of_platforms = {});
 
   const Results* results;
