@@ -11,6 +11,7 @@
 #include "replay/engine/operations.h"
 #include "replay/engine/requests.h"
 #include "replay/matching/causes.h"
+#include "replay/store/hot.h"
 
 namespace rubato {
 
@@ -224,8 +225,13 @@ struct Collectives : Dependency<Rules> {
     return missing;
   }
 
+  /// (On a machine, members may wait for others where the operation does not require it.)
   static bool may_lack_records(State& replay, const Awaited& awaited) {
-    return Rules::kFollowsRecording || !holds_more_than_it_must(replay, awaited);
+    if (Rules::kFollowsRecording) return true;
+    const uint32_t comm = awaited.action->comm;
+    return awaited.waits_for == synchronisation(awaited.action->op) &&
+           !replay.collectives.ready(replay.collectives.get(comm, awaited.instance),
+                                     replay.trace->comms[comm], awaited.local, awaited.waits_for);
   }
 
   static void release(State& replay, TimelineState<K>&, const Awaited& awaited) {
@@ -266,9 +272,8 @@ struct Collectives : Dependency<Rules> {
     }
     if (instance.window) Operations<Rules>::end_streams(replay, action.comm, state.rank, instance);
     Exchange<Rules>::entered(replay, state, call, action, local, arrived);
-    if (replay.collectives.may_release(instance, replay.trace->comms[action.comm], local)) {
+    if (replay.collectives.may_release(instance, replay.trace->comms[action.comm], local))
       replay.wake_all(instance.waiting);
-    }
     play(replay, instance, action, local, state.number, state.enter);
     return arrived;
   }
@@ -309,15 +314,6 @@ struct Collectives : Dependency<Rules> {
         return WaitPattern::kEarlyScan;
     }
     return WaitPattern::kAllToAll;
-  }
-
-  /// True where members wait, on this machine, that the operation does not require to wait.
-  static bool holds_more_than_it_must(State& replay, const Awaited& awaited) {
-    if (awaited.kind != Awaited::Kind::kCollective) return false;
-    const uint32_t comm = awaited.action->comm;
-    return awaited.waits_for != synchronisation(awaited.action->op) ||
-           replay.collectives.ready(replay.collectives.get(comm, awaited.instance),
-                                    replay.trace->comms[comm], awaited.local, awaited.waits_for);
   }
 };
 

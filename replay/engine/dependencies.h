@@ -3,8 +3,6 @@
 // Which class answers for an action of a call, and for what the call waits for. The only place that
 // names all kinds of dependencies.
 
-#include <utility>
-
 #include "replay/engine/collectives.h"
 #include "replay/engine/epochs.h"
 #include "replay/engine/locks.h"
@@ -12,12 +10,13 @@
 #include "replay/engine/operations.h"
 #include "replay/engine/requests.h"
 #include "replay/engine/threads.h"
+#include "replay/store/hot.h"
 
 namespace rubato {
 
 /// Calls `ask` with an object of the class that answers for `awaited` (Dependency).
 template <class Rules, class Ask>
-[[gnu::always_inline]] inline decltype(auto) with_kind(const Awaited& awaited, Ask&& ask) {
+[[gnu::always_inline]] inline decltype(auto) with_kind(const Awaited& awaited, Ask ask) {
   if (!awaited.posted) return ask(SharedRequests<Rules>());
   switch (awaited.kind) {
     case Awaited::Kind::kSend:

@@ -2,10 +2,10 @@
 
 // A dependency is what a call can wait for: the other side of a message, the members of a
 // collective, an epoch or lock of a window, a step of another thread. Each kind is a class of
-// static functions in a file of its own: it performs the actions that can satisfy others or have to
-// wait, and answers the same questions about an entry of TimelineState::awaited. dependencies.h
-// selects the class of an entry. When a call may leave, given what it waited for, is a question to
-// the rules.
+// static functions in a file of its own: it performs the actions that others may wait for, or that
+// wait themselves, and answers the same questions about an entry of TimelineState::awaited.
+// dependencies.h selects the class of an entry. When a call may leave, given what it waited for, is
+// a question to the rules.
 
 #include <cassert>
 #include <string>

@@ -18,8 +18,11 @@
 // It is compiled for every set of rules and every number of lanes, in engine/compiled.
 
 #include <algorithm>
+#include <cstdint>
 #include <exception>
 #include <limits>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "replay/engine/dependencies.h"
@@ -95,11 +98,11 @@ class Replay {
   void enter_begin(TimelineState<K>& state, const Call& call);
   /// Begins `call`, whose enter is known.
   void begin_call(TimelineState<K>& state, const Call& call);
-  /// Computes when `timeline` enters its next call.
+  /// Computes when the timeline enters `call`.
   void find_enter(TimelineState<K>& state, const Call& call);
   /// The same where the timeline computes until then; `is_mpi`: it is an MPI call.
   void enter_after_compute(TimelineState<K>& state, const Call& call, bool is_mpi);
-  /// True when all that the call waits for has happened; else `timeline` will be woken when the
+  /// True when all that the call waits for has happened; else the timeline will be woken when the
   /// first missing event happens.
   bool everything_is_there(TimelineState<K>& state);
   void leave(TimelineState<K>& state, const Call& call);
@@ -110,7 +113,7 @@ class Replay {
 
   ReplayState<Rules> shared_;
   Observer<K>* enter_watcher_ = nullptr;  ///< the one with watches_enters()
-  std::vector<uint64_t> sizes_;  ///< records by rank from first_rank on, if progress_ needs them
+  std::vector<uint64_t> sizes_;  ///< records by rank from first_rank on, if `progress` needs them
   int64_t turns_to_progress_ = kTurnsToProgress;  ///< turns until the next report
 };
 

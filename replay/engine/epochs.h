@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "replay/engine/dependency.h"
-#include "replay/engine/one_sided_flows.h"
 #include "replay/matching/causes.h"
+#include "replay/store/hot.h"
 
 namespace rubato {
 

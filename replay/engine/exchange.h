@@ -150,7 +150,7 @@ struct Exchange {
     const PairClass pair = PairClass::from_number(channel.pair);
     const TransferId id = replay.matcher.send_remote(action);
     Transfer<K>& transfer = replay.matcher[id];
-    Messages<Rules>::start_send(replay, state, call, action, id, pair);
+    Messages<Rules>::start_send(replay, state, call, action, id, pair, transfer);
     refuse_losses(replay);
     const bool watched = action.flags & kBlocking || action.message.slot != kNoSlot;
     const bool waits = transfer.sender_waits && watched;
@@ -278,7 +278,6 @@ struct Exchange {
     replay.matcher.receiver_done(answer.id, transfer);
   }
 
-  /// Notifies other processes about messages that need a process inside MPI.
   static void put_crossings(State& replay) {
     for (const auto& crossing : replay.presence.crossings()) {
       const auto& peer = replay.boundary->peer(crossing.message);
@@ -306,7 +305,7 @@ struct Exchange {
 
   // --- Collectives ---
 
-  /// A local member has entered a collective.
+  /// entered(), where this process does not have all ranks.
   static void notify_members(State& replay, const TimelineState<K>& state, const Call& call,
                              const Action& action, int local,
                              const typename CollectiveInstances<K>::Arrived& arrived) {
@@ -423,11 +422,8 @@ struct Exchange {
     if (replay.collectives.take_mismatch())
       throw InputError("members in two processes differ about a collective");
     if (!is_complete) return;
-    const bool may_release =
-        replay.collectives.may_release(instance, replay.trace->comms[comm], local);
-    if (may_release) {
+    if (replay.collectives.may_release(instance, replay.trace->comms[comm], local))
       replay.wake_all(instance.waiting);
-    }
     replay.collectives.forget_departed(comm, number);
   }
 };

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,7 @@ struct FirstTaken {
   static constexpr int K = Rules::kLanes;
   using State = ReplayState<Rules>;
 
-  /// True for a call that may; it has still to choose.
+  /// True for a call that takes the receives that complete first; it has still to choose them.
   static bool begins_to_choose(State& replay, TimelineState<K>& state, const Call& call) {
     if (!replay.matches_by_arrival() || call.role != CallRole::kMpi ||
         !replay.trace->calls[call.name].takes_some)
@@ -30,12 +31,15 @@ struct FirstTaken {
           return action.kind == ActionKind::kWaitReceive;
         }));
     if (receives == 0) return false;
+    if (!replay.runs) {
+      ++replay.outcome.took_recorded;
+      return false;
+    }
+    const std::vector<TakenRun>& runs = replay.runs->of(state.number);
     typename State::Chooser& chooser = replay.choosers[state.number];
-    const std::vector<TakenRun>* const runs =
-        replay.runs ? &replay.runs->of(state.number) : nullptr;
-    while (runs && chooser.run < runs->size() && (*runs)[chooser.run].last < call.event)
+    while (chooser.run < runs.size() && runs[chooser.run].last < call.event)
       chooser = {.run = chooser.run + 1};
-    if (!runs || chooser.run == runs->size() || call.event < (*runs)[chooser.run].first) {
+    if (chooser.run == runs.size() || call.event < runs[chooser.run].first) {
       ++replay.outcome.took_recorded;
       return false;
     }

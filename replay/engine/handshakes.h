@@ -7,6 +7,7 @@
 
 #include "replay/engine/dependency.h"
 #include "replay/engine/exchange.h"
+#include "replay/rules/origin_rules.h"
 #include "replay/store/hot.h"
 
 namespace rubato {
@@ -63,7 +64,7 @@ struct Handshakes {
     });
   }
 
-  /// The current call of `state` sent a message or posted a receive that may need a process inside
+  /// The current call of `state` sent a message that may need a process inside
   /// MPI.
   static void send(State& replay, TimelineState<K>& state, const Action& action, TransferId id,
                    Transfer<K>& transfer) {
@@ -75,6 +76,7 @@ struct Handshakes {
     }
   }
 
+  /// The same for a receive.
   static void post(State& replay, TimelineState<K>& state, const Action& action, TransferId id,
                    Transfer<K>& transfer) {
     if constexpr (kMayNeedPresence<Rules>) {

@@ -10,6 +10,7 @@
 
 #include "replay/engine/dependency.h"
 #include "replay/engine/operations.h"
+#include "replay/store/hot.h"
 
 namespace rubato {
 

@@ -3,12 +3,14 @@
 // The dependency on the other side of a message. matcher.h explains which receive matches which
 // send.
 
+#include <cstdint>
 #include <string>
 
 #include "replay/engine/dependency.h"
 #include "replay/engine/exchange.h"
 #include "replay/engine/handshakes.h"
 #include "replay/engine/requests.h"
+#include "replay/rules/received_sends.h"
 #include "replay/store/hot.h"
 
 namespace rubato {
@@ -40,7 +42,7 @@ struct Messages : Dependency<Rules> {
       pair = PairClass::from_number(channel.pair);
     }
     Transfer<K>& transfer = replay.matcher[id];
-    start_send(replay, state, call, action, id, pair);
+    start_send(replay, state, call, action, id, pair, transfer);
     if constexpr (kKnowsOrigins<Rules>) replay.rules->note_send(state, id, transfer);
     if constexpr (kKnowsLostThere<Rules>) {
       if (replay.rules->drops_losses()) [[unlikely]]
@@ -137,8 +139,8 @@ struct Messages : Dependency<Rules> {
     if constexpr (kMayNeedPresence<Rules>) {
       if (transfer.handshake_pending) {
         if (replay.rules->protocol(transfer.pair, transfer.bytes) >= Protocol::kPull) {
-          replay.presence.match(id,
-                                replay.rules->handshake_times(transfer));  // computes the arrival
+          // Computes the arrival.
+          replay.presence.match(id, replay.rules->handshake_times(transfer));
           Handshakes<Rules>::take_arrivals(replay);
           return;
         }
@@ -162,8 +164,8 @@ struct Messages : Dependency<Rules> {
 
   /// The common begin of all sends: `id` starts on its way, to a rank of any process.
   RUBATO_HOT static void start_send(State& replay, TimelineState<K>& state, const Call& call,
-                                    const Action& action, TransferId id, PairClass pair) {
-    Transfer<K>& transfer = replay.matcher[id];
+                                    const Action& action, TransferId id, PairClass pair,
+                                    Transfer<K>& transfer) {
     transfer.has_send = true;
     transfer.synchronous = action.flags & kSynchronous;
     transfer.recorded_send = call.enter;
@@ -175,8 +177,8 @@ struct Messages : Dependency<Rules> {
   }
 
   /// True when the rules need the completion of a send that does not wait for its receiver.
-  [[gnu::always_inline]] inline static bool is_watched(State& replay, const Transfer<K>& transfer,
-                                                       const Action& action) {
+  RUBATO_HOT static bool is_watched(State& replay, const Transfer<K>& transfer,
+                                    const Action& action) {
     if constexpr (kWatchesSends<Rules>) return replay.rules->watches(transfer, action);
     return false;
   }

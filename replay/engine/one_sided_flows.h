@@ -71,9 +71,7 @@ struct OperationFlows {
     const bool is_over = flow.open == 1;
     if (!is_over && !flow.fetches && !replay.rules->order().held_up(number)) {
       flow.has_left = true;
-      if (--flow.slot->leaving == 0) {
-        replay.wake_all(flow.slot->waiting);
-      }
+      if (--flow.slot->leaving == 0) replay.wake_all(flow.slot->waiting);
     }
     replay.rules->operations().close(number);
   }
@@ -97,9 +95,7 @@ struct OperationFlows {
     }
     if (!flow.has_left) --slot.leaving;
     --slot.under_way;
-    if (slot.leaving == 0) {
-      replay.wake_all(slot.waiting);
-    }
+    if (slot.leaving == 0) replay.wake_all(slot.waiting);
     replay.rules->operations().close(number);
   }
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "replay/engine/dependency.h"
-#include "replay/engine/one_sided_flows.h"
+#include "replay/store/hot.h"
 
 namespace rubato {
 
@@ -34,7 +34,7 @@ struct Operations : Dependency<Rules> {
     }
   }
 
-  /// Ends the part of an operation that ends in this call, at the time given by the model.
+  /// The call ends a part of an operation, at the time given by the model.
   static void await(TimelineState<K>& state, const Action& action) {
     if constexpr (!Rules::kFollowsRecording) {
       Awaited awaited;
@@ -117,8 +117,8 @@ struct Operations : Dependency<Rules> {
   }
 
  private:
-  /// True unless `awaited` completes an operation whose target has not posted; `timeline` is then
-  /// woken by the post.
+  /// True unless `awaited` completes an operation whose target has not posted; the post then
+  /// wakes the timeline.
   static bool target_is_ready(State& replay, const TimelineState<K>& state,
                               const Awaited& awaited) {
     const Action& action = *awaited.action;

@@ -1,6 +1,7 @@
 #pragma once
 
-// Replays the calls of all ranks: the interface. The main loop, with an essay, is in engine.h.
+// Replays the calls of all ranks: the interface. The main loop, and its explanation, are in
+// engine.h.
 
 #include <functional>
 #include <set>

@@ -9,7 +9,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <type_traits>
 #include <unordered_map>
@@ -84,7 +83,8 @@ struct ReplayState : ReplaySetup<Rules::kLanes> {
 
   /// Wakes timelines that wait for an event, which has happened.
   void wake_all(std::vector<int32_t>& waiting) {
-    for (const int32_t timeline : std::exchange(waiting, {})) wake(timeline);
+    for (const int32_t timeline : waiting) wake(timeline);
+    waiting.clear();
   }
 
   /// True when the timelines of `rank` are run in this process.
@@ -93,12 +93,12 @@ struct ReplayState : ReplaySetup<Rules::kLanes> {
     return true;
   }
 
-  const Call& current_call(int timeline) {
+  const Call& current_call(int timeline) const {
     return timelines[timeline].block.calls[timelines[timeline].next_call];
   }
 
   /// "rank 17, event 90412 (MPI_Recv)"
-  std::string place(int timeline, const Call& call) {
+  std::string place(int timeline, const Call& call) const {
     return trace->name_of(timeline) + ", event " + std::to_string(call.event) + " (" +
            trace->calls[call.name].name + ")";
   }

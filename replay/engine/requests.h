@@ -14,7 +14,7 @@
 
 namespace rubato {
 
-/// What the threads of one rank wait for each other for; a part of several kinds.
+/// What the kinds share in which threads of one rank wait for each other.
 template <class Rules>
 struct OfOtherThread : Dependency<Rules> {
   static constexpr int K = Rules::kLanes;

@@ -5,8 +5,6 @@
 
 #include "replay/engine/run_queue.h"
 #include "replay/matching/timeline_state.h"
-#include "replay/rules/origin_rules.h"
-#include "replay/rules/received_sends.h"
 
 namespace rubato {
 

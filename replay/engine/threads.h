@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "replay/engine/dependency.h"
 #include "replay/engine/requests.h"

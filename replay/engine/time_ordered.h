@@ -116,8 +116,7 @@ struct OrderedMessages {
 
   // --- Collectives on a network with contention: rules/collective_plays.h ---
 
-  /// Starts the messages of a collective (CollectiveInstance::play) that can start; one flows; one
-  /// has arrived.
+  /// Starts the messages of a collective (CollectiveInstance::play) that can start.
   static void start_flows(State& replay, int play) {
     replay.rules->plays().start_flows(play, [&](uint32_t message, double start) {
       const auto& what = replay.rules->plays().message(play, message);
@@ -170,6 +169,7 @@ struct OrderedMessages {
     time.push(time.now(), TimedEvent::Kind::kStart, event.rank, event.subject, event.version);
   }
 
+  /// A message has arrived.
   static void arrived(State& replay, TransferId id) {
     TimeOrder& time = replay.rules->order();
     Transfer<K>& transfer = replay.matcher[id];
@@ -191,6 +191,7 @@ struct OrderedMessages {
     }
   }
 
+  /// A message of a collective flows.
   static void flow_part(State& replay, const TimedEvent& part) {
     const auto& what = replay.rules->plays().message(static_cast<int>(part.subject), part.version);
     const Communicator& comm = replay.trace->comms[what.comm];
@@ -204,6 +205,7 @@ struct OrderedMessages {
     replay.rules->order().flow_part(part, replay.pair_of(source, destination).level(), flow);
   }
 
+  /// A message of a collective has arrived.
   static void part_arrived(State& replay, uint32_t play, uint32_t part) {
     const auto number = static_cast<int>(play);
     replay.rules->plays().arrive(number, part, replay.rules->order().now());
@@ -225,7 +227,7 @@ struct OrderedMessages {
     }
   }
 
-  /// The pair class of two ranks.
+  /// `send` matches `receive`: the two transfers become one message.
   static void pair(State& replay, TransferId send, TransferId receive) {
     TimeOrder& time = replay.rules->order();
     Transfer<K>& message = replay.matcher[send];

@@ -136,7 +136,8 @@ struct Waits {
     waited.bound_at = origin.at;
   }
 
-  /// (The origin of a flow on a shared network is the call that started it.)
+  /// The event that determines the end of a call in the order of time. (That of a flow on a shared
+  /// network is the call that started it.)
   RUBATO_RARE static Origin latest_origin(State& replay, const TimelineState<K>& state,
                                           const Waited& waited) {
     const Call& call = replay.current_call(state.number);

@@ -1,6 +1,5 @@
 // The engine for rules that need the order of time.
 
-#include "replay/engine/time_ordered.h"
 #include "replay/engine/engine.h"
 #include "replay/rules/ordered_rules.h"
 
