@@ -109,6 +109,7 @@ int main(int argc, char** argv) {
   try {
     scaling_rows(choice);
     platform_rows(choice);
+    command_rows(choice);
     if (!real.empty()) real_rows(choice, real);
     simgrid_rows(choice);
   } catch (const std::exception& error) {

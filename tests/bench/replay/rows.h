@@ -28,6 +28,9 @@ void scaling_rows(const Choice& choice);
 /// at once.
 void platform_rows(const Choice& choice);
 
+/// `command/...`: `rubato replay` as users type it, with and without a page.
+void command_rows(const Choice& choice);
+
 /// `real/...`: what tests/bench/real_archives.sh traced into `directory`, on three machines.
 void real_rows(const Choice& choice, const std::string& directory);
 
