@@ -9,8 +9,6 @@
 namespace rubato {
 namespace {
 
-constexpr double kMostOfIt = 0.5;
-
 /// The factors, whether or not the recording can be trusted.
 std::optional<Efficiency> factors(const Roles& roles, const ScenarioResult& scenario) {
   const ScenarioResult* perfect = roles.perfect;
@@ -50,34 +48,6 @@ std::optional<JudgedEfficiency> judged_efficiency(const Roles& roles) {
   if (!lacks_cores(roles) || !(mean(roles.measured->ranks, &RankResult::lost_core) > 0)) return {};
   const std::optional<Efficiency> e = factors(roles, *roles.perfect);
   return e ? std::optional(JudgedEfficiency{*e, roles.perfect, true}) : std::nullopt;
-}
-
-double kept_time(const Roles& roles) {
-  double kept = 0;
-  for (const KeptCall& call : roles.results->trace.kept) kept += call.time;
-  return kept / static_cast<double>(roles.perfect->ranks.size());
-}
-
-double time_apart(const Roles& roles) {
-  return mean(roles.perfect->ranks, &RankResult::before) +
-         mean(roles.perfect->ranks, &RankResult::after);
-}
-
-Serialiser serialiser_of(const Roles& roles, const Efficiency& e) {
-  // The time of `perfect` beyond the longest compute need not be waiting.
-  const double beyond = (1 - e.serialisation) * roles.perfect->elapsed;
-  if (kept_time(roles) > kMostOfIt * beyond) return Serialiser::kKeptCalls;
-  if (time_apart(roles) > kMostOfIt * beyond) return Serialiser::kApart;
-  return Serialiser::kTurns;
-}
-
-bool waits_in_turn(const Roles& roles) {
-  if (!roles.judged || !roles.perfect) return false;
-  const std::optional<Efficiency> e =
-      factors(roles, lacks_cores(roles) ? *roles.perfect : *roles.judged);
-  return e && e->serialisation < kGoodEfficiency &&
-         e->serialisation <= std::min(e->load_balance, e->transfer) &&
-         serialiser_of(roles, *e) == Serialiser::kTurns;
 }
 
 }  // namespace rubato

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 
 #include "replay/judge/roles.h"
@@ -44,23 +43,5 @@ struct JudgedEfficiency {
 };
 /// None if neither is known.
 std::optional<JudgedEfficiency> judged_efficiency(const Roles& roles);
-
-/// The main part of the time of `perfect` beyond the longest compute.
-enum class Serialiser : uint8_t {
-  kKeptCalls,  ///< calls that keep their recorded time
-  kApart,      ///< ranks begin or end at different times
-  kTurns       ///< dependency chains between ranks
-};
-
-/// `e`: the efficiency of a scenario. REQUIRES Roles::perfect.
-Serialiser serialiser_of(const Roles& roles, const Efficiency& e);
-/// Recorded seconds of the mean rank in kept calls. REQUIRES as above.
-double kept_time(const Roles& roles);
-/// Seconds of the mean rank before it begins and after it ends. REQUIRES as above.
-double time_apart(const Roles& roles);
-
-/// True if dependency chains are what lowers the efficiency of the judged run most, whether or not
-/// the recording can be trusted.
-bool waits_in_turn(const Roles& roles);
 
 }  // namespace rubato

@@ -8,6 +8,9 @@
 #include "models/collective/collectives.h"
 #include "models/scenario/scenario.h"
 #include "replay/analyse/other_rows.h"
+#include "replay/judge/lost_cores.h"
+#include "replay/judge/lost_time.h"
+#include "replay/trace/mpi_calls.h"
 
 namespace rubato {
 namespace {
@@ -59,15 +62,6 @@ void find_slowest_call(const Roles& roles, const ScenarioResult& scenario, Findi
   if (!(largest > kMainPart * all)) finding.call = "";
 }
 
-/// True for `measured` if tracing between calls makes up most of its time beyond `perfect`: the
-/// compute of `perfect` is smaller by that time.
-bool is_most_recording(const Roles& roles, const ScenarioResult& scenario) {
-  const double outside =
-      mean(scenario.ranks, &RankResult::compute) - mean(roles.perfect->ranks, &RankResult::compute);
-  return &scenario == roles.measured &&
-         outside > kMainPart * (scenario.elapsed - roles.perfect->elapsed);
-}
-
 /// Scenarios that compare latency and bandwidth on the platform of the run, or a built-in network
 /// if there is none.
 std::vector<std::string> other_networks(const Roles& roles, const std::string& platforms) {
@@ -93,103 +87,138 @@ std::vector<std::string> other_networks(const Roles& roles, const std::string& p
   return scenarios;
 }
 
-/// What is found of one factor.
-Finding finding_of(FindingKind kind, double factor, const ScenarioResult& scenario) {
+Finding finding_of(FindingKind kind, double seconds) {
   Finding finding;
   finding.kind = kind;
-  finding.saves = (1 - factor) * scenario.elapsed;
+  finding.seconds = seconds;
   return finding;
 }
 
-Finding of_transfer(const Roles& roles, const JudgedEfficiency& judged,
-                    const std::string& platforms) {
-  const ScenarioResult& scenario = *judged.scenario;
-  const bool talks = communicates(*roles.results);
-  const FindingKind kind = !talks                        ? FindingKind::kTracing
-                           : &scenario == roles.measured ? FindingKind::kMessagesAndTracing
-                                                         : FindingKind::kMessages;
-  Finding finding = finding_of(kind, judged.factors.transfer, scenario);
-  finding.seconds = scenario.elapsed - roles.perfect->elapsed;
-  finding.mostly_tracing = is_most_recording(roles, scenario);
-  if (finding.mostly_tracing) {
-    finding.scenarios = {"undisturbed"};
-  } else {
-    find_slowest_call(roles, scenario, finding);
-    if (talks) finding.scenarios = other_networks(roles, platforms);
+/// Sets the number of messages and their mean size.
+void count_messages(const ScenarioResult& scenario, Finding& finding) {
+  uint64_t bytes = 0;
+  for (const LevelTraffic& level : scenario.traffic) {
+    finding.messages += level.messages;
+    bytes += level.bytes;
   }
+  if (finding.messages > 0) finding.bytes = bytes / finding.messages;
+}
+
+/// True for calls that send or receive messages, or wait for them.
+bool is_of_messages(const std::string& call) {
+  const MpiCallInfo info = mpi_call_info(call);
+  return info.waits || info.tests || info.without_records == CallClass::kMessage;
+}
+
+Finding of_messages(const Roles& roles, double seconds, const std::string& platforms) {
+  Finding finding = finding_of(FindingKind::kMessages, seconds);
+  find_slowest_call(roles, *roles.judged, finding);
+  if (finding.call.empty() || is_of_messages(finding.call)) {
+    count_messages(*roles.judged, finding);
+    if (finding.messages > 0 && static_cast<double>(finding.bytes) <= kSmallMessage)
+      finding.kind = FindingKind::kSmallMessages;
+  }
+  finding.scenarios = other_networks(roles, platforms);
   return finding;
 }
 
-Finding of_load_balance(const Roles& roles, const JudgedEfficiency& judged) {
-  const Efficiency& e = judged.factors;
+Finding of_imbalance(const Roles& roles, const Efficiency& e, double seconds) {
   const std::vector<RankResult>& ranks = roles.perfect->ranks;
-  Finding finding = finding_of(FindingKind::kUnequalWork, e.load_balance, *judged.scenario);
+  Finding finding = finding_of(FindingKind::kLoadImbalance, seconds);
   finding.rank = e.busiest;
   finding.share = 1 / e.load_balance - 1;
   finding.function = excess_function(*roles.results, e.busiest,
                                      ranks[e.busiest].compute - mean(ranks, &RankResult::compute));
   std::array<char, 64> change{};
   std::snprintf(change.data(), change.size(), ":rank%d.cpu*%.2f", e.busiest, 1 / e.load_balance);
-  finding.scenarios = {judged.scenario->base + change.data()};
+  finding.scenarios = {roles.judged->base + change.data()};
   return finding;
 }
 
-Finding of_serialisation(const Roles& roles, const JudgedEfficiency& judged) {
-  const auto found = [&](FindingKind kind) {
-    return finding_of(kind, judged.factors.serialisation, *judged.scenario);
-  };
-  switch (serialiser_of(roles, judged.factors)) {
-    case Serialiser::kKeptCalls: {
-      Finding finding = found(FindingKind::kKeptCalls);
-      finding.seconds = kept_time(roles);
-      return finding;
-    }
-    case Serialiser::kApart: {
-      Finding finding = found(FindingKind::kApart);
-      finding.seconds = time_apart(roles);
-      return finding;
-    }
-    case Serialiser::kTurns:
-      break;
+/// Names the call with most of the kept time, if it has more than half of it.
+void name_kept_call(const std::vector<KeptCall>& kept, Finding& finding) {
+  double all = 0;
+  for (const KeptCall& call : kept) all += call.time;
+  for (const KeptCall& call : kept) {
+    if (!(call.time > kMainPart * all)) continue;
+    finding.call = call.call;
+    finding.calls = call.count;
   }
-  Finding finding = found(FindingKind::kChains);
-  if (!roles.results->root_cause) return finding;
-  const RootCause& root = *roles.results->root_cause;
-  finding.call = root.call;
-  // A rank is named only if its share clearly exceeds that of the mean rank.
-  if (root.share < std::max(kMuch, 1.5 / static_cast<double>(roles.perfect->ranks.size())))
-    return finding;
-  finding.rank = root.rank;
-  finding.share = root.share;
-  finding.function = root.function;
-  return finding;
+}
+
+/// A rank is named only if its share clearly exceeds that of the mean rank.
+bool stands_out(double share, const Roles& roles) {
+  return share >= std::max(kMuch, 1.5 / static_cast<double>(roles.perfect->ranks.size()));
+}
+
+FindingKind kind_of(const Diagnosis::Waits& waits, bool one_rank) {
+  switch (waits.pattern) {
+    case WaitPattern::kBarrier:
+    case WaitPattern::kAllToAll:
+    case WaitPattern::kFence:
+      return FindingKind::kSynchronisation;
+    case WaitPattern::kLateBroadcast:
+      return FindingKind::kLateRoot;
+    case WaitPattern::kLateReceiver:
+      return FindingKind::kLateReceiver;
+    default:
+      return one_rank ? FindingKind::kLateSender : FindingKind::kChains;
+  }
+}
+
+/// Dependency chains, by the call that waits.
+std::vector<Finding> of_chains(const Roles& roles, const Diagnosis& diagnosis, double seconds) {
+  if (diagnosis.waits.empty()) return {finding_of(FindingKind::kChains, seconds)};
+  std::vector<Finding> findings;
+  for (const Diagnosis::Waits& waits : diagnosis.waits) {
+    const bool one_rank = stands_out(waits.rank_share, roles);
+    Finding finding = finding_of(kind_of(waits, one_rank), waits.share * seconds);
+    finding.call = waits.call;
+    if (one_rank) {
+      finding.rank = waits.rank;
+      finding.share = waits.rank_share;
+      finding.function = waits.function;
+    }
+    findings.push_back(std::move(finding));
+  }
+  return findings;
 }
 
 }  // namespace
 
-Judgement judge(const Roles& roles, const std::string& platforms) {
+Judgement judge(const Roles& roles, const Diagnosis& diagnosis, const std::string& platforms) {
   Judgement judgement;
   judgement.efficiency = judged_efficiency(roles);
-  if (!judgement.efficiency) return judgement;
-  const JudgedEfficiency& judged = *judgement.efficiency;
-  const Efficiency& e = judged.factors;
-  const Finding transfer = of_transfer(roles, judged, platforms);
-  const Finding load_balance = of_load_balance(roles, judged);
-  const Finding serialisation = of_serialisation(roles, judged);
-  if (const double least = e.least(); least < kGoodEfficiency) {
-    judgement.main_cause = least == e.load_balance    ? load_balance
-                           : least == e.serialisation ? serialisation
-                                                      : transfer;
-  }
-  if (judged.without_lost_cores) return judgement;
-  const auto add = [&](const Finding& finding, double factor) {
-    if (1 - factor >= kLeastGain) judgement.cures.push_back(finding);
+  const std::optional<LostTime> lost = lost_time(roles);
+  if (!lost) return judgement;
+  judgement.elapsed = lost->elapsed;
+  std::vector<Finding>& findings = judgement.findings;
+  const auto matters = [&](double seconds) { return seconds >= kLeastGain * lost->elapsed; };
+  const auto add = [&](FindingKind kind, double seconds) {
+    if (matters(seconds)) findings.push_back(finding_of(kind, seconds));
   };
-  add(transfer, e.transfer);
-  add(load_balance, e.load_balance);
-  add(serialisation, e.serialisation);
-  std::stable_sort(judgement.cures.begin(), judgement.cures.end(),
-                   [](const Finding& a, const Finding& b) { return a.saves > b.saves; });
+  add(FindingKind::kLostCores, lost->lost_cores);
+  if (matters(lost->messages)) findings.push_back(of_messages(roles, lost->messages, platforms));
+  add(FindingKind::kLateReceiver, lost->late_receivers);
+  add(FindingKind::kTracing, lost->tracing);
+  if (matters(lost->imbalance))
+    findings.push_back(of_imbalance(roles, judgement.efficiency->factors, lost->imbalance));
+  for (Finding& finding : of_chains(roles, diagnosis, lost->chains)) {
+    if (matters(finding.seconds)) findings.push_back(std::move(finding));
+  }
+  add(FindingKind::kKeptCalls, lost->kept);
+  add(FindingKind::kApart, lost->apart);
+  for (Finding& finding : findings) {
+    if (finding.kind == FindingKind::kTracing) finding.scenarios = {"undisturbed"};
+    if (finding.kind == FindingKind::kLostCores) finding.share = lost_share(roles);
+    if (finding.kind == FindingKind::kKeptCalls) name_kept_call(roles.results->trace.kept, finding);
+  }
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.seconds > b.seconds; });
+  // What the machine took comes first: it is not a property of the program.
+  std::stable_partition(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.kind == FindingKind::kLostCores;
+  });
   return judgement;
 }
 

@@ -1,57 +1,70 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "replay/judge/diagnosis.h"
 #include "replay/judge/efficiency.h"
 #include "replay/judge/roles.h"
 
 namespace rubato {
 
-/// The factor that a finding lowers, and how.
 enum class FindingKind : uint8_t {
-  kTracing,             ///< transfer, without communication
-  kMessages,            ///< transfer
-  kMessagesAndTracing,  ///< transfer, of `measured`
-  kUnequalWork,         ///< load balance
-  kKeptCalls,           ///< serialisation, as the next two
-  kApart,
-  kChains
+  kLostCores,        ///< other programs had the cores of ranks
+  kTracing,          ///< recording between calls
+  kSmallMessages,    ///< of at most kSmallMessage bytes on average
+  kMessages,         ///< all others, and collectives
+  kLateReceiver,     ///< sends wait for their receivers
+  kLoadImbalance,    ///< ranks compute for different times
+  kLateRoot,         ///< members of a broadcast or scatter wait for the root
+  kSynchronisation,  ///< ranks wait for each other in barriers and collectives of all with all
+  kLateSender,       ///< receives and reductions wait for one rank in particular
+  kChains,           ///< ranks wait for each other in turn
+  kKeptCalls,        ///< calls that keep their recorded time
+  kApart             ///< ranks begin or end at different times
 };
+inline constexpr int kFindingKinds = 12;
+/// As in JSON.
+inline constexpr std::array<const char*, kFindingKinds> kFindingNames = {
+    "lost cores",    "tracing",           "small messages", "messages",
+    "late receiver", "load imbalance",    "late root",      "synchronisation",
+    "late sender",   "dependency chains", "kept calls",     "different windows"};
 
-/// Why a run takes longer than it could, and where.
+constexpr const char* name_of(FindingKind kind) {
+  return kFindingNames[static_cast<size_t>(kind)];
+}
+
+inline constexpr double kSmallMessage = 1024;  ///< bytes
+
+/// Why a run takes longer than its mean compute, where, and what that costs.
 struct Finding {
   FindingKind kind = FindingKind::kTracing;
-  double saves = 0;  ///< seconds of the elapsed time without it, at most, if nothing else changed
-  /// Transfer: beyond `perfect`; kept calls, ranks apart: of the mean rank. Else 0.
-  double seconds = 0;
-  /// Unequal work: compute of `rank` beyond the mean, relative to it; dependency chains: share of
-  /// all waits with `rank` as their root cause.
+  double seconds = 0;  ///< of the elapsed time (lost_time.h): at most what the run would gain
+  int rank = -1;       ///< that computes longest, or is the root cause; -1: no single one
+  /// Load imbalance: compute of `rank` beyond the mean, relative to it. Waits: the part of them
+  /// whose root cause is `rank`. Lost cores: of the ranks' time.
   double share = 0;
-  int rank = -1;  ///< -1: no single one
-  std::string
-      function;  ///< of `rank`, with most of that compute or of those waits; "": no single one
-  /// Transfer: with most of the time; dependency chains: with the longest waits. "": no single one.
-  std::string call;
-  uint64_t calls = 0;           ///< transfer: number of these calls, in all ranks
-  bool mostly_tracing = false;  ///< transfer: most of it is tracing between calls
-  /// Scenarios that investigate it (`--on`).
-  std::vector<std::string> scenarios;
+  std::string function;                ///< of `rank`; "": not recorded, or no single one
+  std::string call;                    ///< with most of that time; "": no single one
+  uint64_t calls = 0;                  ///< messages: the number of these calls, all ranks
+  uint64_t messages = 0;               ///< of the run; 0: unknown, or not of messages
+  uint64_t bytes = 0;                  ///< mean of a message
+  std::vector<std::string> scenarios;  ///< that investigate it (`--on`)
 };
 
 /// What is said about the efficiency of a run.
 struct Judgement {
   std::optional<JudgedEfficiency> efficiency;
-  /// Of the smallest factor; none without factors, or if little can be gained.
-  std::optional<Finding> main_cause;
-  /// The findings of at least 1 % of the elapsed time, largest first. Raising a factor f to 1 saves
-  /// (1 - f) T if the others stay. Empty where Roles::judged has no factors.
-  std::vector<Finding> cures;
+  double elapsed = 0;  ///< of Roles::judged; 0 without efficiency
+  /// Of at least 1 % of the elapsed time, the costliest first.
+  std::vector<Finding> findings;
 };
 /// `platforms`: the directory of platform files that scenarios name.
-Judgement judge(const Roles& roles, const std::string& platforms = "");
+Judgement judge(const Roles& roles, const Diagnosis& diagnosis = {},
+                const std::string& platforms = "");
 
 /// True if ranks send messages or take part in collectives other than MPI_Finalize. REQUIRES
 /// `perfect` or another scenario that prices collectives.

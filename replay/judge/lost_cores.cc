@@ -33,9 +33,8 @@ bool lacks_cores(const Roles& roles) {
 
 bool needs_undisturbed(const Roles& roles, const ReplayOptions& options) {
   const TraceSummary& trace = roles.results->trace;
-  return lost_cores(roles) && lost_share(roles) <= kMostTold && !options.keep_stolen &&
-         !trace.shared_cores && !has_unsynchronised_clocks(trace) && roles.perfect &&
-         !roles.undisturbed;
+  return lost_cores(roles) && !options.keep_stolen && !has_unsynchronised_clocks(trace) &&
+         roles.perfect && !roles.undisturbed;
 }
 
 void find_undisturbed(EventSource& source, Results& results, ReplayOptions options) {
@@ -44,7 +43,7 @@ void find_undisturbed(EventSource& source, Results& results, ReplayOptions optio
   options.verify = false;
   options.total_functions = false;
   Results again = run_replay(source, {parse_scenario("undisturbed")}, options);
-  results.undisturbed = std::move(again.scenarios.front());
+  results.scenarios.push_back(std::move(again.scenarios.front()));
 }
 
 }  // namespace rubato

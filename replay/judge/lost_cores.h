@@ -19,11 +19,11 @@ bool lost_cores(const Roles& roles);
 /// beside two busy programs 1.77 s, alone 1.40 s.) False without "measured".
 bool lacks_cores(const Roles& roles);
 
-/// True if the conclusion needs a replay of "undisturbed" to separate lost cores from the network:
-/// the lost share is above 2 % and at most 10 %, and "undisturbed" is not among the scenarios.
+/// True if ratios and findings need a replay of "undisturbed", to separate lost cores from the
+/// network: the lost share is above 2 %, and "undisturbed" is not among the scenarios.
 bool needs_undisturbed(const Roles& roles, const ReplayOptions& options);
 
-/// If needs_undisturbed(), replays it and stores it in Results::undisturbed.
+/// If needs_undisturbed(), replays it and appends it to Results::scenarios.
 void find_undisturbed(EventSource& source, Results& results, ReplayOptions options);
 
 }  // namespace rubato

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "replay/judge/lost_cores.h"
+
 namespace rubato {
 
 Roles::Roles(const Results& of) : results(&of) {
@@ -19,8 +21,8 @@ Roles::Roles(const Results& of) : results(&of) {
   }
   if (own_machine) platform = own_machine;
   if (!reference && !of.scenarios.empty()) reference = &of.scenarios.front();
-  if (of.undisturbed) take(undisturbed, *of.undisturbed, of.undisturbed->deadlock.empty());
   judged = undisturbed ? undisturbed : measured;
+  if (undisturbed && lost_cores(*this)) reference = undisturbed;
 }
 
 }  // namespace rubato

@@ -12,12 +12,13 @@ struct Roles {
   const Results* results;
   const ScenarioResult* measured = nullptr;     ///< as recorded
   const ScenarioResult* perfect = nullptr;      ///< free messages
-  const ScenarioResult* undisturbed = nullptr;  ///< requested, or Results::undisturbed
+  const ScenarioResult* undisturbed = nullptr;  ///< without lost cores and tracing
   const ScenarioResult* judged = nullptr;       ///< `undisturbed`, else `measured`
   /// The first with a platform file that was measured on the archive's own machine.
   const ScenarioResult* own_machine = nullptr;
   const ScenarioResult* platform = nullptr;  ///< `own_machine`, else the first platform
-  /// The one that others are compared with: "measured", else the first. (It may deadlock.)
+  /// The one that others are compared with: "measured", or `undisturbed` if ranks lost cores, else
+  /// the first. (It may deadlock.)
   const ScenarioResult* reference = nullptr;
 };
 

@@ -79,16 +79,16 @@ function writeHead() {
   byId("trust").className = doubts.length || trace.kept.length ? "doubt" : "quiet";
 }
 
-// --- Possible improvements ------------------------------------------------------------------------
+// --- Findings -------------------------------------------------------------------------------------
 
-function writeCures() {
-  if (data.cures.length === 0) {
-    byId("cures").remove();
+function writeFindings() {
+  if (data.findings.length === 0) {
+    byId("findings").remove();
     return;
   }
-  fillTable(byId("cure-table"), ["Possible improvement", "Saves at most", `of ${data.judged}`],
-    data.cures.map((cure) => [cure.what, showSeconds(cure.seconds), showShare(cure.seconds, data.judged_elapsed)]));
-  byId("commands").textContent = data.cures.filter((cure) => cure.command).map((cure) => cure.command).join("\n");
+  fillTable(byId("finding-table"), ["Finding", "Costs at most", `of ${data.judged}`],
+    data.findings.map((finding) => [`${finding.kind}: ${finding.text}`, showSeconds(finding.seconds), showShare(finding.of_elapsed, 1)]));
+  byId("commands").textContent = [...new Set(data.findings.map((finding) => finding.command).filter(Boolean))].join("\n");
 }
 
 // --- Elapsed per scenario -------------------------------------------------------------------------
@@ -447,7 +447,7 @@ function drawPlatforms() {
 }
 
 writeHead();
-writeCures();
+writeFindings();
 setUpTimelines();
 setUpPlaces();
 setUpTraffic();

@@ -143,19 +143,15 @@ def schema(data, break_it=True):
 
 
 def many_ranks():
-    """A ring of 40 ranks: folded in text, whole with --all."""
+    """A ring of 40 ranks: 20 lines of text, whole tables with --all."""
     text = ""
     for rank in range(40):
         text += (f"{rank}: 0..0 init\n{rank}: 10..11 isend {(rank + 1) % 40} {rank + 1}B req 1\n"
                  f"{rank}: 11..20 recv {(rank - 1) % 40} {(rank - 1) % 40 + 1}B\n{rank}: 20..21 wait 1\n"
                  f"{rank}: 30..31 finalize\n")
     (here / "ring.txt").write_text(text)
-    folded = profile("ring.txt")
-    assert re.search(r"^40 ranks +Compute", folded, re.MULTILINE)
-    assert re.search(r"^maximum +40 B$", folded, re.MULTILINE), folded
-    assert "16 of 40 pairs" in folded
-    # The pair with most bytes is named first.
-    assert re.search(r"Time of receiver\n39 +0 +40 B +1 +9.000 ns$", folded, re.MULTILINE), folded
+    short = profile("ring.txt")
+    assert len(short.splitlines()) <= 20 and "bytes sent" not in short, short
     whole = profile("ring.txt", "--all")
     assert "40 ranks" not in whole.split("\n", 1)[1]
     assert re.search(r"^39 +40 B$", whole, re.MULTILINE)
@@ -170,7 +166,7 @@ def deadlock():
         'format = 1\n[level.node]\ntransfer = [ { from = "0B", latency = "1us", bandwidth = "1GB/s" } ]\n'
         'protocol = [ { from = "0B", kind = "eager" }, { from = "1KiB", kind = "async" } ]\n')
     words = ["stuck.txt", "--on", "rendezvous.toml", "--on", "measured"]
-    text = profile(*words)
+    text = profile(*words, "--all")
     assert "deadlock" in text and "measured: bytes sent" in text, text
     data = json.loads(profile(*words, "--json", "-"))
     assert data["scenarios"][0]["deadlock"] and data["scenarios"][0]["ranks"] == []

@@ -8,6 +8,7 @@
 #include "tools/format/text_table.h"
 #include "tools/options/options.h"
 #include "tools/options/scenario_options.h"
+#include "tools/report/findings_report.h"
 #include "tools/studies/advice_report.h"
 
 namespace po = boost::program_options;
@@ -83,7 +84,12 @@ int command_advise(const Arguments& arguments) {
   advice.run.asked_with = engine_words(values);
   const AdviceSubject subject{&scenario, settings.most, settings.hosts_file,
                               values.count("hosts") > 0};
-  if (files.tables_wanted()) print_to_stdout(advice_text(advice, subject, page_width()));
+  if (files.tables_wanted()) {
+    const int width = page_width();
+    print_to_stdout(
+        advice_text(advice, subject, width) + "\n" +
+        findings_text(told_findings(judged_run(*source, options)), kFindingsShown, width));
+  }
   if (files.wants("json")) files.write("json", advice_json(advice, subject));
   if (files.wants("csv")) files.write("csv", advice_csv(advice, subject));
   if (files.wants("hosts")) files.write("hosts", advice_hosts(advice));

@@ -23,8 +23,9 @@ using Words = std::vector<std::string>;
 
 const CommandHelp kProfileHelp = {
     "rubato profile ARCHIVE [--on SCENARIO]... [options]",
-    "Prints the time of each rank in each MPI call, the bytes it sends and receives there,\n"
-    "message sizes, and bytes per pair of ranks: the tables and matrices of MPInside.",
+    "Prints what costs time and the longest MPI calls; with --all the time of each rank in each\n"
+    "call, the bytes it sends and receives there, message sizes, and bytes per pair of ranks: the\n"
+    "tables and matrices of MPInside.",
     "Without --on, the recorded run is profiled; no platform file is needed.\n"
     "share/doc/profile.md explains the tables, with examples for pandas and jq.\n"
     "  rubato profile run.otf2dir\n"
@@ -41,7 +42,7 @@ po::options_description profile_options() {
       "instead of the tables");
   add("json", po::value<std::string>()->value_name("FILE"),
       "write the results as JSON; '-' as above");
-  add("all", "show every rank, call and pair, however many");
+  add("all", "print the tables, with every rank, call and pair");
   add("help,h", "show this help");
   add_engine_options(options);
   return options;
@@ -50,8 +51,11 @@ po::options_description profile_options() {
 /// Replays one scenario at a time and writes its profile.
 class Profiler {
  public:
-  Profiler(EventSource& source, const ReplayOptions& options, ReportFiles& files, bool per_rank)
-      : source_(&source), options_(options), files_(&files), per_rank_(per_rank) {}
+  Profiler(EventSource& source, const ReplayOptions& options, ReportFiles& files, bool all)
+      : source_(&source), options_(options), files_(&files), all_(all) {
+    JudgedRun run = judged_run(source, options);
+    findings_ = told_findings(run);
+  }
 
   void profile(const Scenario& scenario) {
     const TraceDefinitions& trace = source_->definitions();
@@ -80,7 +84,11 @@ class Profiler {
   /// Completes the output. Tables are printed only after all scenarios are replayed, because one of
   /// them may fail.
   void end() {
-    if (files_->wants("json")) profile_json_end(trace_, sink("json"));
+    if (files_->wants("json")) profile_json_end(trace_, findings_, sink("json"));
+    if (!all_)
+      tables_ +=
+          "\nMore: --all prints the tables of ranks, waits, sizes and pairs; --csv and --json "
+          "write them.\n";
     if (files_->tables_wanted()) print_to_stdout(tables_);
   }
 
@@ -125,7 +133,10 @@ class Profiler {
       const int width = page_width();
       tables_ += first_ ? "" : "\n";
       tables_ += opening(results, width);
-      if (tables) tables_ += profile_text(*tables, {width, per_rank_});
+      if (first_)
+        tables_ += "\n" + findings_text(findings_, all_ ? SIZE_MAX : kFindingsShown, width);
+      if (tables)
+        tables_ += all_ ? profile_text(*tables, {width, true}) : profile_summary(*tables, width);
     }
     if (files_->wants("csv")) {
       if (first_) files_->write("csv", kProfileCsvHeader);
@@ -141,7 +152,8 @@ class Profiler {
   EventSource* source_;
   ReplayOptions options_;
   ReportFiles* files_;
-  bool per_rank_;
+  bool all_;
+  ToldFindings findings_;
   bool first_ = true;
   TraceSummary trace_;
   std::string tables_;

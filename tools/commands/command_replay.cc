@@ -6,9 +6,8 @@
 #include <set>
 
 #include "models/base/source_date.h"
-#include "replay/judge/efficiency.h"
+#include "replay/judge/diagnosis.h"
 #include "replay/judge/lost_cores.h"
-#include "replay/judge/root_cause.h"
 #include "replay/rubato.h"
 #include "replay/run/contention_cost.h"
 #include "replay/run/joint_replay.h"
@@ -187,13 +186,13 @@ std::optional<OneProcess> why_one_process(const po::variables_map& values,
 }
 
 /// True if the process that reports needs the whole archive again after a divided replay: for the
-/// root cause of waits, pictures, archives and sweeps.
+/// diagnosis of waits, pictures, archives and sweeps.
 bool needs_whole_archive(const Results& results, const ReplayOptions& options,
                          const po::variables_map& values) {
   for (const char* option : {"html", "perfetto", "otf2", "sweep"}) {
     if (values.count(option)) return true;
   }
-  return waits_in_turn(results) || needs_undisturbed(results, options);
+  return needs_diagnosis(results) || needs_undisturbed(results, options);
 }
 
 /// The requested scenarios, and the additional ones for intervals and the cost of contention.
@@ -328,12 +327,16 @@ int command_replay(const Arguments& arguments) {
   Intervals intervals = plan.intervals ? plan.intervals->settle(results, overhead) : Intervals{};
   if (files.wants("perfetto")) refuse_large_perfetto(text_of(values, "perfetto"), results, window);
 
-  find_undisturbed(*source, results, options);
-  find_root_cause(*source, results, options);
+  std::vector<Scenario> drawn = scenarios;
+  if (needs_undisturbed(results, options)) {
+    find_undisturbed(*source, results, options);
+    drawn.push_back(parse_scenario("undisturbed"));
+  }
+  const Diagnosis diagnosis = diagnose(*source, results, options);
   std::vector<Sweep> sweeps;
   if (!axes.empty())
     sweeps = run_sweeps(*source, scenarios, axes, options, plan.intervals ? &overhead : nullptr);
-  const Report report(results, std::move(intervals), std::move(sweeps));
+  const Report report(results, std::move(intervals), std::move(sweeps), diagnosis);
 
   if (files.tables_wanted()) {
     TextReportOptions text;
@@ -351,7 +354,7 @@ int command_replay(const Arguments& arguments) {
     const std::vector<ScenarioPicture> timelines =
         any_fits_degradation(scenarios)
             ? std::vector<ScenarioPicture>{}
-            : draw_scenarios(*source, scenarios, results, options, threads,
+            : draw_scenarios(*source, drawn, results, options, threads,
                              [&] { return open_again(archive, options); });
     files.write("html",
                 report_html(report, platforms, timelines, report_origin("replay", arguments)));

@@ -142,8 +142,10 @@ void profile_json_scenario(const ScenarioResult& scenario, const ScenarioProfile
   write("]}");
 }
 
-void profile_json_end(const TraceSummary& trace, const TextSink& write) {
-  write("],\n \"trace\": " + dump(trace_to_json(trace), -1) + "}\n");
+void profile_json_end(const TraceSummary& trace, const ToldFindings& findings,
+                      const TextSink& write) {
+  write("],\n \"findings\": " + dump(findings_to_json(findings), -1) +
+        ",\n \"trace\": " + dump(trace_to_json(trace), -1) + "}\n");
 }
 
 }  // namespace rubato

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "replay/analyse/scenario_profile.h"
+#include "tools/report/findings_report.h"
 #include "tools/tables/table_options.h"
 
 namespace rubato {
@@ -16,6 +17,8 @@ using TextSink = std::function<void(const std::string&)>;
 
 /// The tables for a terminal.
 std::string profile_text(const ScenarioProfile& profile, const TableOptions& options);
+/// The elapsed time and the calls with most of it, a few lines.
+std::string profile_summary(const ScenarioProfile& profile, int width);
 
 /// A value per row, with its kind, name, rank, peer and size: values of one kind add up.
 inline constexpr const char* kProfileCsvHeader = "scenario,kind,name,rank,peer,size,value\n";
@@ -27,6 +30,7 @@ void profile_json_head(const TextSink& write);
 /// `profile`: null where the scenario deadlocks.
 void profile_json_scenario(const ScenarioResult& scenario, const ScenarioProfile* profile,
                            bool is_first, const TextSink& write);
-void profile_json_end(const TraceSummary& trace, const TextSink& write);
+void profile_json_end(const TraceSummary& trace, const ToldFindings& findings,
+                      const TextSink& write);
 
 }  // namespace rubato

@@ -239,6 +239,12 @@ std::string matrices(const ScenarioProfile& profile, const TableOptions& options
 
 }  // namespace
 
+std::string profile_summary(const ScenarioProfile& profile, int width) {
+  return fmt::format("\n{}: elapsed {}\n", profile.result->name,
+                     show_seconds(profile.result->elapsed)) +
+         call_table(profile, call_groups(profile, false), {width, false});
+}
+
 std::string profile_text(const ScenarioProfile& profile, const TableOptions& options) {
   const std::string& name = profile.result->name;
   std::string out = fmt::format("\n{}: elapsed {}\n", name, show_seconds(profile.result->elapsed));

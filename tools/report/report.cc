@@ -11,20 +11,19 @@
 namespace rubato {
 
 Report::Report(const Results& of, Intervals intervals_of_elapsed,
-               std::vector<Sweep> sweeps_of_platforms)
+               std::vector<Sweep> sweeps_of_platforms, const Diagnosis& diagnosis)
     : results(&of),
       roles(of),
       intervals(std::move(intervals_of_elapsed)),
       sweeps(std::move(sweeps_of_platforms)) {
-  const Judgement judgement = judge(roles, platforms_dir());
+  const Judgement judgement = judge(roles, diagnosis, platforms_dir());
   std::vector<std::string> both = {efficiency_line(judgement), headline(conclude(roles))};
   // If ranks lacked cores, the line of factors refers to the headline.
   if (lacks_cores(roles)) std::swap(both[0], both[1]);
   for (std::string& line : both) {
     if (!line.empty()) verdict.push_back(std::move(line));
   }
-  for (const Finding& finding : judgement.cures)
-    cures.push_back({cure_text(finding.kind), finding.saves, next_command(finding, of)});
+  findings = ToldFindings(judgement, roles);
   for (const ScenarioResult& scenario : of.scenarios)
     efficiencies.push_back(efficiency(roles, scenario));
   kept_calls = kept_calls_line(of.trace);

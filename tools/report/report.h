@@ -4,26 +4,20 @@
 #include <string>
 #include <vector>
 
-#include "replay/judge/efficiency.h"
+#include "replay/judge/findings.h"
 #include "replay/judge/roles.h"
 #include "replay/study/intervals.h"
 #include "replay/study/sweep.h"
+#include "tools/report/findings_report.h"
 
 namespace rubato {
-
-/// A change that would shorten the run, with an upper bound of its saving if nothing else changed.
-struct Cure {
-  std::string what;     ///< "equal work on all ranks"
-  double seconds = 0;   ///< saved of the elapsed time
-  std::string command;  ///< a Rubato command to investigate it; "" if there is none
-};
 
 /// All that `rubato replay` reports, but timelines: built once, then written as text, JSON, CSV and
 /// HTML.
 struct Report {
   /// `of` must outlive the report.
   Report(const Results& of, Intervals intervals_of_elapsed = {},
-         std::vector<Sweep> sweeps_of_platforms = {});
+         std::vector<Sweep> sweeps_of_platforms = {}, const Diagnosis& diagnosis = {});
 
   const Results* results;
   Roles roles;
@@ -32,7 +26,7 @@ struct Report {
   /// A line with the efficiency factors and the conclusion: zero to two lines, each left out if it
   /// cannot be determined.
   std::vector<std::string> verdict;
-  std::vector<Cure> cures;                              ///< Judgement::cures
+  ToldFindings findings;
   std::vector<std::optional<Efficiency>> efficiencies;  ///< by scenario
   std::string kept_calls;                               ///< kept_calls_line()
   std::vector<std::string> notes;                       ///< on the archive and the run

@@ -241,9 +241,9 @@ std::string report_html(const Report& report, const std::vector<PlatformPicture>
   const ScenarioResult* judged = report.roles.judged;
   Json data = {{"rubato", kVersion},
                {"verdict", report.verdict},
-               {"cures", cures_to_json(report.cures)},
+               {"findings", findings_to_json(report.findings)},
                {"judged", judged ? judged->name : ""},
-               {"judged_elapsed", judged ? rounded(judged->elapsed) : Json(nullptr)},
+               {"judged_elapsed", rounded(report.findings.elapsed)},
                {"reference", reference ? reference->name : ""},
                {"kept_line", report.kept_calls},
                {"caveats", report.notes},

@@ -172,22 +172,12 @@ Json trace_to_json(const TraceSummary& trace) {
           {"warnings", warnings_about(trace)}};
 }
 
-Json cures_to_json(const std::vector<Cure>& cures) {
-  Json list = Json::array();
-  for (const Cure& cure : cures) {
-    list.push_back({{"what", cure.what},
-                    {"seconds", number(cure.seconds)},
-                    {"command", text_or_null(cure.command)}});
-  }
-  return list;
-}
-
 std::string report_json(const Report& report) {
   const Results& results = *report.results;
   Json json = head();
   json["trace"] = trace_to_json(results.trace);
   json["verdict"] = report.verdict;
-  json["cures"] = cures_to_json(report.cures);
+  json["findings"] = findings_to_json(report.findings);
   json["calls"] = results.calls;
   json["scenarios"] = Json::array();
   for (size_t i = 0; i < results.scenarios.size(); ++i) {

@@ -13,8 +13,6 @@ namespace rubato {
 /// incompatible change increments kJsonFormat; new keys do not.
 inline constexpr int kJsonFormat = 1;
 
-/// Name, seconds, command or null.
-nlohmann::ordered_json cures_to_json(const std::vector<Cure>& cures);
 nlohmann::ordered_json trace_to_json(const TraceSummary& trace);
 
 /// The contents of the file of `--json`.

@@ -305,39 +305,6 @@ std::string waits_table(const std::vector<ScenarioResult>& scenarios, int width)
   return "\n" + table.format(width);
 }
 
-/// A command to be copied, continued on the next line at the page width.
-std::string continued(const std::string& command, int width) {
-  std::string out = "  ";
-  int column = 2;
-  for (const std::string& part : options_of(command)) {
-    if (column > 2 && column + display_width(part) + 2 > width) {
-      out += " \\\n   ";
-      column = 3;
-    }
-    out += part;
-    column += display_width(part);
-  }
-  return out + "\n";
-}
-
-/// The table of cures and the suggested next commands; "" without cures.
-std::string cures_table(const Report& report, int width) {
-  if (report.cures.empty()) return "";
-  const ScenarioResult& run = *report.roles.judged;
-  const std::optional<ScenarioResult>& added = report.results->undisturbed;
-  const bool was_asked = &run != (added ? &*added : nullptr);
-  TextTable table({"Possible improvement", "Saves at most",
-                   "of " + (was_asked ? run.name : "the run without lost cores")});
-  for (const Cure& cure : report.cures)
-    table.add_row({cure.what, show_seconds(cure.seconds), show_share(cure.seconds, run.elapsed)});
-  std::string out = "\n" + table.format(width);
-  std::string commands;
-  for (const Cure& cure : report.cures) {
-    if (!cure.command.empty()) commands += continued(cure.command, width);
-  }
-  return commands.empty() ? out : out + "\nNext commands:\n" + commands;
-}
-
 /// "" for a scenario that prices no collective.
 std::string collectives_table(const ScenarioResult& scenario, int width) {
   if (scenario.collectives.empty()) return "";
@@ -362,9 +329,12 @@ std::string report_text(const Report& report, const TextReportOptions& options) 
   std::string out;
   if (!results.scenarios.empty()) {
     if (!answer.empty()) out += answer + "\n";
+    const std::string findings =
+        findings_text(report.findings, options.per_rank ? SIZE_MAX : kFindingsShown, width);
+    if (!findings.empty()) out += findings + "\n";
     out += scenario_table(report, width);
     out += calls_table(results, width) + waits_table(results.scenarios, width);
-    out += cures_table(report, width) + "\n";
+    out += "\n";
     for (const Sweep& sweep : report.sweeps) out += sweep_text(sweep, width) + "\n";
   }
   for (const ScenarioResult& scenario : results.scenarios) {

@@ -13,9 +13,9 @@ struct TextReportOptions {
   bool verdict_last = false;  ///< repeat the verdict at the end, which stays visible on a terminal
 };
 
-/// The report for a terminal: the verdict, elapsed times, waits, cures and suggested commands, then
-/// the basis of the numbers and notes. Optionally for each scenario the first table of MPInside:
-/// compute and time per MPI call of each rank.
+/// The report for a terminal: the verdict, findings and suggested commands, elapsed times, waits,
+/// then the basis of the numbers and notes. Optionally for each scenario the first table of
+/// MPInside: compute and time per MPI call of each rank.
 std::string report_text(const Report& report, const TextReportOptions& options = {});
 
 /// The output of `rubato info`.

@@ -15,48 +15,35 @@ std::string percent(double factor) {
   return fmt::format("{:.{}f} %", 100 * factor, factor < 0.01 ? 1 : 0);
 }
 
-/// "messages and tracing take 2.1 s, most of it in MPI_Allreduce (2 calls)"
-std::string transfer_text(const char* what, const Finding& finding) {
-  const std::string text = fmt::format("{} {}", what, show_seconds(finding.seconds));
-  if (finding.mostly_tracing) return text + ", most of it tracing between calls";
-  if (finding.call.empty()) return text;
-  return fmt::format("{}, most of it in {} ({})", text, finding.call,
+/// ", 62 % of it for rank 3, in solve (app.c:12)"
+std::string root_text(const Finding& finding) {
+  if (finding.rank < 0) return "";
+  return fmt::format(", {} of it for rank {}{}", percent(finding.share), finding.rank,
+                     finding.function.empty() ? "" : ", in " + finding.function);
+}
+
+/// "ranks wait in MPI_Recv", with the root cause.
+std::string waits_text(const char* ranks_wait, const Finding& finding) {
+  return ranks_wait + (finding.call.empty() ? std::string() : " in " + finding.call) +
+         root_text(finding);
+}
+
+/// "1,184 messages of 8 B on average, most of it in MPI_Recv (1,184 calls)"
+std::string messages_text(const Finding& finding) {
+  std::string text;
+  if (finding.messages > 0)
+    text = fmt::format("{} of {} on average", counted(finding.messages, "message", "messages"),
+                       show_bytes(static_cast<double>(finding.bytes)));
+  if (finding.call.empty()) return text.empty() ? "no call has most of it" : text;
+  return fmt::format("{}most of it in {} ({})", text.empty() ? "" : text + ", ", finding.call,
                      counted(finding.calls, "call", "calls"));
 }
 
-std::string chains_text(const Finding& finding) {
-  std::string text = "dependency chains between ranks cause waits even on a perfect interconnect";
-  if (finding.call.empty()) return text;
-  text += ", mostly in " + finding.call;
-  if (finding.rank < 0) return text;
-  text += fmt::format("; rank {} is the root cause of {} of all waits", finding.rank,
-                      percent(finding.share));
-  return finding.function.empty() ? text : text + ", most of it in " + finding.function;
-}
-
-/// A finding as a cause.
-std::string cause_text(const Finding& finding) {
-  switch (finding.kind) {
-    case FindingKind::kTracing:
-      return fmt::format("tracing takes {}", show_seconds(finding.seconds));
-    case FindingKind::kMessages:
-      return transfer_text("messages take", finding);
-    case FindingKind::kMessagesAndTracing:
-      return transfer_text("messages and tracing take", finding);
-    case FindingKind::kUnequalWork:
-      return fmt::format("rank {} computes {} longer than the mean rank{}", finding.rank,
-                         percent(finding.share),
-                         finding.function.empty() ? "" : ", in " + finding.function);
-    case FindingKind::kKeptCalls:
-      return fmt::format("calls kept as recorded take {} of the mean rank",
-                         show_seconds(finding.seconds));
-    case FindingKind::kApart:
-      return fmt::format("ranks begin or end at different times: the mean rank is inactive for {}",
-                         show_seconds(finding.seconds));
-    case FindingKind::kChains:
-      break;
-  }
-  return chains_text(finding);
+/// "MPI_Comm_split (4 calls) keeps its recorded time"
+std::string kept_text(const Finding& finding) {
+  if (finding.call.empty()) return "calls keep their recorded time";
+  return fmt::format("{} ({}) keeps its recorded time", finding.call,
+                     counted(finding.calls, "call", "calls"));
 }
 
 /// "49 % less", "1.1 % less"
@@ -145,18 +132,55 @@ std::string gain_text(const Conclusion& found) {
 
 }  // namespace
 
+std::string finding_text(const Finding& finding) {
+  switch (finding.kind) {
+    case FindingKind::kLostCores:
+      return fmt::format("other programs had the cores of ranks for {} of their time",
+                         percent(finding.share));
+    case FindingKind::kTracing:
+      return "recording between calls";
+    case FindingKind::kSmallMessages:
+    case FindingKind::kMessages:
+      return messages_text(finding);
+    case FindingKind::kLateReceiver:
+      return waits_text("sends wait for their receivers", finding);
+    case FindingKind::kLoadImbalance:
+      return fmt::format("rank {} computes {} longer than the mean rank{}", finding.rank,
+                         percent(finding.share),
+                         finding.function.empty() ? "" : ", in " + finding.function);
+    case FindingKind::kLateRoot:
+      return waits_text("ranks wait for the root", finding);
+    case FindingKind::kSynchronisation:
+      return waits_text("ranks wait for each other", finding);
+    case FindingKind::kLateSender:
+      return waits_text("ranks wait", finding);
+    case FindingKind::kChains:
+      return waits_text("ranks wait for each other in turn", finding);
+    case FindingKind::kKeptCalls:
+      return kept_text(finding);
+    case FindingKind::kApart:
+      return "ranks begin or end at different times";
+  }
+  return "";
+}
+
 std::string efficiency_line(const Judgement& judgement) {
   if (!judgement.efficiency) return "";
   const Efficiency& e = judgement.efficiency->factors;
-  const std::string cause =
-      judgement.main_cause ? cause_text(*judgement.main_cause) : "little can be gained";
+  std::string cause = "Little can be gained";
+  for (const Finding& finding : judgement.findings) {
+    if (finding.kind == FindingKind::kLostCores || e.least() >= kGoodEfficiency) continue;
+    cause = fmt::format("Main cost: {}, {}: {}", name_of(finding.kind),
+                        show_seconds(finding.seconds), finding_text(finding));
+    break;
+  }
   if (judgement.efficiency->without_lost_cores) {
     return fmt::format(
-        "Excluding that time, on a perfect interconnect: load balance {} × serialisation {}: {}.",
+        "Without that time, on a perfect interconnect: load balance {} × serialisation {}. {}.",
         percent(e.load_balance), percent(e.serialisation), cause);
   }
   return fmt::format(
-      "Parallel efficiency {} = load balance {} × serialisation {} × transfer {}: {}.",
+      "Parallel efficiency {} = load balance {} × serialisation {} × transfer {}. {}.",
       percent(e.parallel()), percent(e.load_balance), percent(e.serialisation), percent(e.transfer),
       cause);
 }
@@ -175,38 +199,27 @@ std::string headline(const Conclusion& found) {
       return text +
              "No conclusion about faster networks: the clocks of the ranks were not synchronised.";
     case ConclusionKind::kLacksCores:
-      return text +
-             fmt::format(
-                 "No conclusion about the network: ranks waited for cores ({}), and this time is "
-                 "part of the difference between measured and perfect. Record again with a core "
-                 "for each rank.",
-                 why.empty() ? "shared with other programs" : why);
+      return text + fmt::format(
+                        "No conclusion about the network: ranks waited for cores ({}). Record "
+                        "again with a "
+                        "core for each rank.",
+                        why.empty() ? "shared with other programs" : why);
     default:
       return text + gain_text(found);
   }
 }
 
-std::string cure_text(FindingKind kind) {
-  switch (kind) {
-    case FindingKind::kTracing:
-      return "free tracing";
-    case FindingKind::kMessages:
-      return "free messages";
-    case FindingKind::kMessagesAndTracing:
-      return "free messages and tracing";
-    case FindingKind::kUnequalWork:
-      return "equal work on all ranks";
-    case FindingKind::kKeptCalls:
-      return "free kept calls";
-    case FindingKind::kApart:
-      return "ranks that begin and end together";
+std::string next_command(const Finding& finding, const Results& results) {
+  switch (finding.kind) {
+    case FindingKind::kLateRoot:
+    case FindingKind::kSynchronisation:
+    case FindingKind::kLateSender:
+    case FindingKind::kLateReceiver:
     case FindingKind::kChains:
+      return ask_again("profile", results, "");
+    default:
       break;
   }
-  return "no dependency chains between ranks";
-}
-
-std::string next_command(const Finding& finding, const Results& results) {
   if (finding.scenarios.empty()) return "";
   std::string words;
   for (const std::string& scenario : finding.scenarios)

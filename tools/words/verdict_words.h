@@ -9,7 +9,7 @@
 namespace rubato {
 
 /// "Parallel efficiency 36 % = load balance 74 % × serialisation 97 % × transfer 51 %: ..." with
-/// the main cause. "" without factors.
+/// the costliest finding. "" without factors.
 std::string efficiency_line(const Judgement& judgement);
 
 /// The conclusion in a sentence; "" for none. The prediction for the archive's own machine comes
@@ -17,8 +17,8 @@ std::string efficiency_line(const Judgement& judgement);
 /// causes instead. The last sentence lists other time that only `measured` contains.
 std::string headline(const Conclusion& conclusion);
 
-/// A finding as a change that would shorten the run: "equal work on all ranks".
-std::string cure_text(FindingKind kind);
+/// A finding without its kind and cost: "rank 1 computes 50 % longer than the mean rank, in solve".
+std::string finding_text(const Finding& finding);
 
 /// A Rubato command to investigate a finding of `results`; "" if there is none.
 std::string next_command(const Finding& finding, const Results& results);

@@ -44,7 +44,7 @@ trace 2 --functions --call-sites ./app || fail "exit code $?"
 check_archive
 check_replay
 
-"$rubato" profile run.otf2dir --csv run.csv --json run.json >tables.txt || fail "profile"
+"$rubato" profile run.otf2dir --all >tables.txt && "$rubato" profile run.otf2dir --csv run.csv --json run.json >/dev/null || fail "profile"
 "$python" - "$wait_line" <<'P' || fail "$(cat tables.txt)"
 import collections, csv, json, sys
 line = sys.argv[1]
@@ -93,12 +93,12 @@ cmp with.json without.json || fail "asking for places changes the replay"
 # Call sites alone: compute is named after the call behind it.
 build_program app -g -O0
 trace 2 --call-sites ./app || fail "exit code $?"
-"$rubato" profile run.otf2dir >tables.txt || fail "profile"
+"$rubato" profile run.otf2dir --all >tables.txt || fail "profile"
 grep -qE "^1 +before MPI_Allreduce \(app.c:$wait_line\)" tables.txt || fail "$(cat tables.txt)"
 ! grep -q 'efficiencies by function' tables.txt || fail "functions where none are on record"
 
 # Neither: the calls.
 trace 2 ./app || fail "exit code $?"
-"$rubato" profile run.otf2dir >tables.txt || fail "profile"
+"$rubato" profile run.otf2dir --all >tables.txt || fail "profile"
 grep -qE '^1 +before MPI_Allreduce  ' tables.txt || fail "$(cat tables.txt)"
 pass

@@ -1,0 +1,120 @@
+#include "replay/judge/diagnosis.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "models/scenario/scenario.h"
+#include "replay/analyse/other_rows.h"
+#include "replay/analyse/place_summary.h"
+#include "replay/judge/lost_time.h"
+
+// Waits of `perfect` have two origins: some ranks compute longer than others, and ranks wait for
+// each other in turn. The first is load imbalance, a finding of its own, so its part is removed. A
+// rank that computes e longer than the mean lets P - 1 others wait for at most (P - 1) e: that much
+// of the waits of which it is the root is load imbalance, the rest is not.
+
+namespace rubato {
+namespace {
+
+constexpr double kLeastChains = 0.02;  ///< of the elapsed time
+constexpr double kMainShare = 0.5;
+
+/// Ticks of waits in calls of one name.
+struct InCall {
+  std::map<WaitPattern, double> by_pattern;
+  std::map<int, double> by_root;
+  std::map<std::pair<int, std::string>, double> by_function;  ///< of a root rank
+};
+
+/// By rank: the part of the waits rooted there that unequal compute does not explain, 0 to 1.
+std::vector<double> parts_of_chains(const ScenarioResult& perfect, const PlaceSummary& summary) {
+  std::vector<double> roots(perfect.ranks.size());  // seconds of all ranks' waits
+  for (const PlaceSummary::Delay& delay : summary.delays) roots[delay.rank] += delay.seconds;
+  const double mean_compute = mean(perfect.ranks, &RankResult::compute);
+  const auto others = static_cast<double>(roots.size() - 1);
+  std::vector<double> parts(roots.size(), 1);
+  for (size_t rank = 0; rank < roots.size(); ++rank) {
+    const double excess = std::max(0.0, perfect.ranks[rank].compute - mean_compute) * others;
+    if (excess > 0) parts[rank] = std::max(0.0, 1 - excess / roots[rank]);
+  }
+  return parts;
+}
+
+/// The largest entry; the end of an empty map.
+template <typename Key>
+auto largest(const std::map<Key, double>& amounts) {
+  return std::max_element(amounts.begin(), amounts.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; });
+}
+
+double sum_of(const std::map<int, double>& amounts) {
+  double sum = 0;
+  for (const auto& [key, amount] : amounts) sum += amount;
+  return sum;
+}
+
+/// Waits by call, with the parts of their roots; from places, which know roots and calls together.
+void add_roots(const PlaceSummary& summary, const std::vector<double>& parts,
+               std::map<std::string, InCall>& calls) {
+  for (const PlaceSummary::Delay& delay : summary.delays) {
+    InCall& call = calls[summary.places[delay.waiting].call];
+    const double seconds = parts[delay.rank] * delay.seconds;
+    call.by_root[delay.rank] += seconds;
+    const NamedPlace& cause = summary.places[delay.place];
+    if (cause.kind == Place::Kind::kCompute && !cause.function_place.empty())
+      call.by_function[{delay.rank, cause.function_place}] += seconds;
+  }
+}
+
+Diagnosis::Waits waits_in(const std::string& name, const InCall& call, double all) {
+  Diagnosis::Waits waits;
+  waits.call = name;
+  if (!call.by_pattern.empty()) waits.pattern = largest(call.by_pattern)->first;
+  const double in_call = sum_of(call.by_root);
+  waits.share = in_call / all;
+  const auto root = largest(call.by_root);
+  waits.rank = root->first;
+  waits.rank_share = root->second / in_call;
+  for (const auto& [function, seconds] : call.by_function) {
+    if (function.first == waits.rank && seconds > kMainShare * root->second)
+      waits.function = function.second;
+  }
+  return waits;
+}
+
+}  // namespace
+
+bool needs_diagnosis(const Roles& roles) {
+  const std::optional<LostTime> lost = lost_time(roles);
+  return lost && lost->chains >= kLeastChains * lost->elapsed;
+}
+
+Diagnosis diagnose(EventSource& source, const Roles& roles, ReplayOptions options) {
+  if (!needs_diagnosis(roles)) return {};
+  const TraceDefinitions& trace = source.definitions();
+  WaitCauses causes(trace);
+  WaitPlaces places(source);
+  options.observers = {&causes, &places};
+  options.wait_states = true;
+  options.verify = false;
+  options.total_functions = false;
+  run_replay(source, {parse_scenario("perfect")}, options);
+
+  std::map<std::string, InCall> calls;
+  for (const auto& [key, sum] : causes.waits())
+    calls[trace.calls[key.call].name].by_pattern[key.pattern] += sum.ticks;
+  const PlaceSummary summary = place_summary(places, source);
+  add_roots(summary, parts_of_chains(*roles.perfect, summary), calls);
+  double all = 0;
+  for (const auto& [name, call] : calls) all += sum_of(call.by_root);
+  Diagnosis diagnosis;
+  for (const auto& [name, call] : calls) {
+    if (sum_of(call.by_root) > 0) diagnosis.waits.push_back(waits_in(name, call, all));
+  }
+  std::stable_sort(diagnosis.waits.begin(), diagnosis.waits.end(),
+                   [](const auto& a, const auto& b) { return a.share > b.share; });
+  return diagnosis;
+}
+
+}  // namespace rubato

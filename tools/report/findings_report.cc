@@ -1,0 +1,116 @@
+#include "tools/report/findings_report.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "tools/cli/install_paths.h"
+#include "tools/format/json_text.h"
+#include "tools/format/numbers.h"
+#include "tools/format/text_table.h"
+#include "tools/options/replay_command.h"
+#include "tools/words/verdict_words.h"
+
+namespace rubato {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json or_null(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
+/// A command to be copied, continued on the next line at the page width.
+std::string continued(const std::string& command, int width) {
+  std::string out = "  ";
+  int column = 2;
+  for (const std::string& part : options_of(command)) {
+    if (column > 2 && column + display_width(part) + 2 > width) {
+      out += " \\\n   ";
+      column = 3;
+    }
+    out += part;
+    column += display_width(part);
+  }
+  return out + "\n";
+}
+
+/// " 1.   1.120 s  96.2 %  messages: ...", continued below its text.
+std::string row_of(size_t number, const ToldFinding& told, int width) {
+  const Finding& finding = told.finding;
+  std::string lead = fmt::format("{:2}. {:>9} {:>7}  ", number, show_seconds(finding.seconds),
+                                 show_share(told.share, 1));
+  const int column = display_width(lead);
+  const std::string text = wrap(fmt::format("{}: {}", name_of(finding.kind), told.text),
+                                std::max(20, width - column), 0);
+  std::string out;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\n', begin) + 1;
+    out += lead + text.substr(begin, end - begin);
+    lead.assign(static_cast<size_t>(column), ' ');
+    begin = end;
+  }
+  return out;
+}
+
+}  // namespace
+
+ToldFindings::ToldFindings(const Judgement& judgement, const Roles& roles)
+    : known(judgement.efficiency.has_value()), elapsed(judgement.elapsed) {
+  if (roles.judged) of = roles.judged->name;
+  for (const Finding& finding : judgement.findings) {
+    // `measured` takes what `undisturbed` takes, and what was lost.
+    const double lost = finding.kind == FindingKind::kLostCores ? finding.seconds : 0;
+    list.push_back({finding, finding.seconds / (elapsed + lost), finding_text(finding),
+                    next_command(finding, *roles.results)});
+  }
+}
+
+ToldFindings told_findings(const JudgedRun& run) {
+  const Roles roles(run.results);
+  return ToldFindings(judge(roles, run.diagnosis, platforms_dir()), roles);
+}
+
+std::string findings_text(const ToldFindings& findings, size_t most, int width) {
+  if (!findings.known) return "";
+  if (findings.list.empty())
+    return wrap("Findings: none costs 1 % of the elapsed time: nothing to gain.", width, 2);
+  const size_t shown = std::min(most, findings.list.size());
+  const size_t more = findings.list.size() - shown;
+  std::string out = wrap(fmt::format("Findings, each costs at most so much of the {} of {}{}:",
+                                     show_seconds(findings.elapsed), findings.of,
+                                     more > 0 ? fmt::format(" ({} more: --all)", more) : ""),
+                         width, 2);
+  std::vector<std::string> commands;
+  for (size_t i = 0; i < shown; ++i) {
+    const ToldFinding& told = findings.list[i];
+    out += row_of(i + 1, told, width);
+    if (!told.command.empty() &&
+        std::find(commands.begin(), commands.end(), told.command) == commands.end())
+      commands.push_back(told.command);
+  }
+  if (commands.empty()) return out;
+  out += "Next commands:\n";
+  for (const std::string& command : commands) out += continued(command, width);
+  return out;
+}
+
+Json findings_to_json(const ToldFindings& findings) {
+  Json list = Json::array();
+  for (const auto& [finding, share, text, command] : findings.list) {
+    list.push_back({{"kind", name_of(finding.kind)},
+                    {"text", text},
+                    {"seconds", json_text::number(finding.seconds)},
+                    {"of_elapsed", json_text::number(share)},
+                    {"rank", finding.rank < 0 ? Json(nullptr) : Json(finding.rank)},
+                    {"share", finding.rank < 0 ? Json(nullptr) : json_text::number(finding.share)},
+                    {"function", or_null(finding.function)},
+                    {"call", or_null(finding.call)},
+                    {"messages", finding.messages},
+                    {"bytes", finding.bytes},
+                    {"command", or_null(command)}});
+  }
+  return list;
+}
+
+}  // namespace rubato

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "replay/judge/findings.h"
+#include "replay/judge/judged_run.h"
+
+namespace rubato {
+
+/// A finding in words.
+struct ToldFinding {
+  Finding finding;
+  double share = 0;     ///< of its cost: of the elapsed time, with lost cores in that of `measured`
+  std::string text;     ///< finding_text()
+  std::string command;  ///< a Rubato command to investigate it; "" if there is none
+};
+
+/// The findings of a run, the same in `replay`, `profile`, `advise` and on the page.
+struct ToldFindings {
+  ToldFindings() = default;
+  ToldFindings(const Judgement& judgement, const Roles& roles);
+
+  bool known = false;             ///< the run can be judged
+  double elapsed = 0;             ///< that costs refer to
+  std::string of;                 ///< the scenario with that elapsed time
+  std::vector<ToldFinding> list;  ///< the costliest first
+};
+
+/// The findings of `run`.
+ToldFindings told_findings(const JudgedRun& run);
+
+inline constexpr size_t kFindingsShown = 5;  ///< without --all
+/// A line for each of the first `most` findings, and their commands; "" if the run cannot be
+/// judged.
+std::string findings_text(const ToldFindings& findings, size_t most, int width);
+
+/// Array of objects (share/doc/json.md, `findings`).
+nlohmann::ordered_json findings_to_json(const ToldFindings& findings);
+
+}  // namespace rubato
