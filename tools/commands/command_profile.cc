@@ -97,22 +97,24 @@ class Profiler {
     return [this, option](const std::string& text) { files_->write(option, text); };
   }
 
-  /// The archive, before the first tables, and the caveats that were not printed before.
-  std::string opening(const Results& results, int width) {
+  /// The archive and its findings, before the first tables.
+  std::string opening(const TraceSummary& trace, int width) const {
+    return wrap(fmt::format("{}: {} on {}", trace.path, counted(trace.ranks, "rank", "ranks"),
+                            counted(trace.nodes, "node", "nodes")),
+                width, 2) +
+           wrap(kept_calls_line(trace), width, 2) + "\n" +
+           findings_text(findings_, all_ ? SIZE_MAX : kFindingsShown, width);
+  }
+
+  /// The caveats that were not printed before.
+  std::string new_notes(const Results& results, int width) {
     std::string out;
-    if (first_) {
-      const TraceSummary& trace = results.trace;
-      out += wrap(fmt::format("{}: {} on {}", trace.path, counted(trace.ranks, "rank", "ranks"),
-                              counted(trace.nodes, "node", "nodes")),
-                  width, 2);
-      out += wrap(kept_calls_line(trace), width, 2);
-    }
     std::vector<std::string> lines = caveats(results);
     for (std::string& line : caveats(results.scenarios)) lines.push_back(std::move(line));
     for (const std::string& line : lines) {
       if (said_.insert(line).second) out += wrap("Note: " + line, width, 2);
     }
-    return out;
+    return out.empty() ? out : "\n" + out;
   }
 
   /// Merges the summary of the archive: scenarios that compare times across ranks know more of it
@@ -131,12 +133,10 @@ class Profiler {
   void write(const Results& results, const ScenarioProfile* tables) {
     if (files_->tables_wanted()) {
       const int width = page_width();
-      tables_ += first_ ? "" : "\n";
-      tables_ += opening(results, width);
-      if (first_)
-        tables_ += "\n" + findings_text(findings_, all_ ? SIZE_MAX : kFindingsShown, width);
+      if (first_) tables_ += opening(results.trace, width);
       if (tables)
         tables_ += all_ ? profile_text(*tables, {width, true}) : profile_summary(*tables, width);
+      tables_ += new_notes(results, width);
     }
     if (files_->wants("csv")) {
       if (first_) files_->write("csv", kProfileCsvHeader);

@@ -78,7 +78,7 @@ std::string layout(const RankTable& table, const std::string& scenario,
 
 /// Calls summed over all ranks, with the bandwidth of receiving calls.
 std::string call_table(const ScenarioProfile& profile, const std::vector<CallColumn>& groups,
-                       const TableOptions& options) {
+                       int width) {
   const std::vector<CallSum> sums = sums_of(profile);
   const bool has_waits = profile.result->has_waits;
   TextTable table(
@@ -94,9 +94,7 @@ std::string call_table(const ScenarioProfile& profile, const std::vector<CallCol
                    one ? show_rate(sum.effective_bandwidth()) : "-",
                    one && has_waits ? show_rate(sum.raw_bandwidth()) : "-"});
   }
-  return "\n" +
-         wrap(fmt::format("{}: calls of all ranks", profile.result->name), options.width, 2) +
-         table.format(options.width);
+  return table.format(width);
 }
 
 /// Requests by call and size, summed over all ranks.
@@ -240,9 +238,11 @@ std::string matrices(const ScenarioProfile& profile, const TableOptions& options
 }  // namespace
 
 std::string profile_summary(const ScenarioProfile& profile, int width) {
-  return fmt::format("\n{}: elapsed {}\n", profile.result->name,
-                     show_seconds(profile.result->elapsed)) +
-         call_table(profile, call_groups(profile, false), {width, false});
+  return "\n" +
+         wrap(fmt::format("{}: elapsed {}, calls of all ranks", profile.result->name,
+                          show_seconds(profile.result->elapsed)),
+              width, 2) +
+         call_table(profile, call_groups(profile, false), width);
 }
 
 std::string profile_text(const ScenarioProfile& profile, const TableOptions& options) {
@@ -254,7 +254,8 @@ std::string profile_text(const ScenarioProfile& profile, const TableOptions& opt
   std::vector<RankTable> tables = rank_tables(profile, groups);
   if (profile.result->has_waits) tables.insert(tables.begin() + 1, wait_table(profile));
   for (const RankTable& table : tables) out += layout(table, name, options);
-  out += call_table(profile, groups, options);
+  out += "\n" + wrap(fmt::format("{}: calls of all ranks", name), options.width, 2) +
+         call_table(profile, groups, options.width);
   out += size_table(profile, options);
   out += node_table(profile, options);
   out += matrices(profile, options);

@@ -93,6 +93,16 @@ std::string causes_text(const Conclusion& found) {
   return text;
 }
 
+/// "waited for cores for 12.0 % of their time"
+std::string without_cores(const Conclusion& found) {
+  for (const Conclusion::Part& part : found.parts) {
+    if (part.kind == Conclusion::Part::Kind::kLostCores)
+      return fmt::format("waited for cores for {} of their time",
+                         show_share(part.seconds, found.window));
+  }
+  return "shared cores";
+}
+
 /// " Lost cores account for 3.1 ms of the difference."
 std::string parts_text(const Conclusion& found) {
   std::string text;
@@ -200,10 +210,9 @@ std::string headline(const Conclusion& found) {
              "No conclusion about faster networks: the clocks of the ranks were not synchronised.";
     case ConclusionKind::kLacksCores:
       return text + fmt::format(
-                        "No conclusion about the network: ranks waited for cores ({}). Record "
-                        "again with a "
-                        "core for each rank.",
-                        why.empty() ? "shared with other programs" : why);
+                        "No conclusion about the network: ranks {}. Record again with a core for "
+                        "each rank.",
+                        without_cores(found));
     default:
       return text + gain_text(found);
   }
@@ -216,7 +225,7 @@ std::string next_command(const Finding& finding, const Results& results) {
     case FindingKind::kLateSender:
     case FindingKind::kLateReceiver:
     case FindingKind::kChains:
-      return ask_again("profile", results, "");
+      return ask_again("profile", results, "--all");
     default:
       break;
   }
