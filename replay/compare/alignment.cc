@@ -35,35 +35,35 @@ bool same(const Operation& a, const Operation& b) {
 
 class Aligner {
  public:
-  Aligner(OperationReader& predicted, OperationReader& measured, const CallLog& predicted_log,
-          const CallLog& measured_log, const std::function<void(const AlignedStep&)>& visit)
-      : predicted_(predicted),
-        measured_(measured),
-        predicted_names_(&predicted_log.trace().calls),
-        measured_names_(&measured_log.trace().calls),
+  Aligner(OperationReader& before, OperationReader& after, const CallLog& before_log,
+          const CallLog& after_log, const std::function<void(const AlignedStep&)>& visit)
+      : before_(before),
+        after_(after),
+        before_names_(&before_log.trace().calls),
+        after_names_(&after_log.trace().calls),
         visit_(&visit) {}
 
   void run() {
     for (;;) {
-      predicted_.fill(1);
-      measured_.fill(1);
-      if (predicted_.size() == 0 || measured_.size() == 0) break;
-      if (same(predicted_[0], measured_[0]))
+      before_.fill(1);
+      after_.fill(1);
+      if (before_.size() == 0 || after_.size() == 0) break;
+      if (same(before_[0], after_[0]))
         pair(true);
-      else if (predicted_[0].is_end)
-        only_measured();
-      else if (measured_[0].is_end)
-        only_predicted();
+      else if (before_[0].is_end)
+        only_after();
+      else if (after_[0].is_end)
+        only_before();
       else
         resynchronise();
     }
-    while (predicted_.size() > 0) {
-      only_predicted();
-      predicted_.fill(1);
+    while (before_.size() > 0) {
+      only_before();
+      before_.fill(1);
     }
-    while (measured_.size() > 0) {
-      only_measured();
-      measured_.fill(1);
+    while (after_.size() > 0) {
+      only_after();
+      after_.fill(1);
     }
   }
 
@@ -72,29 +72,29 @@ class Aligner {
 
   bool same_name(const Operation& a, const Operation& b) const {
     if (a.is_end || b.is_end) return a.is_end == b.is_end;
-    return (*predicted_names_)[a.call.name].name == (*measured_names_)[b.call.name].name;
+    return (*before_names_)[a.call.name].name == (*after_names_)[b.call.name].name;
   }
 
   void resynchronise() {
-    predicted_.fill(kWindow);
-    measured_.fill(kWindow);
+    before_.fill(kWindow);
+    after_.fill(kWindow);
     // If no place with equal operations was found, the search is not repeated before that window is
     // passed.
     std::optional<Place> place;
     if (passed_ >= names_until_) place = nearest(same);
     if (!place && passed_ >= names_until_) names_until_ = passed_ + kWindow;
-    if (!place && same_name(predicted_[0], measured_[0])) return pair(false);
+    if (!place && same_name(before_[0], after_[0])) return pair(false);
     if (!place) {
       place = nearest([this](const Operation& a, const Operation& b) { return same_name(a, b); });
     }
-    if (!place) place = {predicted_.size(), measured_.size()};
+    if (!place) place = {before_.size(), after_.size()};
     pass_over(*place);
   }
 
   /// The nearest place from which on operations are equal.
   template <typename Equal>
   std::optional<Place> nearest(Equal equal) const {
-    const size_t p = predicted_.size(), m = measured_.size();
+    const size_t p = before_.size(), m = after_.size();
     for (size_t distance = 1; distance <= p + m; ++distance) {
       // Of several at the same distance, one that skips the same number in both runs.
       std::optional<Place> best;
@@ -116,9 +116,9 @@ class Aligner {
   template <typename Equal>
   bool equal_from(size_t i, size_t j, Equal equal) const {
     for (size_t k = 0; k < kSure; ++k) {
-      if (i + k >= predicted_.size() || j + k >= measured_.size()) return false;
-      const Operation& a = predicted_[i + k];
-      const Operation& b = measured_[j + k];
+      if (i + k >= before_.size() || j + k >= after_.size()) return false;
+      const Operation& a = before_[i + k];
+      const Operation& b = after_[j + k];
       if (!equal(a, b)) return false;
       if (a.is_end) return true;
     }
@@ -126,46 +126,46 @@ class Aligner {
   }
 
   void pass_over(Place place) {
-    auto [predicted, measured] = place;
-    while (predicted > 0 && measured > 0 && same_name(predicted_[0], measured_[0])) {
+    auto [before, after] = place;
+    while (before > 0 && after > 0 && same_name(before_[0], after_[0])) {
       pair(false);
-      --predicted;
-      --measured;
+      --before;
+      --after;
     }
-    for (; predicted > 0; --predicted) only_predicted();
-    for (; measured > 0; --measured) only_measured();
+    for (; before > 0; --before) only_before();
+    for (; after > 0; --after) only_after();
   }
 
   void pair(bool is_same) {
-    (*visit_)({&predicted_[0], &measured_[0], is_same});
-    predicted_.pop();
-    measured_.pop();
+    (*visit_)({&before_[0], &after_[0], is_same});
+    before_.pop();
+    after_.pop();
     ++passed_;
   }
-  void only_predicted() {
-    (*visit_)({&predicted_[0], nullptr, false});
-    predicted_.pop();
+  void only_before() {
+    (*visit_)({&before_[0], nullptr, false});
+    before_.pop();
     ++passed_;
   }
-  void only_measured() {
-    (*visit_)({nullptr, &measured_[0], false});
-    measured_.pop();
+  void only_after() {
+    (*visit_)({nullptr, &after_[0], false});
+    after_.pop();
   }
 
-  Window predicted_;
-  Window measured_;
-  const std::vector<MpiCallInfo>* predicted_names_;
-  const std::vector<MpiCallInfo>* measured_names_;
+  Window before_;
+  Window after_;
+  const std::vector<MpiCallInfo>* before_names_;
+  const std::vector<MpiCallInfo>* after_names_;
   const std::function<void(const AlignedStep&)>* visit_;
-  size_t passed_ = 0;  ///< of the predicted run
+  size_t passed_ = 0;  ///< of the run before
   size_t names_until_ = 0;
 };
 
 }  // namespace
 
-void align(OperationReader& predicted, OperationReader& measured,
+void align(OperationReader& before, OperationReader& after,
            const std::function<void(const AlignedStep&)>& visit) {
-  Aligner(predicted, measured, predicted.log(), measured.log(), visit).run();
+  Aligner(before, after, before.log(), after.log(), visit).run();
 }
 
 }  // namespace rubato

@@ -20,13 +20,13 @@ namespace rubato {
 /// One step of an alignment; one of the two may be null. `same`: the operations are equal, else
 /// only the names of their calls.
 struct AlignedStep {
-  const Operation* predicted = nullptr;
-  const Operation* measured = nullptr;
+  const Operation* before = nullptr;
+  const Operation* after = nullptr;
   bool same = false;
 };
 
 /// Passes all steps to `visit`, in order.
-void align(OperationReader& predicted, OperationReader& measured,
+void align(OperationReader& before, OperationReader& after,
            const std::function<void(const AlignedStep&)>& visit);
 
 }  // namespace rubato

@@ -40,24 +40,23 @@ OperationPlace place_of(const Operation& operation, const TraceDefinitions& trac
 
 class Comparer {
  public:
-  Comparer(const LoggedRun& predicted, const LoggedRun& measured, double threshold, size_t largest)
-      : predicted_(predicted), measured_(measured), threshold_(threshold), largest_(largest) {
-    result_.by_rank.resize(predicted.log->trace().ranks());
+  Comparer(const LoggedRun& before, const LoggedRun& after, double threshold, size_t largest)
+      : before_(before), after_(after), threshold_(threshold), largest_(largest) {
+    result_.by_rank.resize(before.log->trace().ranks());
   }
 
   RunDifference run() {
-    const TraceDefinitions& predicted = predicted_.log->trace();
-    const TraceDefinitions& measured = measured_.log->trace();
+    const TraceDefinitions& before = before_.log->trace();
+    const TraceDefinitions& after = after_.log->trace();
     // Threads are paired by rank and number; a thread of only one run is compared with nothing.
     std::map<std::pair<int, int>, std::pair<int, int>> timelines;
-    for (int timeline = 0; timeline < predicted.timelines(); ++timeline) {
-      timelines.emplace(std::pair(predicted.rank_of(timeline), predicted.thread_of(timeline)),
+    for (int timeline = 0; timeline < before.timelines(); ++timeline) {
+      timelines.emplace(std::pair(before.rank_of(timeline), before.thread_of(timeline)),
                         std::pair(timeline, -1));
     }
-    for (int timeline = 0; timeline < measured.timelines(); ++timeline) {
+    for (int timeline = 0; timeline < after.timelines(); ++timeline) {
       timelines
-          .emplace(std::pair(measured.rank_of(timeline), measured.thread_of(timeline)),
-                   std::pair(-1, -1))
+          .emplace(std::pair(after.rank_of(timeline), after.thread_of(timeline)), std::pair(-1, -1))
           .first->second.second = timeline;
     }
     for (const auto& [thread, numbers] : timelines) {
@@ -72,36 +71,32 @@ class Comparer {
   }
 
  private:
-  void compare(int predicted, int measured) {
-    FunctionSums predicted_sums{}, measured_sums{};
-    OperationReader predicted_reader(*predicted_.log, predicted, predicted_.function_times,
-                                     &predicted_sums);
-    OperationReader measured_reader(*measured_.log, measured, measured_.function_times,
-                                    &measured_sums);
-    predicted_begin_ = predicted_reader.begin();
-    measured_begin_ = measured_reader.begin();
+  void compare(int before, int after) {
+    FunctionSums before_sums{}, after_sums{};
+    OperationReader before_reader(*before_.log, before, before_.function_times, &before_sums);
+    OperationReader after_reader(*after_.log, after, after_.function_times, &after_sums);
+    before_begin_ = before_reader.begin();
+    after_begin_ = after_reader.begin();
     seen_drift_ = seen_difference_ = false;
-    align(predicted_reader, measured_reader, [this](const AlignedStep& step) { visit(step); });
-    for (size_t bit = 0; bit < predicted_.functions.size(); ++bit)
-      result_.by_function[predicted_.functions[bit]].predicted += predicted_sums[bit];
-    for (size_t bit = 0; bit < measured_.functions.size(); ++bit)
-      result_.by_function[measured_.functions[bit]].measured += measured_sums[bit];
+    align(before_reader, after_reader, [this](const AlignedStep& step) { visit(step); });
+    for (size_t bit = 0; bit < before_.functions.size(); ++bit)
+      result_.by_function[before_.functions[bit]].before += before_sums[bit];
+    for (size_t bit = 0; bit < after_.functions.size(); ++bit)
+      result_.by_function[after_.functions[bit]].after += after_sums[bit];
   }
 
   void visit(const AlignedStep& step) {
-    const bool both = step.predicted && step.measured;
-    // Levels are those of the measured run, because its machine is examined.
-    const Operation& shape = step.measured ? *step.measured : *step.predicted;
-    if (step.predicted) {
-      book<&TimePair::predicted, &TimePair::predicted_calls>(*step.predicted, shape,
-                                                             predicted_.log->trace());
+    const bool both = step.before && step.after;
+    // Levels are those of the run after the change, because its machine is examined.
+    const Operation& shape = step.after ? *step.after : *step.before;
+    if (step.before) {
+      book<&TimePair::before, &TimePair::before_calls>(*step.before, shape, before_.log->trace());
     }
-    if (step.measured) {
-      book<&TimePair::measured, &TimePair::measured_calls>(*step.measured, shape,
-                                                           measured_.log->trace());
+    if (step.after) {
+      book<&TimePair::after, &TimePair::after_calls>(*step.after, shape, after_.log->trace());
     }
-    if (both && step.predicted->is_end) return look_at_drift(step);
-    ++(!both ? (step.predicted ? result_.only_predicted : result_.only_measured)
+    if (both && step.before->is_end) return look_at_drift(step);
+    ++(!both ? (step.before ? result_.only_before : result_.only_after)
              : (step.same ? result_.same : result_.different));
     if (!step.same) look_at_difference(step);
     if (!both) return;
@@ -131,13 +126,13 @@ class Comparer {
   void fill(Divergence& divergence, const AlignedStep& step) const {
     divergence.rank = rank_;
     divergence.thread = thread_;
-    if (step.predicted) {
-      divergence.predicted = place_of(*step.predicted, predicted_.log->trace());
-      divergence.time = step.predicted->call.enter - predicted_begin_;
+    if (step.before) {
+      divergence.before = place_of(*step.before, before_.log->trace());
+      divergence.time = step.before->call.enter - before_begin_;
     }
-    if (step.measured) {
-      divergence.measured = place_of(*step.measured, measured_.log->trace());
-      divergence.time = step.measured->call.enter - measured_begin_;
+    if (step.after) {
+      divergence.after = place_of(*step.after, after_.log->trace());
+      divergence.time = step.after->call.enter - after_begin_;
     }
   }
 
@@ -151,23 +146,26 @@ class Comparer {
   }
 
   void look_at_drift(const AlignedStep& step) {
-    const Operation &predicted = *step.predicted, &measured = *step.measured;
-    const double drift = (predicted.leave - predicted_begin_) - (measured.leave - measured_begin_);
+    const Operation &before = *step.before, &after = *step.after;
+    const double drift = (after.leave - after_begin_) - (before.leave - before_begin_);
     if (seen_drift_ || !(std::abs(drift) > threshold_)) return;
     seen_drift_ = true;
     Drift found;
     fill(found, step);
-    if (result_.first_drift && result_.first_drift->time <= found.time) return;
     found.drift = drift;
-    found.inside = predicted.inside - measured.inside;
+    found.inside = after.inside - before.inside;
     for (int part = 0; part < kOutsideParts; ++part)
-      found.outside += predicted.outside[part] - measured.outside[part];
-    result_.first_drift = found;
+      found.outside += after.outside[part] - before.outside[part];
+    found.since =
+        (std::abs(found.outside) >= std::abs(found.inside) ? after.call.enter : after.leave) -
+        after_begin_;
+    if (!result_.first_drift || found.since < result_.first_drift->since)
+      result_.first_drift = found;
   }
 
   /// result_.largest is a heap with the smallest gap on top.
   void keep_if_large(const AlignedStep& step) {
-    const double gap = step.predicted->inside - step.measured->inside;
+    const double gap = step.after->inside - step.before->inside;
     const auto larger = [](const OperationGap& a, const OperationGap& b) {
       return std::abs(a.gap()) > std::abs(b.gap());
     };
@@ -180,38 +178,38 @@ class Comparer {
     }
     OperationGap entry;
     fill(entry, step);
-    entry.predicted_seconds = step.predicted->inside;
-    entry.measured_seconds = step.measured->inside;
+    entry.before_seconds = step.before->inside;
+    entry.after_seconds = step.after->inside;
     heap.push_back(entry);
     std::push_heap(heap.begin(), heap.end(), larger);
   }
 
-  const LoggedRun& predicted_;
-  const LoggedRun& measured_;
+  const LoggedRun& before_;
+  const LoggedRun& after_;
   double threshold_;
   size_t largest_;
   RunDifference result_;
   // The timelines that are compared now.
   int rank_ = 0;
   int thread_ = 0;
-  double predicted_begin_ = 0;
-  double measured_begin_ = 0;
+  double before_begin_ = 0;
+  double after_begin_ = 0;
   bool seen_drift_ = false;
   bool seen_difference_ = false;
 };
 
 }  // namespace
 
-RunDifference difference_of(const LoggedRun& predicted, const LoggedRun& measured, double threshold,
+RunDifference difference_of(const LoggedRun& before, const LoggedRun& after, double threshold,
                             size_t largest) {
-  const TraceDefinitions& a = predicted.log->trace();
-  const TraceDefinitions& b = measured.log->trace();
+  const TraceDefinitions& a = before.log->trace();
+  const TraceDefinitions& b = after.log->trace();
   if (a.ranks() != b.ranks()) {
     throw InputError(a.path + " has " + std::to_string(a.ranks()) + " ranks, " + b.path + " has " +
                      std::to_string(b.ranks()) +
                      ": only runs with equal numbers of ranks can be aligned");
   }
-  return Comparer(predicted, measured, threshold, largest).run();
+  return Comparer(before, after, threshold, largest).run();
 }
 
 }  // namespace rubato

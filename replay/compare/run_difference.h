@@ -1,8 +1,9 @@
 #pragma once
 
-// Differences between a prediction and a measurement of the same program: all operations of all
-// ranks, aligned (alignment.h), and the gap between their times summed up by call, level, rank and
-// function. The rows of a table add up to the mean window of a rank in each run.
+// Differences between two runs of the same program, recorded or predicted, before and after a
+// change: all operations of all ranks, aligned (alignment.h), and the gap between their times
+// (after less before) summed up by call, level, rank and function. The rows of a table add up to
+// the mean window of a rank in each run.
 
 #include <array>
 #include <cstdint>
@@ -19,12 +20,12 @@ namespace rubato {
 
 /// Time that each of two runs spent on something, over all ranks. Seconds.
 struct TimePair {
-  double predicted = 0;
-  double measured = 0;
-  uint64_t predicted_calls = 0;
-  uint64_t measured_calls = 0;
+  double before = 0;
+  double after = 0;
+  uint64_t before_calls = 0;
+  uint64_t after_calls = 0;
 
-  double gap() const { return predicted - measured; }
+  double gap() const { return after - before; }
 };
 
 /// The description of one of two aligned operations.
@@ -37,25 +38,25 @@ struct OperationPlace {
 struct Divergence {
   int rank = 0;
   int thread = 0;
-  OperationPlace predicted, measured;
-  double time =
-      0;  ///< since the beginning of the run; of the measured run if both have the operation
+  OperationPlace before, after;
+  double time = 0;  ///< since the beginning of the run: of `after` if it has the operation
 };
 
 /// An operation that takes longer in one run than in the other. Seconds.
 struct OperationGap : Divergence {
-  double predicted_seconds = 0;
-  double measured_seconds = 0;
+  double before_seconds = 0;
+  double after_seconds = 0;
 
-  double gap() const { return predicted_seconds - measured_seconds; }
+  double gap() const { return after_seconds - before_seconds; }
 };
 
-/// The first place where the difference between a predicted and a measured rank exceeds a
-/// threshold.
+/// The first place where a rank is ahead or behind by more than a threshold.
 struct Drift : Divergence {
-  double drift = 0;    ///< predicted less measured time up to the end of the operation
+  double drift = 0;    ///< time up to the end of the operation: after less before
   double inside = 0;   ///< the part in this operation
   double outside = 0;  ///< the part between the previous operation and this one
+  /// Where the larger part ends: the enter of the operation, or its leave; as `time`.
+  double since = 0;
 };
 
 struct RunDifference {
@@ -68,8 +69,8 @@ struct RunDifference {
   std::map<std::string, TimePair> by_function;  ///< compute in functions and what they call
   uint64_t same = 0;                            ///< aligned operations
   uint64_t different = 0;                       ///< aligned by their names alone
-  uint64_t only_predicted = 0;
-  uint64_t only_measured = 0;
+  uint64_t only_before = 0;
+  uint64_t only_after = 0;
   std::optional<Divergence> first_difference;
   std::optional<Drift> first_drift;
   std::vector<OperationGap> largest;  ///< in MPI, the largest first
@@ -85,7 +86,7 @@ struct LoggedRun {
 
 /// Aligns both runs. `threshold`: seconds of the first drift; `largest`: number of operations to
 /// list. Errors: InputError if the numbers of ranks differ.
-RunDifference difference_of(const LoggedRun& predicted, const LoggedRun& measured, double threshold,
+RunDifference difference_of(const LoggedRun& before, const LoggedRun& after, double threshold,
                             size_t largest);
 
 }  // namespace rubato

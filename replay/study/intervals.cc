@@ -113,10 +113,15 @@ Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhe
     const bool recorded = scenarios_[i].basis != Basis::kModel;
     const double losses = kErrors * (recorded ? kLossErrorRecorded : kLossErrorModel) *
                           (lost - mean(result.ranks, &RankResult::lost_core));
-    const double half =
-        std::hypot(std::hypot(network, compute, losses), std::hypot(recording, model, guesses));
-    intervals[i] = {std::max(0.0, result.elapsed - half), result.elapsed + half,
-                    scenarios_[i].platform_file};
+    const double of_platform = std::hypot(network, model, guesses);
+    const double half = std::hypot(of_platform, std::hypot(compute, losses, recording));
+    intervals[i] = {std::max(0.0, result.elapsed - half),
+                    result.elapsed + half,
+                    scenarios_[i].platform_file,
+                    of_platform,
+                    compute,
+                    recording,
+                    losses};
   }
   results.scenarios.resize(variants_.size());
   return intervals;

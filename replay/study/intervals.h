@@ -59,6 +59,11 @@ struct ElapsedInterval {
   double high = 0;
   /// The platform file, "" if there is none; intervals of one file share its errors.
   std::string platform_file;
+  /// The parts of its half-width, see above: the root of the sum of their squares.
+  double model = 0;  ///< network and model, which predictions for one platform share
+  double compute = 0;
+  double overhead = 0;
+  double losses = 0;
 };
 /// By scenario, as requested; none if there is no interval.
 using Intervals = std::vector<std::optional<ElapsedInterval>>;

@@ -76,12 +76,12 @@ def check(archive):
     info = run("info", archive, "--json")["trace"]
     replay = run("replay", archive, *only)
     profile = run("profile", archive, "--json", "-")["scenarios"][0]
-    diff = run("diff", archive, archive, "--json", "-")
+    diff = run("diff", archive, "--on", "measured", archive, "--on", "measured", "--json", "-")
     [scenario] = replay["scenarios"]
 
     same("elapsed of info", scenario["elapsed"], info["elapsed"])
     same("elapsed of profile", scenario["elapsed"], profile["elapsed"])
-    same("elapsed of diff", scenario["elapsed"], diff["measured"]["elapsed"])
+    same("elapsed of diff", scenario["elapsed"], diff["new"]["elapsed"])
     ranks = list(zip(scenario["ranks"], profile["ranks"]))
     assert len(scenario["ranks"]) == len(profile["ranks"]) == info["ranks"]
     for mine, theirs in ranks:
@@ -121,13 +121,13 @@ def check(archive):
     names = {"compute": "compute", "lost core": "lost_core", "tracer's flushes": "flushing",
              "switched off": "not_recorded"}
     for name, pair in diff["by_call"].items():
-        same(f"{name} of diff, twice", pair["predicted"], pair["measured"])
+        same(f"{name} of diff, twice", pair["old"], pair["new"])
         if name in names:
-            same(f"{name} of diff", total[names[name]], pair["measured"])
+            same(f"{name} of diff", total[names[name]], pair["new"])
         else:
             outside = sum(rank["calls"].get(name, {}).get("outside", 0) for _, rank in ranks)
-            same(f"{name} of diff", times[name], pair["measured"] + outside)
-            assert counts[name] == pair["measured_calls"], (name, counts[name], pair)
+            same(f"{name} of diff", times[name], pair["new"] + outside)
+            assert counts[name] == pair["new_calls"], (name, counts[name], pair)
     assert all(names[name] not in total or total[names[name]] < 1e-9 or name in diff["by_call"] for name in names)
     # Levels of messages are those of the machine, in both.
     used = {level for level, traffic in scenario["traffic"].items() if traffic["messages"]}

@@ -41,9 +41,11 @@ expect 2 "two scenarios are called 'perfect'" profile run.otf2dir --on perfect -
 expect 1 "nothing.otf2dir" profile nothing.otf2dir --json a.json
 expect 1 "missing/a.csv: cannot be written: No such file" profile run.otf2dir --csv missing/a.csv
 expect 2 "expected two archives" diff run.otf2dir
-expect 2 "expected two archives" diff a b c
+expect 2 "expected two archives" diff --new run.otf2dir
+expect 1 "nothing.otf2dir" diff nothing.otf2dir run.otf2dir run.otf2dir
 expect 2 "expected at most one scenario per archive" diff a --on perfect --on bandela b
 expect 2 "--threshold: '5' is not" diff a b --threshold 5
+expect 2 "--fail-above: '3' is not a percentage" diff a b --fail-above 3
 expect 1 "did you mean 'infiniband-hdr'" replay run.otf2dir --on infiniband-hdx
 expect 1 "see 'rubato platforms'" replay run.otf2dir --on nowhere.toml
 expect 2 "write placement=block" replay run.otf2dir --on perfect:placement=cyclic

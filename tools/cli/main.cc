@@ -31,7 +31,7 @@ constexpr Command kCommands[] = {
     {"place", "search for a good placement of ranks on nodes", command_place},
     {"advise", "rank possible changes by the elapsed time they save", command_advise},
     {"tolerance", "by how much the network may slow down before the run does", command_tolerance},
-    {"diff", "compare a prediction with a measured run, call by call", command_diff},
+    {"diff", "compare two runs, before and after a change; a gate for CI", command_diff},
     {"help", "explain a command, scenarios, platforms or units", command_help},
 };
 

@@ -1,20 +1,18 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <limits>
-#include <memory>
+#include <utility>
 
+#include "models/base/error.h"
 #include "models/base/units.h"
-#include "replay/compare/call_log.h"
-#include "replay/rubato.h"
-#include "replay/run/scenario_groups.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/standard_streams.h"
 #include "tools/files/archive_guard.h"
-#include "tools/files/whole_file.h"
+#include "tools/files/report_files.h"
 #include "tools/format/text_table.h"
 #include "tools/options/options.h"
 #include "tools/options/scenario_options.h"
 #include "tools/studies/diff_report.h"
+#include "tools/studies/diff_runs.h"
 
 namespace po = boost::program_options;
 
@@ -24,22 +22,24 @@ namespace {
 using Words = std::vector<std::string>;
 
 const CommandHelp kDiffHelp = {
-    "rubato diff PREDICTED [--on SCENARIO] MEASURED [--on SCENARIO] [options]",
-    "Compares two runs of a program operation by operation, usually a prediction made from the\n"
-    "first archive and the recording in the second, and reports where they diverge.",
-    "--on applies to the archive before it; without --on, the recorded times are compared.\n"
+    "rubato diff OLD [--on SCENARIO] [OLD2 ...] NEW [--on SCENARIO] [options]",
+    "Compares two runs of a program, before and after a change, or a prediction with a recording:\n"
+    "elapsed time, where the difference is, and whether it is more than noise.",
+    "Without --on an archive is compared as recorded, with --on as predicted for that machine.\n"
+    "Archives before the last one are repeated runs of OLD; repeated runs of NEW follow --new.\n"
+    "  rubato diff before.otf2dir after.otf2dir\n"
     "  rubato diff here.otf2dir --on there.toml there.otf2dir\n"
-    "Both runs need the same number of ranks. Differences are not errors: the exit code is 0."};
-
-/// One side of the comparison, as on the command line.
-struct Side {
-  std::string archive;
-  std::string scenario = "measured";
-};
+    "  rubato diff old1.otf2dir old2.otf2dir old3.otf2dir new.otf2dir --fail-above 3%\n"
+    "\n"
+    "All runs need the same number of ranks. If other programs took cores, recordings are "
+    "compared\n"
+    "without that time; --on measured or --keep-stolen includes it.\n"
+    "\n"
+    "Exit code: 0, also if runs differ; 3 if --fail-above fails; 1 for bad archives."};
 
 /// Assigns each `--on` to the archive before it, or to the first one. Parses again because boost's
 /// variables_map keeps no order.
-std::vector<Side> sides_of(const Arguments& arguments, const po::options_description& visible) {
+DiffSides sides_of(const Arguments& arguments, const po::options_description& visible) {
   po::options_description all;
   all.add(visible);
   all.add_options()("archive", po::value<Words>());
@@ -49,79 +49,52 @@ std::vector<Side> sides_of(const Arguments& arguments, const po::options_descrip
   const int style = Style::unix_style & ~Style::allow_guessing;
   const auto parsed =
       po::command_line_parser(arguments).options(all).positional(words).style(style).run();
-  std::vector<Side> sides;
-  std::vector<bool> given;
-  std::string before_all;
+  DiffSides sides;
+  DiffWord* last = nullptr;
+  std::string first_on;
   for (const auto& option : parsed.options) {
-    if (option.string_key == "archive") {
-      sides.push_back({option.value[0]});
-      given.push_back(false);
+    if (option.string_key == "archive" || option.string_key == "new") {
+      std::vector<DiffWord>& side = option.string_key == "new" ? sides.after : sides.before;
+      side.push_back({option.value[0], std::exchange(first_on, "")});
+      last = &side.back();
     } else if (option.string_key == "on") {
-      const bool again = sides.empty() ? !before_all.empty() : given.back();
-      if (again) throw UsageError("--on: expected at most one scenario per archive");
-      if (sides.empty()) {
-        before_all = option.value[0];
-      } else {
-        sides.back().scenario = option.value[0];
-        given.back() = true;
-      }
+      std::string& scenario = last ? last->scenario : first_on;
+      if (!scenario.empty()) throw UsageError("--on: expected at most one scenario per archive");
+      scenario = option.value[0];
     }
   }
-  if (sides.size() != 2)
-    throw UsageError(fmt::format("expected two archives; usage: {}", kDiffHelp.usage));
-  if (!before_all.empty()) {
-    if (given[0]) throw UsageError("--on: expected at most one scenario per archive");
-    sides[0].scenario = before_all;
+  if (sides.before.size() + (sides.after.empty() ? 0 : 1) < 2)
+    throw UsageError(fmt::format("expected two archives or more; usage: {}", kDiffHelp.usage));
+  if (sides.after.empty()) {
+    sides.after.push_back(sides.before.back());
+    sides.before.pop_back();
+  }
+  for (const std::vector<DiffWord>* side : {&sides.before, &sides.after}) {
+    for (const DiffWord& word : *side) {
+      if (word.scenario == side->front().scenario) continue;
+      throw UsageError(fmt::format("repeated runs need the same --on: {} has {}, {} has {}",
+                                   side->front().archive,
+                                   side->front().scenario.empty() ? "none" : side->front().scenario,
+                                   word.archive, word.scenario.empty() ? "none" : word.scenario));
+    }
   }
   return sides;
 }
 
-/// One side, replayed.
-struct ReplayedSide {
-  std::unique_ptr<EventSource> source;
-  std::unique_ptr<CallLog> log;
-  std::vector<std::string> functions;
-  DiffSide summary;
-
-  LoggedRun run() const {
-    return {log.get(), functions, functions.empty() ? nullptr : source->function_times()};
+/// The value of --fail-above: "3%" is 0.03.
+double parse_limit(const std::string& text) {
+  size_t end = 0;
+  double percent = -1;
+  try {
+    percent = std::stod(text, &end);
+  } catch (const std::logic_error&) {
   }
-};
-
-/// The functions of an archive that can be measured in one pass, in the driver's order: first those
-/// that scenarios change.
-std::vector<std::string> measured_functions(const EventSource& source, const Scenario& scenario) {
-  std::vector<std::string> functions =
-      functions_to_time({scenario}, source.functions(), source.definitions());
-  for (const FunctionName& function : source.functions()) {
-    const bool is_new =
-        std::find(functions.begin(), functions.end(), function.name) == functions.end();
-    if (is_new && functions.size() < kMostFunctions) functions.push_back(function.name);
+  while (end < text.size() && text[end] == ' ') ++end;
+  if (!(percent >= 0 && percent <= 1000) || text.substr(end) != "%") {
+    throw UsageError(
+        fmt::format("--fail-above: '{}' is not a percentage from 0 to 1000, such as 3%", text));
   }
-  return functions;
-}
-
-ReplayedSide replay_side(const Side& side, ReplayOptions options, bool functions) {
-  const Scenario scenario = fixed_scenario(side.scenario);
-  ReplayedSide replayed;
-  replayed.source = open_trace(side.archive, {options.ignore_offsets, options.threads});
-  const TraceDefinitions& trace = replayed.source->definitions();
-  const Placement recorded(trace.node_of_rank, trace.socket_of_rank);
-  replayed.log = std::make_unique<CallLog>(trace, scenario.placement.place(recorded),
-                                           kept_losses(scenario, options.keep_stolen));
-  options.observers = {replayed.log.get()};
-  if (functions) {
-    replayed.functions = measured_functions(*replayed.source, scenario);
-    options.functions = replayed.functions;
-  }
-  const Results results = run_replay(*replayed.source, {scenario}, options);
-  const ScenarioResult& result = results.scenarios[0];
-  if (!result.deadlock.empty()) {
-    throw InputError(
-        fmt::format("{} deadlocks on {}: {}", side.archive, scenario.name, result.deadlock));
-  }
-  replayed.summary = {side.archive, scenario.name, result.elapsed};
-  return replayed;
+  return percent / 100;
 }
 
 }  // namespace
@@ -131,53 +104,56 @@ int command_diff(const Arguments& arguments) {
   auto add = options.add_options();
   add("on", po::value<Words>()->value_name("SCENARIO"),
       "machine for the archive before it, as for 'rubato replay'; once per archive");
+  add("new", po::value<Words>()->value_name("ARCHIVE"),
+      "a run of NEW; may be repeated; all other archives are then runs of OLD");
+  add("fail-above", po::value<std::string>()->value_name("PERCENT"),
+      "exit with 3 if NEW certainly takes longer than OLD by more than this, such as 3%");
   add("threshold", po::value<std::string>()->value_name("TIME"),
       "report the first operation after which a rank is ahead or behind by this time; default: 1 "
-      "% of the measured run");
-  add("all", "list all differing operations, not only the ten with the largest gap");
-  add("functions", "also compare the compute time of functions, if recorded");
+      "% of the old run");
+  add("all",
+      "also print tables by call, distance, size and rank; --json: all operations that differ");
+  add("functions", "also compare the compute time of functions and their callees, if recorded");
+  add("csv", po::value<std::string>()->value_name("FILE"),
+      "write times by call, function and rank; '-': to standard output instead of the text");
   add("json", po::value<std::string>()->value_name("FILE"),
-      "write the results as JSON (share/doc/json.md); '-': to standard output instead of the "
-      "tables");
+      "write the results as JSON (share/doc/json.md); '-' as above");
   add("help,h", "show this help");
   add_engine_options(options);
   po::variables_map values;
   if (!parse_options(arguments, kDiffHelp, options, "archive", false, values)) return 0;
-  const std::vector<Side> sides = sides_of(arguments, options);
-  constexpr size_t kLargest = 10;
-  const size_t largest = values.count("all") ? std::numeric_limits<size_t>::max() : kLargest;
-  DiffResults results;
+  const DiffSides sides = sides_of(arguments, options);
+  DiffOptions how;
+  how.functions = values.count("functions") > 0;
+  how.all = values.count("all") > 0;
+  if (values.count("fail-above")) how.limit = parse_limit(text_of(values, "fail-above"));
   if (values.count("threshold")) {
     try {
-      results.threshold = parse_seconds(values["threshold"].as<std::string>());
+      how.threshold = parse_seconds(text_of(values, "threshold"));
     } catch (const InputError& error) {
       throw UsageError(fmt::format("--threshold: {}", error.what()));
     }
   }
-  const std::string json = values.count("json") ? values["json"].as<std::string>() : "";
-  if (values.count("json") && json.empty()) throw UsageError("--json: the file name is empty");
-  std::unique_ptr<WholeFile> file;
-  if (!json.empty() && json != "-") {
-    for (const Side& side : sides) refuse_archive_part(json, side.archive);
-    file = std::make_unique<WholeFile>(json);
+  for (const char* option : {"csv", "json"}) {
+    const std::string file = text_of(values, option);
+    if (file.empty() || file == "-") continue;
+    for (const std::vector<DiffWord>* side : {&sides.before, &sides.after})
+      for (const DiffWord& word : *side) refuse_archive_part(file, word.archive);
   }
+  ReportFiles files(values, {"csv", "json"}, sides.before[0].archive);
 
-  const ReplayOptions replay = engine_options(values);
-  const bool functions = values.count("functions") > 0;
-  const ReplayedSide predicted = replay_side(sides[0], replay, functions);
-  const ReplayedSide measured = replay_side(sides[1], replay, functions);
-  results.predicted = predicted.summary;
-  results.measured = measured.summary;
-  if (!values.count("threshold")) results.threshold = 0.01 * results.measured.elapsed;
-  results.difference = difference_of(predicted.run(), measured.run(), results.threshold, largest);
-
-  if (json != "-") print_to_stdout(diff_text(results, page_width()));
-  if (json == "-") print_data(diff_json(results));
-  if (file) {
-    file->write(diff_json(results));
-    file->commit();
+  const DiffResults results = compare_runs(sides, how, engine_options(values));
+  if (files.tables_wanted()) {
+    const int width = page_width();
+    print_to_stdout(diff_lines(results, width));
+    if (how.all) print_to_stdout("\n" + diff_tables(results, width));
   }
-  return 0;
+  if (files.wants("json")) files.write("json", diff_json(results));
+  if (files.wants("csv")) files.write("csv", diff_csv(results));
+  files.commit();
+  const bool failed =
+      results.limit && gate_result(results.slowdown, *results.limit) == GateResult::kFailed;
+  return failed ? 3 : 0;
 }
 
 }  // namespace rubato

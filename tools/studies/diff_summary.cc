@@ -1,0 +1,145 @@
+#include "tools/studies/diff_summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "replay/analyse/other_rows.h"
+
+namespace rubato {
+namespace {
+
+constexpr double kMostOfIt = 0.5;
+/// The difference of a rank from which on it is named, relative to that of the mean rank.
+constexpr double kStandsOut = 1.5;
+
+using Seconds = std::map<std::string, double>;
+
+MessageSum messages_of(const ScenarioResult& scenario) {
+  MessageSum sum;
+  for (const LevelTraffic& level : scenario.traffic) {
+    sum.count += level.messages;
+    sum.bytes += level.bytes;
+  }
+  return sum;
+}
+
+/// The entry with the largest absolute value; null if all are 0.
+template <typename Map>
+const typename Map::value_type* largest(const Map& values) {
+  const typename Map::value_type* found = nullptr;
+  for (const auto& entry : values) {
+    if (entry.second != 0 && (!found || std::abs(entry.second) > std::abs(found->second)))
+      found = &entry;
+  }
+  return found;
+}
+
+/// Adds `sign` times the time of each call, over all ranks.
+void add_calls(Seconds& sums, const Results& results, double sign) {
+  for (const RankResult& rank : results.scenarios.front().ranks) {
+    for (size_t call = 0; call < rank.calls.size(); ++call)
+      sums[results.calls[call]] += sign * rank.calls[call].time;
+  }
+}
+
+/// Likewise the compute of one rank, or of all (-1), by function. Functions keep their names, while
+/// lines move from version to version.
+void add_functions(Seconds& sums, const PlaceSummary& places, int rank, double sign) {
+  for (const FunctionEfficiency& function : places.functions) {
+    if (function.name.empty()) continue;
+    sums[function.name] +=
+        sign * (rank < 0 ? function.sum_of(function.compute) : function.compute[rank]);
+  }
+}
+
+/// "solve (app.c:41)"
+std::string place_of(const std::string& function, const PlaceSummary& first,
+                     const PlaceSummary& second) {
+  for (const PlaceSummary* places : {&first, &second}) {
+    for (const FunctionEfficiency& known : places->functions)
+      if (known.name == function && !known.place.empty()) return known.place;
+  }
+  return function;
+}
+
+/// Adds `sign` times the waits in `call`: in all, by place, and by the rank that they are for.
+void add_waits(const PlaceSummary& places, const std::string& call, double sign, double& all,
+               Seconds& sites, std::map<int, double>& causes) {
+  for (const PlaceSummary::Wait& wait : places.waits) {
+    const NamedPlace& place = places.places[wait.place];
+    if (place.call != call) continue;
+    all += sign * wait.seconds;
+    if (!place.site.empty() && sign > 0) sites[place.site] += wait.seconds;
+  }
+  for (const PlaceSummary::Delay& delay : places.delays)
+    if (places.places[delay.waiting].call == call) causes[delay.rank] += sign * delay.seconds;
+}
+
+void find_compute(DiffSummary& summary, const ObservedRun& before, const ObservedRun& after) {
+  const std::vector<RankResult>& a = before.scenario().ranks;
+  const std::vector<RankResult>& b = after.scenario().ranks;
+  summary.compute = mean(b, &RankResult::compute) - mean(a, &RankResult::compute);
+  summary.on_rank = summary.compute;
+  std::map<int, double> by_rank;
+  for (size_t rank = 0; rank < a.size(); ++rank)
+    by_rank[static_cast<int>(rank)] = b[rank].compute - a[rank].compute;
+  const auto* most_on = largest(by_rank);
+  if (most_on && std::abs(most_on->second) > kStandsOut * std::abs(summary.compute)) {
+    summary.compute_rank = most_on->first;
+    summary.on_rank = most_on->second;
+  }
+  Seconds functions;
+  add_functions(functions, before.places, summary.compute_rank, -1);
+  add_functions(functions, after.places, summary.compute_rank, 1);
+  const bool both = before.places.knows_functions && after.places.knows_functions;
+  const auto* most = both ? largest(functions) : nullptr;
+  if (!most) return;
+  const double ranks = summary.compute_rank < 0 ? static_cast<double>(a.size()) : 1;
+  const double seconds = most->second / ranks;
+  if (seconds / summary.on_rank < kMostOfIt) return;
+  summary.function = place_of(most->first, after.places, before.places);
+  summary.in_function = seconds;
+}
+
+void find_call(DiffSummary& summary, const ObservedRun& before, const ObservedRun& after) {
+  const std::vector<RankResult>& a = before.scenario().ranks;
+  const std::vector<RankResult>& b = after.scenario().ranks;
+  const auto ranks = static_cast<double>(a.size());
+  summary.mpi = mean(b, &RankResult::mpi) - mean(a, &RankResult::mpi);
+  Seconds calls;
+  add_calls(calls, before.results, -1);
+  add_calls(calls, after.results, 1);
+  std::erase_if(calls, [](const auto& entry) { return outside_elapsed(entry.first); });
+  const auto* most = largest(calls);
+  if (!most) return;
+  summary.call = most->first;
+  summary.in_call = most->second / ranks;
+  Seconds sites;
+  std::map<int, double> causes;
+  double waiting = 0;
+  add_waits(before.places, summary.call, -1, waiting, sites, causes);
+  add_waits(after.places, summary.call, 1, waiting, sites, causes);
+  summary.waiting = waiting / ranks;
+  if (const auto* site = largest(sites)) summary.site = site->first;
+  const auto* cause = largest(causes);
+  if (cause && waiting != 0 && cause->second / waiting >= kMostOfIt)
+    summary.waited_rank = cause->first;
+}
+
+}  // namespace
+
+DiffSummary summary_of(const ObservedRun& before, const ObservedRun& after) {
+  DiffSummary summary;
+  find_compute(summary, before, after);
+  find_call(summary, before, after);
+  const std::vector<RankResult>& a = before.scenario().ranks;
+  const std::vector<RankResult>& b = after.scenario().ranks;
+  summary.lost_cores = mean(b, &RankResult::lost_core) - mean(a, &RankResult::lost_core);
+  summary.messages_before = messages_of(before.scenario());
+  summary.messages_after = messages_of(after.scenario());
+  return summary;
+}
+
+}  // namespace rubato
