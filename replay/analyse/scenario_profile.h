@@ -13,6 +13,7 @@
 #include "models/placement/placement.h"
 #include "replay/analyse/cause_summary.h"
 #include "replay/analyse/place_summary.h"
+#include "replay/analyse/run_windows.h"
 #include "replay/observe/call_profile.h"
 #include "replay/observe/results.h"
 
@@ -53,6 +54,7 @@ struct ScenarioProfile {
   std::vector<NodeTraffic> nodes;      ///< by number
   std::optional<CauseSummary> causes;  ///< if waits are known
   std::optional<PlaceSummary> places;  ///< likewise
+  EfficienciesOverTime over_time;      ///< if asked for
 };
 
 /// Takes the data that `seen` collected while the only scenario of `results` was replayed;

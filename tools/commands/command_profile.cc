@@ -3,6 +3,7 @@
 #include <set>
 
 #include "replay/analyse/scenario_profile.h"
+#include "replay/judge/over_time.h"
 #include "replay/rubato.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/replay_notices.h"
@@ -76,6 +77,8 @@ class Profiler {
         tables.causes = cause_summary(causes, path, trace);
         tables.places = place_summary(places, *source_);
       }
+      if (per_rank_ || files_->wants("csv") || files_->wants("json"))
+        tables.over_time = efficiencies_over_time(*source_, scenario, results, options_);
     }
     write(results, ended ? &tables : nullptr);
     first_ = false;

@@ -129,6 +129,16 @@ void add_places(Rows& rows, const PlaceSummary& summary) {
   }
 }
 
+/// The name of a row is the begin of its window.
+void add_over_time(Rows& rows, const EfficienciesOverTime& over_time) {
+  for (const WindowEfficiency& window : over_time.fine) {
+    const std::string begin = fmt::to_string(window.begin);
+    rows.add("over_time_load_balance", begin, "", window.load_balance);
+    rows.add("over_time_serialisation", begin, "", window.serialisation);
+    rows.add("over_time_transfer", begin, "", window.transfer);
+  }
+}
+
 }  // namespace
 
 void profile_csv(const ScenarioProfile& profile, const TextSink& write) {
@@ -148,6 +158,7 @@ void profile_csv(const ScenarioProfile& profile, const TextSink& write) {
   }
   if (profile.causes) add_causes(rows, *profile.causes);
   if (profile.places) add_places(rows, *profile.places);
+  add_over_time(rows, profile.over_time);
   for (const NodeTraffic& node : profile.nodes) {
     const std::string name = csv_text(node.name);
     rows.add("node_bytes_received", name, "", node.received.bytes);

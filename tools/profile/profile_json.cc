@@ -5,6 +5,7 @@
 #include "tools/tables/cause_tables.h"
 #include "tools/tables/place_tables.h"
 #include "tools/tables/profile_tables.h"
+#include "tools/tables/window_table.h"
 #include "tools/version.h"
 
 namespace rubato {
@@ -133,7 +134,8 @@ void profile_json_scenario(const ScenarioResult& scenario, const ScenarioProfile
       {"causes", profile && profile->causes ? causes_to_json(*profile->causes) : Json(nullptr)},
       {"places", profile && profile->places ? places_to_json(*profile->places) : Json(nullptr)},
       {"functions",
-       profile && profile->places ? functions_to_json(*profile->places) : Json::array()}};
+       profile && profile->places ? functions_to_json(*profile->places) : Json::array()},
+      {"over_time", profile ? over_time_json(profile->over_time) : Json::array()}};
   std::string text = dump(head, -1);
   text.pop_back();
   write((is_first ? "\n  " : ",\n  ") + text + ", \"ranks\": [");

@@ -164,6 +164,18 @@ Json timeline_data(const ScenarioPicture& picture) {
 }
 
 /// Cells as [row, column, messages, bytes, seconds]; sizes as [least, messages, bytes].
+/// Load balance, serialisation and transfer of each window, in thousandths.
+Json over_time_data(const EfficienciesOverTime& over_time) {
+  Json windows = Json::array();
+  for (const WindowEfficiency& window : over_time.fine) {
+    Json factors = Json::array();
+    for (const double factor : {window.load_balance, window.serialisation, window.transfer})
+      factors.push_back(std::lround(1000 * factor));
+    windows.push_back(std::move(factors));
+  }
+  return windows;
+}
+
 Json traffic_data(const TrafficPicture& picture) {
   Json cells = Json::array(), sizes = Json::array();
   for (const TrafficCell& cell : picture.cells) {
@@ -279,6 +291,7 @@ std::string report_html(const Report& report, const std::vector<PlatformPicture>
       if (picture.scenario != i) continue;
       columns["timeline"] = timeline_data(picture);
       columns["traffic_map"] = traffic_data(picture.traffic);
+      columns["over_time"] = over_time_data(picture.over_time);
       if (picture.places) columns["places"] = places_for_page(*picture.places);
     }
     data["scenarios"].push_back(std::move(columns));

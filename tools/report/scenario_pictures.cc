@@ -12,6 +12,7 @@
 #include "replay/analyse/cause_summary.h"
 #include "replay/analyse/timeline_picture.h"
 #include "replay/cluster/processors.h"
+#include "replay/judge/over_time.h"
 #include "replay/study/run_replay.h"
 #include "tools/options/scenario_options.h"
 #include "tools/tables/cause_tables.h"
@@ -89,7 +90,8 @@ ScenarioPicture draw(EventSource& source, const std::vector<Scenario>& scenarios
   WaitPlaces places(source, kept);
   CallProfile seen(trace, kept_in(scenario, options, trace));
   FewMessages messages(trace, kDrawnMessages);
-  options.observers = {&picture, &causes, &path, &places, &seen, &messages};
+  WindowMarks marks = window_marks(trace, result);
+  options.observers = {&picture, &causes, &path, &places, &seen, &messages, &marks};
   const Results again = run_replay(source, {scenario}, options);
   ScenarioPicture drawn;
   drawn.scenario = number;
@@ -107,6 +109,10 @@ ScenarioPicture draw(EventSource& source, const std::vector<Scenario>& scenarios
     drawn.path_rows = picture.path_rows(path);
     drawn.path = path_line(cause_summary(causes, path, trace));
     drawn.places = place_summary(places, source);
+  }
+  if (result.from_recording && has_efficiencies_over_time(again)) {
+    options.progress = nullptr;
+    drawn.over_time = efficiencies_over_time(source, marks, again.scenarios[0], options);
   }
   return drawn;
 }

@@ -8,6 +8,7 @@
 
 #include "models/scenario/scenario.h"
 #include "replay/analyse/place_summary.h"
+#include "replay/analyse/run_windows.h"
 #include "replay/analyse/traffic_picture.h"
 #include "replay/judge/roles.h"
 #include "replay/observe/results.h"
@@ -31,6 +32,7 @@ struct ScenarioPicture {
   std::string path;                    ///< the critical path in a sentence
   std::optional<PlaceSummary> places;  ///< if waits are known
   TrafficPicture traffic;
+  EfficienciesOverTime over_time;      ///< of the recording, where they are defined
   std::vector<DrawnMessage> messages;  ///< all messages, or none if there are too many
 };
 
