@@ -101,7 +101,9 @@ std::pair<std::string, std::string> split_base(const std::string& text) {
 
 /// True for region=NAME of a C++ function, cut at a comma inside of it: its factor is missing.
 bool is_cut_name(const std::string& word) {
-  if (!word.starts_with("region=") || word.find_first_of("(<") == std::string::npos) return false;
+  if (!word.starts_with("region=") || word.find_first_of("(<") == std::string::npos ||
+      word.ends_with("=mean"))
+    return false;
   const size_t last = word.find_last_of("*/");
   return last == std::string::npos || last + 1 == word.size() ||
          word.find_first_not_of("0123456789.e+-", last + 1) != std::string::npos;

@@ -24,10 +24,12 @@ struct ProcessorChange {
   double factor = 1;
 };
 
-/// Compute in a function of the program and its callees takes `factor` times as long.
+/// Compute in a function of the program and its callees takes `factor` times as long, or equally
+/// long on all ranks that run it, with the same sum.
 struct FunctionChange {
   std::string name;
   double factor = 1;
+  bool balance = false;
 };
 
 /// A scenario: a machine plus changes. Each `--on` defines one.
@@ -66,7 +68,8 @@ struct Scenario {
 /// pricing them (algorithm, analytic, perfect).
 ///
 /// placement= takes block:RANKS_PER_NODE (what ppn= is), roundrobin:NODES or file:FILE
-/// (read_placement()); region= takes FUNCTION*FACTOR or FUNCTION/FACTOR, of time.
+/// (read_placement()); region= takes FUNCTION*FACTOR or FUNCTION/FACTOR, of time, or
+/// FUNCTION=mean.
 ///
 /// latency*f adds (f - 1) times the latency of the smallest messages (overheads included) to every
 /// one-way trip, three of them in a handshake; overheads stay. bandwidth*f divides what grows with

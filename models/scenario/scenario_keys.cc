@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <string_view>
 
 #include "models/base/error.h"
 #include "models/base/units.h"
@@ -19,6 +20,7 @@ namespace {
 
 /// Factors, and the product of all factors of one kind, are from 10^-9 to 10^9.
 constexpr double kMostFactor = 1e9;
+constexpr std::string_view kMean = "=mean";
 
 /// `before` times `factor`, checked.
 double multiplied(const std::string& scenario, double before, double factor) {
@@ -306,13 +308,20 @@ ContentionSetting named_network(const std::string& text, const Change& change,
                    "; write network=FILE, or one of " + quoted_list(names));
 }
 
-/// region=solve*0.5
+/// region=solve*0.5, region=solve=mean
 void change_function(Scenario& scenario, const std::string& text, const Change& change) {
+  if (change.operation == '=' && change.value.ends_with(kMean) &&
+      change.value.size() > kMean.size()) {
+    const size_t length = change.value.size() - kMean.size();
+    return scenario.functions.push_back({change.value.substr(0, length), 1, true});
+  }
   // Names of functions may hold these signs: the last one is the operator.
   const size_t at = change.value.find_last_of("*/");
   if (change.operation != '=' || at == std::string::npos || at == 0 ||
       at + 1 == change.value.size()) {
-    refuse(text, "write region=FUNCTION*FACTOR, as in region=solve*0.5: half the time");
+    refuse(text,
+           "write region=FUNCTION*FACTOR, as in region=solve*0.5: half the time, or "
+           "region=FUNCTION=mean: equal time on all ranks");
   }
   const Change factor{"region=" + change.value.substr(0, at), change.value[at],
                       change.value.substr(at + 1)};
@@ -371,8 +380,9 @@ constexpr ScenarioKey kRows[] = {
        return Names{"rank0.cpu", "node0.cpu"};
      },
      [](const std::string& key) { return parse_processors(key).has_value(); }, change_processors},
-    {"region=solve*0.5", "a function of the program in half the time", true,
-     [] { return Names{"region"}; }, nullptr,
+    {"region=solve*0.5, region=solve=mean",
+     "a function in half the time; equally long on all ranks", true, [] { return Names{"region"}; },
+     nullptr,
      [](Scenario& scenario, const std::string& text, const Change& change, const std::string&) {
        change_function(scenario, text, change);
      }},

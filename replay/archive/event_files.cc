@@ -123,8 +123,7 @@ void EventFiles::load_rank(int rank, bool keep_records, CallStore& store,
     store.forget(timeline);
     if (watch.times) watch.times->of(timeline).clear();
     if (watch.places) watch.places->forget(timeline);
-    if (!watch.totals) continue;
-    for (auto& [function, ticks] : watch.totals->at(timeline)) ticks = 0;
+    if (watch.totals) watch.totals->at(timeline) = {};
   }
   if (decode_rank(rank, keep_records, true, store, counts, watch)) return;
   // The last calls are not in the store: the rank would be replayed without them.

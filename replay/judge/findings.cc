@@ -8,6 +8,7 @@
 #include "models/collective/collectives.h"
 #include "models/scenario/scenario.h"
 #include "replay/analyse/other_rows.h"
+#include "replay/judge/blame.h"
 #include "replay/judge/lost_cores.h"
 #include "replay/judge/lost_time.h"
 #include "replay/trace/mpi_calls.h"
@@ -18,23 +19,6 @@ namespace {
 constexpr double kMainPart = 0.5;
 constexpr double kMuch = 0.25;
 constexpr double kLeastGain = 0.01;  ///< of the elapsed time
-
-/// The function that accounts for more than half of the seconds `all` that a rank computes beyond
-/// the mean; "" if there is none.
-std::string excess_function(const Results& results, int rank, double all) {
-  const FunctionResult* most = nullptr;
-  double largest = 0;
-  for (const FunctionResult& function : results.functions) {
-    double sum = 0;
-    for (const double seconds : function.compute) sum += seconds;
-    const double excess =
-        function.compute[rank] - sum / static_cast<double>(function.compute.size());
-    if (excess <= largest) continue;
-    largest = excess;
-    most = &function;
-  }
-  return most && largest > kMainPart * all ? most->place : "";
-}
 
 /// Sets the call that accounts for most of the time beyond `perfect`, summed over ranks.
 void find_slowest_call(const Roles& roles, const ScenarioResult& scenario, Finding& finding) {
@@ -127,8 +111,11 @@ Finding of_imbalance(const Roles& roles, const Efficiency& e, double seconds) {
   Finding finding = finding_of(FindingKind::kLoadImbalance, seconds);
   finding.rank = e.busiest;
   finding.share = 1 / e.load_balance - 1;
-  finding.function = excess_function(*roles.results, e.busiest,
-                                     ranks[e.busiest].compute - mean(ranks, &RankResult::compute));
+  if (const auto blamed = blame(*roles.results, e.busiest,
+                                ranks[e.busiest].compute - mean(ranks, &RankResult::compute))) {
+    finding.function = blamed->function;
+    finding.callers = blamed->callers;
+  }
   std::array<char, 64> change{};
   std::snprintf(change.data(), change.size(), ":rank%d.cpu*%.2f", e.busiest, 1 / e.load_balance);
   finding.scenarios = {roles.judged->base + change.data()};
@@ -178,6 +165,7 @@ std::vector<Finding> of_chains(const Roles& roles, const Diagnosis& diagnosis, d
       finding.rank = waits.rank;
       finding.share = waits.rank_share;
       finding.function = waits.function;
+      finding.callers = callers_of(*roles.results, waits.rank, waits.function);
     }
     findings.push_back(std::move(finding));
   }

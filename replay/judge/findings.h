@@ -48,6 +48,7 @@ struct Finding {
   /// whose root cause is `rank`. Lost cores: of the ranks' time.
   double share = 0;
   std::string function;                ///< of `rank`; "": not recorded, or no single one
+  std::vector<std::string> callers;    ///< of `function`, as Blame::callers
   std::string call;                    ///< with most of that time; "": no single one
   uint64_t calls = 0;                  ///< messages: the number of these calls, all ranks
   uint64_t messages = 0;               ///< of the run; 0: unknown, or not of messages

@@ -51,11 +51,23 @@ struct RankResult {
   int threads = 0;
 };
 
-/// Recorded compute in one function of the program, without the functions that it calls.
+/// Recorded compute in one function of the program, in seconds by rank, without the cost of
+/// recording functions (where replays subtract overheads).
 struct FunctionResult {
   std::string name;
-  std::string place;            ///< "solve (app.c:41)"
-  std::vector<double> compute;  ///< seconds by rank, including recording overhead
+  std::string place;              ///< "solve (app.c:41)"
+  std::vector<double> compute;    ///< without the functions that it calls
+  std::vector<double> inclusive;  ///< with them; recursion counts once
+  uint64_t calls = 0;             ///< of all ranks
+};
+
+/// The same with a call path: what main > assemble > burn takes. Without paths that take less than
+/// 0.1 % of the compute in functions of the rank with most of it.
+struct CallPath {
+  static constexpr size_t kNone = SIZE_MAX;
+  size_t caller = kNone;          ///< index into Results::call_paths, a smaller one
+  size_t function = 0;            ///< the last one: index into Results::functions
+  std::vector<double> inclusive;  ///< seconds by rank
 };
 
 /// The rank that causes most waiting on `perfect` (wait_causes.h).
@@ -288,6 +300,7 @@ struct Results {
   std::vector<std::string> calls;  ///< names of the MPI calls that occur, most recorded time first
   std::vector<ScenarioResult> scenarios;
   std::vector<FunctionResult> functions;  ///< with compute, if requested and recorded
+  std::vector<CallPath> call_paths;       ///< likewise
   std::optional<RootCause> root_cause;    ///< likewise
   /// "undisturbed", if ranks lost cores and it was not requested (replay/judge/lost_cores.h).
   std::optional<ScenarioResult> undisturbed;

@@ -157,22 +157,16 @@ void DividedRun::gather(FunctionTotals& totals) {
   gather(
       [&](ByteWriter& to) {
         for (const int timeline : timelines_of(team_->self())) {
-          to.value(static_cast<uint64_t>(totals.at(timeline).size()));
-          for (const auto& [function, ticks] : totals.at(timeline)) {
-            to.value(function);
-            to.value(ticks);
-          }
+          const std::vector<CallTree::Node>& nodes = totals.at(timeline).nodes();
+          to.number(nodes.size());
+          for (const CallTree::Node& node : nodes) to.value(node);
         }
       },
       [&](int process, ByteReader& from) {
         for (const int timeline : timelines_of(process)) {
-          uint64_t count = 0;
-          from.value(count);
-          for (uint64_t i = 0; i < count; ++i) {
-            uint32_t function = 0;
-            from.value(function);
-            from.value(totals[timeline][function]);
-          }
+          std::vector<CallTree::Node> nodes(from.number());
+          for (CallTree::Node& node : nodes) from.value(node);
+          totals.insert_or_assign(timeline, CallTree(std::move(nodes)));
         }
       });
 }

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "models/base/lanes.h"
@@ -10,25 +13,41 @@
 
 namespace rubato {
 
+/// The functions whose compute is timed, and their recorded times.
+struct TimedFunctions {
+  std::vector<std::string> names;        ///< by bit
+  const FunctionTimes* times = nullptr;  ///< null before the archive is loaded, and without names
+  /// By bit and rank: the factor that makes the time of all ranks in the function and its callees
+  /// equal. Empty if no scenario balances functions.
+  std::vector<std::vector<double>> balance = {};
+};
+
 /// Changes of compute beyond the processor factor for all: factors for some ranks or nodes, and for
 /// the time in some functions. K scenarios at a time.
 template <int K>
 class ComputeChanges {
  public:
-  /// `times`: of the functions `chosen`, by bit; null if no scenario chose any. The scenarios must
-  /// fit the trace.
+  /// `functions`: those that scenarios chose. `probe`: ticks that the scenarios subtract for each
+  /// record of a function. The scenarios must fit the trace.
   ComputeChanges(const std::vector<const Scenario*>& lanes, const TraceDefinitions& trace,
-                 const Placement& placement, const std::vector<std::string>& chosen,
-                 const FunctionTimes* times)
-      : times_(times) {
-    if (times) {
-      times->for_each([&](const std::vector<FunctionTime>& parts) {
-        for (const FunctionTime& part : parts) saved_.try_emplace(part.functions, Lanes<K>::Zero());
+                 const Placement& placement, const TimedFunctions& functions, const Lanes<K>& probe)
+      : times_(functions.times), probe_(probe) {
+    by_rank_ = std::any_of(lanes.begin(), lanes.end(), [](const Scenario* scenario) {
+      return std::any_of(scenario->functions.begin(), scenario->functions.end(),
+                         [](const FunctionChange& change) { return change.balance; });
+    });
+    if (times_) {
+      times_->for_each([&](int timeline, const std::vector<FunctionTime>& parts) {
+        if (by_rank_) rank_of_.resize(trace.timelines());
+        if (by_rank_) rank_of_[timeline] = trace.rank_of(timeline);
+        const int rank = by_rank_ ? rank_of_[timeline] : 0;
+        for (const FunctionTime& part : parts)
+          saved_.try_emplace({rank, part.functions}, Lanes<K>::Zero());
       });
     }
     for (int lane = 0; lane < K; ++lane) {
-      const Scenario& scenario = *lanes[lane];
-      for (auto& [functions, saved] : saved_) saved[lane] = saved_by(scenario, functions, chosen);
+      for (auto& [key, saved] : saved_)
+        saved[lane] = saved_by(*lanes[lane], key.first, key.second, functions);
     }
     std::map<std::vector<double>, uint32_t> numbers;
     for (int timeline = 0; timeline < trace.timelines(); ++timeline) {
@@ -50,8 +69,10 @@ class ComputeChanges {
   Lanes<K> operator()(int timeline, uint64_t event, const Lanes<K>& ticks) const {
     Lanes<K> changed = ticks;
     if (times_) {
+      const int rank = by_rank_ ? rank_of_[timeline] : 0;
       for (const FunctionTime& part : times_->before(timeline, event))
-        changed -= part.ticks * saved_.at(part.functions);
+        changed -= (part.ticks - static_cast<double>(part.probes) * probe_).max(0.0) *
+                   saved_.at({rank, part.functions});
     }
     return changed.max(ticks.min(0.0)) * shares_[share_of_[timeline]];
   }
@@ -71,21 +92,25 @@ class ComputeChanges {
 
   /// Ticks that a scenario saves per recorded tick in these functions: its time on the scenario's
   /// processors less the remaining time. Factors of nested functions multiply.
-  static double saved_by(const Scenario& scenario, uint64_t functions,
-                         const std::vector<std::string>& chosen) {
+  static double saved_by(const Scenario& scenario, int rank, uint64_t in,
+                         const TimedFunctions& functions) {
     double factor = 1;
     for (const FunctionChange& change : scenario.functions) {
-      for (size_t i = 0; i < chosen.size(); ++i) {
-        if (chosen[i] == change.name && (functions >> i & 1)) factor *= change.factor;
+      for (size_t i = 0; i < functions.names.size(); ++i) {
+        if (functions.names[i] == change.name && (in >> i & 1))
+          factor *= change.balance ? functions.balance[i][rank] : change.factor;
       }
     }
     return (1 - factor) / scenario.cpu;
   }
 
   const FunctionTimes* times_;
-  std::vector<Lanes<K>> shares_;        ///< the distinct results of share_of()
-  std::vector<uint32_t> share_of_;      ///< by timeline: index into shares_
-  std::map<uint64_t, Lanes<K>> saved_;  ///< by functions
+  std::vector<Lanes<K>> shares_;    ///< the distinct results of share_of()
+  std::vector<uint32_t> share_of_;  ///< by timeline: index into shares_
+  Lanes<K> probe_;
+  bool by_rank_ = false;      ///< some scenario balances a function: saved_ depends on the rank
+  std::vector<int> rank_of_;  ///< by timeline, if by_rank_
+  std::map<std::pair<int, uint64_t>, Lanes<K>> saved_;  ///< by rank (else 0) and functions
 };
 
 }  // namespace rubato

@@ -2,9 +2,11 @@
 #include "models/base/error.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 
+#include "replay/analyse/function_results.h"
 #include "replay/cluster/try_all.h"
 #include "replay/parallel/spread_run.h"
 #include "replay/run/check_numbers.h"
@@ -36,6 +38,13 @@ std::vector<std::string> timed_functions(const std::vector<Scenario>& scenarios,
     if (is_new && functions.size() < kMostFunctions) functions.push_back(function);
   }
   return functions;
+}
+
+bool balances_functions(const std::vector<Scenario>& scenarios) {
+  return std::any_of(scenarios.begin(), scenarios.end(), [](const Scenario& scenario) {
+    return std::any_of(scenario.functions.begin(), scenario.functions.end(),
+                       [](const FunctionChange& change) { return change.balance; });
+  });
 }
 
 /// True if some step uses what the recording proves about its messages.
@@ -80,17 +89,50 @@ void try_all_of(Team* team, Work work) {
     work();
 }
 
-/// The recorded compute of each function; empty in all processes but the first.
-std::vector<FunctionResult> recorded_functions(Passes& passes,
-                                               const std::vector<FunctionName>& names) {
+/// Sets the recorded compute of functions; empty in all processes but the first.
+void find_functions(Passes& passes, const std::vector<FunctionName>& names, double overhead,
+                    Results& results) {
   const FunctionTotals* const own = passes.source().function_totals();
-  if (!own) return {};
+  if (!own) return;
   FunctionTotals totals = *own;
   if (DividedRun* const divided = passes.divided()) {
     divided->gather(totals);
-    if (!divided->team().leads()) return {};
+    if (!divided->team().leads()) return;
   }
-  return compute_of_functions(names, totals, passes.source().definitions());
+  const TraceDefinitions& trace = passes.source().definitions();
+  add_function_results(names, totals, trace, overhead, results);
+}
+
+/// TimedFunctions::balance. `probe`: ticks that recording one enter or leave took.
+std::vector<std::vector<double>> balance_factors(Passes& passes, const TimedFunctions& functions,
+                                                 double probe) {
+  const TraceDefinitions& trace = passes.source().definitions();
+  const auto ranks = static_cast<uint32_t>(trace.ranks());
+  std::map<uint32_t, double> ticks;  // by bit and rank
+  functions.times->for_each([&](int timeline, const std::vector<FunctionTime>& parts) {
+    for (const FunctionTime& part : parts) {
+      for (uint32_t bit = 0; bit < functions.names.size(); ++bit) {
+        if (part.functions >> bit & 1)
+          ticks[bit * ranks + trace.rank_of(timeline)] +=
+              std::max(0.0, part.ticks - static_cast<double>(part.probes) * probe);
+      }
+    }
+  });
+  if (DividedRun* const divided = passes.divided()) divided->take_largest(ticks);
+  std::vector<std::vector<double>> factors;
+  for (uint32_t bit = 0; bit < functions.names.size(); ++bit) {
+    const auto first = ticks.lower_bound(bit * ranks), end = ticks.lower_bound((bit + 1) * ranks);
+    double sum = 0, count = 0;
+    for (auto each = first; each != end; ++each) {
+      sum += each->second;
+      if (each->second > 0) ++count;
+    }
+    factors.emplace_back(ranks, 1);
+    for (auto each = first; each != end; ++each) {
+      if (each->second > 0) factors[bit][each->first % ranks] = sum / count / each->second;
+    }
+  }
+  return factors;
 }
 
 }  // namespace
@@ -130,7 +172,10 @@ Results replay_in_passes(EventSource& source, const std::vector<Scenario>& scena
   try_all_of(options.team ? options.team : options.spread,
              [&] { source.load([&](double share) { passes.report(share); }); });
   functions.times = source.function_times();
-  if (options.total_functions) results.functions = recorded_functions(passes, names);
+  const double probe = options.compensate ? options.overhead.value_or(trace.overhead).function : 0;
+  if (options.total_functions) find_functions(passes, names, probe, results);
+  if (balances_functions(scenarios))
+    functions.balance = balance_factors(passes, functions, probe * trace.ticks_per_second);
   passes.count_one();
 
   // The facts about the archive come from a pass that matches as recorded.

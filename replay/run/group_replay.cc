@@ -63,8 +63,11 @@ class GroupReplay {
       return !scenario->processors.empty() || !scenario->functions.empty();
     });
     if (!any) return {};
-    return ComputeChanges<K>(lanes, *trace_, placement, scenarios_.functions.names,
-                             scenarios_.functions.times);
+    Lanes<K> probe;
+    for (int lane = 0; lane < K; ++lane)
+      probe[lane] =
+          function_ticks(*lanes[lane], scenarios_.options, overhead_, trace_->ticks_per_second);
+    return ComputeChanges<K>(lanes, *trace_, placement, scenarios_.functions, probe);
   }
 
   /// The observers of a scenario's calls.

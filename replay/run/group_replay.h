@@ -5,6 +5,7 @@
 
 #include "models/scenario/scenario.h"
 #include "replay/observe/results.h"
+#include "replay/rules/compute_changes.h"
 #include "replay/run/replay_options.h"
 #include "replay/run/scenario_groups.h"
 
@@ -12,13 +13,6 @@ namespace rubato {
 
 class Passes;
 class Recording;
-
-/// The functions whose compute is timed, and their recorded times; null before the archive is
-/// loaded, and without functions.
-struct TimedFunctions {
-  std::vector<std::string> names;
-  const FunctionTimes* times = nullptr;
-};
 
 /// The scenarios of a run, how they are replayed, and where their results are kept.
 struct ReplayedScenarios {

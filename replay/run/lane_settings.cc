@@ -20,13 +20,20 @@ MeasuredLane measured_lane(const Scenario& scenario, const ReplayOptions& option
     lane.inside_after = ticks(overhead.inside_after);
     lane.per_action = {ticks(overhead.message), ticks(overhead.request), ticks(overhead.completion),
                        ticks(overhead.collective)};
-    lane.function = ticks(overhead.function);
+    lane.function = function_ticks(scenario, options, overhead, ticks_per_second);
   }
   if (scenario.basis == Basis::kUndisturbed) {
     lane.drop_flushes = true;
     lane.drop_stolen = !options.keep_stolen;
   }
   return lane;
+}
+
+double function_ticks(const Scenario& scenario, const ReplayOptions& options,
+                      const RecordingOverhead& overhead, double ticks_per_second) {
+  if (!options.compensate || scenario.basis == Basis::kMeasured) return 0;
+  const double share = scenario.basis == Basis::kUndisturbed ? scenario.overhead : 1;
+  return share * overhead.function * ticks_per_second;
 }
 
 LaneMachines lane_machines(const std::vector<const Scenario*>& lanes, const Placement& placement,

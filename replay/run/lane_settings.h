@@ -19,6 +19,10 @@ namespace rubato {
 MeasuredLane measured_lane(const Scenario& scenario, const ReplayOptions& options,
                            const RecordingOverhead& overhead, double ticks_per_second);
 
+/// What the scenario subtracts for each enter or leave of a function.
+double function_ticks(const Scenario& scenario, const ReplayOptions& options,
+                      const RecordingOverhead& overhead, double ticks_per_second);
+
 /// For scenarios with one structure and this placement; without `looks_at_posts`.
 LaneMachines lane_machines(const std::vector<const Scenario*>& lanes, const Placement& placement,
                            const ReplayOptions& options, const RecordingOverhead& overhead,

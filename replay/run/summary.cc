@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <set>
 #include <sstream>
@@ -242,27 +241,6 @@ LinkLoads from_the_start(LinkLoads links, const ScenarioResult& result) {
   }
   links.span = result.jobs.empty() ? result.elapsed : last - first;
   return links;
-}
-
-std::vector<FunctionResult> compute_of_functions(const std::vector<FunctionName>& names,
-                                                 const FunctionTotals& totals,
-                                                 const TraceDefinitions& trace) {
-  std::map<uint32_t, FunctionResult> found;
-  for (const auto& [timeline, by_function] : totals) {
-    for (const auto& [number, ticks] : by_function) {
-      if (!(ticks > 0)) continue;
-      const auto [entry, is_new] = found.try_emplace(number);
-      FunctionResult& function = entry->second;
-      if (is_new) {
-        function = {names[number].name, names[number].place(), {}};
-        function.compute.resize(trace.ranks());
-      }
-      function.compute[trace.rank_of(timeline)] += ticks / trace.ticks_per_second;
-    }
-  }
-  std::vector<FunctionResult> functions;
-  for (auto& [number, function] : found) functions.push_back(std::move(function));
-  return functions;
 }
 
 }  // namespace rubato

@@ -6,7 +6,6 @@
 #include "models/scenario/scenario.h"
 #include "replay/engine/replay_outcome.h"
 #include "replay/observe/results.h"
-#include "replay/trace/function_times.h"
 #include "replay/trace/recording_overhead.h"
 #include "replay/trace/trace.h"
 
@@ -43,11 +42,6 @@ void end_with_the_run(RankResult& rank);
 /// The same with bins relative to the start of the run instead of the clock of the replay, and with
 /// its length.
 LinkLoads from_the_start(LinkLoads links, const ScenarioResult& result);
-
-/// The functions with compute, in the order of `names`.
-std::vector<FunctionResult> compute_of_functions(const std::vector<FunctionName>& names,
-                                                 const FunctionTotals& totals,
-                                                 const TraceDefinitions& trace);
 
 /// True when the platform file was measured on the nodes of the archive with its MPI library, and
 /// the scenario changes nothing of it.

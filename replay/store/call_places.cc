@@ -32,8 +32,8 @@ void CallPlaces::add(int number, uint64_t event, uint32_t function, uint32_t sit
   if (far) open.push_back(static_cast<uint32_t>(events >> 20));
   if (moved) open.insert(open.end(), {function, site});
   for (const FunctionPart& part : before)
-    open.insert(open.end(),
-                {part.function, std::bit_cast<uint32_t>(static_cast<float>(part.ticks))});
+    open.insert(open.end(), {part.function, std::bit_cast<uint32_t>(static_cast<float>(part.ticks)),
+                             part.probes});
   timeline.event = event;
   timeline.function = function;
   timeline.site = site;
@@ -79,6 +79,7 @@ bool CallPlaces::Reader::read_entry() {
   for (FunctionPart& part : coming_.before) {
     part.function = word();
     part.ticks = std::bit_cast<float>(word());
+    part.probes = word();
   }
   return true;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 namespace rubato {
 
@@ -22,68 +23,90 @@ std::string FunctionName::place() const {
   return text.str();
 }
 
+// The time of an enter or leave is read first: what recording costs is time of the function that
+// runs after it.
 void FunctionClock::take_time(double time) {
-  if (stopped_ == 0 && time > since_ && !open_.empty()) {
-    if (totals_) total_of(open_.back().number) += time - since_;
-    if (totals_ || places_) add_part(open_.back().number, time - since_);
-    uint64_t functions = 0;
-    for (const Function& function : open_) functions |= function.chosen;
-    const auto same = std::find_if(gap_.begin(), gap_.end(), [&](const FunctionTime& part) {
-      return part.functions == functions;
-    });
-    if (functions == 0) {
-      // not needed
-    } else if (same == gap_.end()) {
-      gap_.push_back({0, functions, time - since_});
-    } else {
-      same->ticks += time - since_;
-    }
-  }
+  const double ticks = stopped_ == 0 ? std::max(0.0, time - since_) : 0;
+  const uint32_t probes = std::exchange(probes_, 0);
   since_ = time;
+  if (open_.empty() || (ticks == 0 && probes == 0)) return;
+  if (tree_) add_node_part(open_.back().node, ticks, probes);
+  if (places_) add_part(open_.back().function.number, ticks, probes);
+  uint64_t functions = 0;
+  for (const Open& open : open_) functions |= open.function.chosen;
+  if (functions == 0) return;
+  const auto same = std::find_if(gap_.begin(), gap_.end(), [&](const FunctionTime& part) {
+    return part.functions == functions;
+  });
+  if (same == gap_.end()) return gap_.push_back({0, functions, ticks, probes});
+  same->ticks += ticks;
+  same->probes += probes;
 }
 
-double& FunctionClock::total_of(uint32_t function) {
-  if (function != last_function_ || !last_total_) last_total_ = &(*totals_)[function];
-  last_function_ = function;
-  return *last_total_;
-}
-
-void FunctionClock::add_part(uint32_t function, double ticks) {
+void FunctionClock::add_part(uint32_t function, double ticks, uint32_t probes) {
   const auto same = std::find_if(parts_.rbegin(), parts_.rend(), [&](const FunctionPart& part) {
     return part.function == function;
   });
-  if (same != parts_.rend())
+  if (same != parts_.rend()) {
     same->ticks += ticks;
-  else if (parts_.size() < kMostParts)
-    parts_.push_back({function, ticks});
+    same->probes += probes;
+  } else if (parts_.size() < kMostParts) {
+    parts_.push_back({function, ticks, probes});
+  }
+}
+
+// The ticks are also added to the tree at once; lose() takes a part of them back.
+void FunctionClock::add_node_part(uint32_t node, double ticks, uint32_t probes) {
+  (*tree_)[node].ticks += ticks;
+  (*tree_)[node].probes += probes;
+  const auto same = std::find_if(node_parts_.rbegin(), node_parts_.rend(),
+                                 [&](const NodePart& part) { return part.node == node; });
+  if (same != node_parts_.rend())
+    same->ticks += ticks;
+  else if (node_parts_.size() < kMostParts)
+    node_parts_.push_back({node, ticks});
 }
 
 void FunctionClock::enter_function(Function function, double time) {
-  if (!matters(function)) return;
-  take_time(time);
-  open_.push_back(function);
+  if (matters(function)) {
+    take_time(time);
+    uint32_t node = CallTree::kRoot;
+    if (tree_) {
+      node = tree_->call(open_.empty() ? node : open_.back().node, function.number);
+      if (stopped_ == 0) ++(*tree_)[node].calls;
+    }
+    open_.push_back({function, node});
+  }
+  if (stopped_ == 0) ++probes_;
 }
 
 void FunctionClock::leave_function(Function function, double time) {
-  const auto found = std::find(open_.rbegin(), open_.rend(), function);
-  if (!matters(function) || found == open_.rend()) return;  // its enter was not recorded
-  take_time(time);
-  open_.erase(std::next(found).base());
+  if (matters(function)) {
+    const auto found = std::find_if(open_.rbegin(), open_.rend(),
+                                    [&](const Open& open) { return open.function == function; });
+    if (found != open_.rend()) {  // else its enter was not recorded
+      take_time(time);
+      open_.erase(std::next(found).base(), open_.end());  // with callees that have no leave
+    }
+  }
+  if (stopped_ == 0) ++probes_;
 }
 
 void FunctionClock::begin_window() {
-  if (!totals_) return;
-  for (auto& [function, ticks] : *totals_) ticks = 0;
+  if (!tree_) return;
+  tree_->clear();
+  for (const Open& open : open_) ++(*tree_)[open.node].calls;
 }
 
 void FunctionClock::stop(uint64_t event, double time, uint32_t site) {
   take_time(time);
   if (stopped_++ > 0) return;
   if (places_) {
-    const uint32_t function = open_.empty() ? kNoPlace : open_.back().number;
+    const uint32_t function = open_.empty() ? kNoPlace : open_.back().function.number;
     places_->add(timeline_, event, function, site, parts_);
   }
   parts_.clear();
+  node_parts_.clear();
   for (FunctionTime& part : gap_) {
     part.event = event;
     if (times_) times_->push_back(part);
@@ -102,11 +125,9 @@ void FunctionClock::lose(double ticks, double time) {
   if (time <= began_) return;
   const double left = std::max(0.0, 1 - ticks / (time - began_));
   for (FunctionTime& part : gap_) part.ticks *= left;
-  for (FunctionPart& part : parts_) {
-    if (totals_) {
-      double& total = total_of(part.function);
-      total -= std::min(total, (1 - left) * part.ticks);
-    }
+  for (FunctionPart& part : parts_) part.ticks *= left;
+  for (NodePart& part : node_parts_) {
+    if (tree_) (*tree_)[part.node].ticks -= (1 - left) * part.ticks;
     part.ticks *= left;
   }
 }

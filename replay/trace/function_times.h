@@ -8,10 +8,10 @@
 #include <map>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "models/base/partial_array.h"
+#include "replay/trace/call_tree.h"
 
 namespace rubato {
 
@@ -24,6 +24,7 @@ struct FunctionTime {
   uint64_t event;      ///< of the next call, or of the last record (Call::event)
   uint64_t functions;  ///< a bit each
   double ticks;
+  uint32_t probes = 0;  ///< functions whose enter or leave was recorded in `ticks`
 };
 
 /// All function times of a run.
@@ -38,11 +39,11 @@ class FunctionTimes {
   /// In the order of events.
   std::vector<FunctionTime>& of(int timeline) { return timelines_[timeline]; }
   const std::vector<FunctionTime>& of(int timeline) const { return timelines_[timeline]; }
-  /// Calls `visit` with the times of each timeline that has any.
+  /// Calls `visit` with the number and the times of each timeline that may have any.
   template <typename Visit>
   void for_each(Visit visit) const {
     for (const auto [first, end] : timelines_.made()) {
-      for (size_t i = first; i < end; ++i) visit(timelines_[i]);
+      for (size_t i = first; i < end; ++i) visit(static_cast<int>(i), timelines_[i]);
     }
   }
   /// The times in the gap before the call at `event`.
@@ -61,10 +62,9 @@ struct FunctionName {
   std::string place() const;  ///< "solve (app.c:41)": the file without its directories
 };
 
-/// Recorded compute by timeline and function, without that of the functions it calls: ticks, from
-/// the end of MPI_Init to MPI_Finalize. A timeline has entries for the functions it was in;
-/// timelines of other processes are absent.
-using FunctionTotals = std::map<int, std::unordered_map<uint32_t, double>>;
+/// Recorded compute by timeline and call path: from the end of MPI_Init to MPI_Finalize. Timelines
+/// of other processes are absent.
+using FunctionTotals = std::map<int, CallTree>;
 
 /// No function, or no call site.
 inline constexpr uint32_t kNoPlace = UINT32_MAX;
@@ -73,6 +73,7 @@ inline constexpr uint32_t kNoPlace = UINT32_MAX;
 struct FunctionPart {
   uint32_t function = kNoPlace;  ///< among all functions of the program
   double ticks = 0;
+  uint32_t probes = 0;  ///< as FunctionTime::probes
 };
 
 /// A line of the program that makes MPI calls.
@@ -109,7 +110,7 @@ class FunctionClock {
  public:
   FunctionClock(FunctionWatch watch, int timeline)
       : times_(watch.times ? &watch.times->of(timeline) : nullptr),
-        totals_(watch.totals ? &watch.totals->at(timeline) : nullptr),
+        tree_(watch.totals ? &watch.totals->at(timeline) : nullptr),
         places_(watch.places),
         timeline_(timeline) {}
 
@@ -134,27 +135,38 @@ class FunctionClock {
   /// MPI_Init is over: earlier time does not count in total.
   void begin_window();
   /// MPI_Finalize was entered: later time does not count either.
-  void end_window() { totals_ = nullptr; }
+  void end_window() { tree_ = nullptr; }
 
  private:
   static constexpr size_t kMostParts = 32;  ///< functions in one gap; further ones are ignored
 
-  void take_time(double time);
-  double& total_of(uint32_t function);
-  void add_part(uint32_t function, double ticks);
+  /// An open function, and its node in the tree.
+  struct Open {
+    Function function;
+    uint32_t node = CallTree::kRoot;
+  };
+  /// Ticks of a node since the last call.
+  struct NodePart {
+    uint32_t node;
+    double ticks;
+  };
 
-  bool matters(Function function) const { return totals_ || places_ || function.chosen != 0; }
+  void take_time(double time);
+  void add_part(uint32_t function, double ticks, uint32_t probes);
+  void add_node_part(uint32_t node, double ticks, uint32_t probes);
+
+  bool matters(Function function) const { return tree_ || places_ || function.chosen != 0; }
 
   std::vector<FunctionTime>* times_;
-  std::unordered_map<uint32_t, double>* totals_;
-  uint32_t last_function_ = kNoPlace;  ///< of total_of()
-  double* last_total_ = nullptr;
+  CallTree* tree_;  ///< null: not wanted
   PlaceSink* places_;
   int timeline_;
-  std::vector<FunctionPart> parts_;  ///< since the last call, for places_ and totals_
-  std::vector<Function> open_;       ///< open functions, as far as needed, the innermost last
-  std::vector<FunctionTime> gap_;    ///< since the last call
-  int stopped_ = 0;                  ///< number of open calls
+  std::vector<FunctionPart> parts_;   ///< since the last call, for places_
+  std::vector<NodePart> node_parts_;  ///< likewise, for tree_
+  std::vector<Open> open_;            ///< open functions, as far as needed, the innermost last
+  std::vector<FunctionTime> gap_;     ///< since the last call
+  uint32_t probes_ = 0;               ///< functions entered or left since the last take_time()
+  int stopped_ = 0;                   ///< number of open calls
   double since_ = 0;
   double began_ = 0;  ///< time of the last go()
 };

@@ -15,11 +15,21 @@ std::string percent(double factor) {
   return fmt::format("{:.{}f} %", 100 * factor, factor < 0.01 ? 1 : 0);
 }
 
+/// " in burn (app.c:12), called by assemble (app.c:23)". That main calls it says nothing.
+std::string in_function(const Finding& finding) {
+  const std::string text = " in " + finding.function;
+  if (finding.callers.empty()) return text;
+  const std::string& caller = finding.callers.back();
+  if (caller == "...") return text + ", on several call paths";
+  const std::string name = caller.substr(0, caller.find(" ("));
+  return name == "main" || name == "MAIN__" ? text : text + ", called by " + caller;
+}
+
 /// ", 62 % of it for rank 3, in solve (app.c:12)"
 std::string root_text(const Finding& finding) {
   if (finding.rank < 0) return "";
   return fmt::format(", {} of it for rank {}{}", percent(finding.share), finding.rank,
-                     finding.function.empty() ? "" : ", in " + finding.function);
+                     finding.function.empty() ? "" : "," + in_function(finding));
 }
 
 /// "ranks wait in MPI_Recv", with the root cause.
@@ -157,7 +167,7 @@ std::string finding_text(const Finding& finding) {
     case FindingKind::kLoadImbalance:
       return fmt::format("rank {} computes {} longer than the mean rank{}", finding.rank,
                          percent(finding.share),
-                         finding.function.empty() ? "" : ", in " + finding.function);
+                         finding.function.empty() ? "" : "," + in_function(finding));
     case FindingKind::kLateRoot:
       return waits_text("ranks wait for the root", finding);
     case FindingKind::kSynchronisation:

@@ -496,6 +496,8 @@ TEST_CASE("what if this routine were twice as fast: region=NAME*0.5") {
   // Three times as long: 2 * 70 more.
   check(ends(kSolver, "perfect:region=solve*3"), {270, 270});
   check(ends(kSolver, "perfect:region=solve/7"), {70, 70});  // 130 - 60
+  // Only rank 0 runs it: its time is the mean.
+  check(ends(kSolver, "perfect:region=solve=mean"), {130, 130});
   // A name without its parameters; together with the other: 5 + 35 less.
   check(ends(kSolver, "perfect:region=io*0.5"), {125, 125});
   check(ends(kSolver, "perfect:region=solve*0.5,region=io(double*)*0.5"), {90, 90});
@@ -513,7 +515,7 @@ TEST_CASE("what if this routine were twice as fast: region=NAME*0.5") {
   CHECK_THROWS_WITH(ends("0: 0..0 init\n0: 1 end\n", "perfect:name=p,region=solve*0.5"),
                     Catch::Contains("nor any other; 'rubato trace --functions' records them"));
   for (const char* change :
-       {"region=solve", "region=solve*0", "region=*2", "region*2", "region=a*"})
+       {"region=solve", "region=solve*0", "region=*2", "region*2", "region=a*", "region==mean"})
     CHECK_THROWS_AS(parse_scenario(std::string("perfect:") + change), UsageError);
 }
 

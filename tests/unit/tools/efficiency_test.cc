@@ -314,6 +314,8 @@ TEST_CASE("unequal work is named with its function") {
             .ends_with("rank 1 computes 50 % longer than the mean rank, in solve (app.c:41)."));
   // Of the 1000 more, more than half are in `other`, which has more of them than `solve`.
   results.functions[1].compute[1] = 1900e-9;  // 950 more than the mean there, of 1800 in all
+  results.call_paths[0].inclusive[1] = 800e-9;
+  results.call_paths[1].inclusive[1] = 1900e-9;
   CHECK(efficiency_line(judge(results)).ends_with("than the mean rank, in other."));
   results.functions.clear();
   CHECK(efficiency_line(judge(results)).ends_with("than the mean rank."));
@@ -382,29 +384,6 @@ TEST_CASE("no factor is above 1") {
   CHECK(e->load_balance == 1);
   CHECK(e->serialisation <= 1);
   CHECK(e->transfer <= 1);
-}
-
-TEST_CASE("a total of a function is without the functions that it calls, and without MPI") {
-  FunctionTotals totals;
-  totals[0] = {};
-  FunctionClock clock({nullptr, &totals}, 0);
-  clock.enter_function({0, 1}, 0);
-  clock.begin_window();  // nothing of it counts from before
-  clock.enter_function({0, 0}, 10);
-  clock.enter_function({0, 1}, 20);
-  clock.leave_function({0, 1}, 50);
-  clock.stop(1, 60);
-  clock.go(90);
-  clock.leave_function({0, 0}, 95);
-  clock.leave_function({0, 1}, 100);
-  CHECK(totals[0][0] == 10 + 10 + 5);
-  CHECK(totals[0][1] == 10 + 30 + 5);
-  // For 9 of the 18 since the last call the rank had no core: half of the 13 in one function, and
-  // of the 5 in the other.
-  clock.enter_function({0, 0}, 100);
-  clock.lose(9, 108);
-  CHECK(totals[0][0] == 25 + 8 - 6.5);
-  CHECK(totals[0][1] == 45 - 2.5);
 }
 
 // Rank 0 computes 1000, rank 1 3000, and rank 1 had no core for 2000 of its 5000: perfect takes
