@@ -7,6 +7,7 @@
 #include "models/base/error.h"
 #include "models/placement/rank_mapping.h"
 #include "replay/observe/call_profile.h"
+#include "replay/study/intervals.h"
 #include "replay/study/placement_candidates.h"
 #include "replay/study/study.h"
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr double kFactor = 0.5;  ///< on the compute that a candidate changes
 constexpr int kMostMappedRanks = 4096;
+constexpr size_t kMostIntervals = 40, kMostIntervalsAlone = 3;  ///< alone: a pass each
 
 double compute_of(const ScenarioResult& result) {
   double sum = 0;
@@ -68,8 +70,7 @@ std::optional<Candidate> mapped(const BaseRun& base, CallProfile& seen,
 }
 
 bool has_compute_share(CandidateKind kind) {
-  return kind == CandidateKind::kFunction || kind == CandidateKind::kRank ||
-         kind == CandidateKind::kProcessors;
+  return kind == CandidateKind::kFunction || kind == CandidateKind::kRank;
 }
 
 /// Replays the candidates together.
@@ -84,12 +85,34 @@ std::vector<TriedCandidate> replay_all(Study& study, std::vector<Candidate> cand
   std::vector<TriedCandidate> tried;
   for (size_t i = 0; i < candidates.size(); ++i) {
     const ScenarioResult& result = results.scenarios[i];
-    TriedCandidate candidate{std::move(candidates[i]), result.elapsed, result.deadlock, {}};
+    TriedCandidate candidate{std::move(candidates[i]), result.elapsed, result.deadlock, {}, {}};
     if (has_compute_share(candidate.candidate.kind) && result.deadlock.empty() && compute > 0)
       candidate.compute_share = (1 - compute_of(result) / compute) / (1 - kFactor);
     tried.push_back(std::move(candidate));
   }
   return tried;
+}
+
+/// Sets TriedCandidate::saving of the first `most` that save enough.
+void find_savings(Study& study, const Scenario& scenario, size_t most,
+                  const RecordingOverhead& overhead, Advice& advice) {
+  std::vector<Scenario> scenarios = {scenario};
+  for (const TriedCandidate& tried : advice.tried) {
+    const bool helps =
+        tried.deadlock.empty() && advice.elapsed - tried.elapsed >= kLeastSaving * advice.elapsed;
+    if (!helps || scenarios.size() > most) break;
+    scenarios.push_back(tried.candidate.scenario);
+    scenarios.back().name = tried.candidate.text;
+  }
+  if (scenarios.size() == 1) return;
+  const IntervalPlan plan(scenarios, true);
+  if (plan.scenarios().size() == scenarios.size()) return;  // errors are not known
+  const Results results = study.replay(plan.scenarios());
+  const std::vector<std::optional<double>> halves = plan.saving_errors(results, overhead);
+  for (size_t i = 1; i < halves.size(); ++i) {
+    const double saved = results.scenarios[0].elapsed - results.scenarios[i].elapsed;
+    if (halves[i]) advice.tried[i - 1].saving = {saved - *halves[i], saved + *halves[i]};
+  }
 }
 
 }  // namespace
@@ -136,6 +159,9 @@ Advice find_advice(EventSource& source, const Scenario& scenario, const AdviceSe
                      return std::pair(!a.deadlock.empty(), a.elapsed) <
                             std::pair(!b.deadlock.empty(), b.elapsed);
                    });
+  find_savings(study, scenario, limits.shares_passes ? kMostIntervals : kMostIntervalsAlone,
+               options.compensate ? options.overhead.value_or(trace.overhead) : RecordingOverhead(),
+               advice);
   advice.run = std::move(results);
   return advice;
 }

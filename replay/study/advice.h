@@ -8,10 +8,14 @@
 //   1 replay    the scenario: compute by function and rank, critical path, traffic between ranks
 //        │          candidates.h: what to try
 //   2 replays   16 candidates a pass; more passes for other placements
+//        │
+//   replays     of the scenario and the best candidates, with other compute, overhead and network:
+//               how sure each saving is
 
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/scenario/scenario.h"
@@ -27,8 +31,11 @@ struct TriedCandidate {
   Candidate candidate;
   double elapsed = 0;    ///< seconds; not set in a deadlock
   std::string deadlock;  ///< ScenarioResult::deadlock
-  /// For functions and processors: their share of the compute of all ranks, 0 to 1.
+  /// For functions and ranks: their share of the compute of all ranks, 0 to 1.
   std::optional<double> compute_share;
+  /// Seconds saved with 95 % confidence: lowest and highest. None for savings below 1 %, beyond the
+  /// largest ones, and where errors are not known (intervals.h).
+  std::optional<std::pair<double, double>> saving;
 };
 
 struct Advice {
@@ -39,6 +46,8 @@ struct Advice {
   size_t functions_left_out = 0, ranks_left_out = 0;
   std::vector<std::string> hosts;  ///< by rank, of the placement "messages"; empty without one
 };
+
+inline constexpr double kLeastSaving = 0.01;  ///< of the elapsed time
 
 /// Limit for functions, and for ranks: as many as two passes can have.
 inline constexpr size_t kMostTried = 64;

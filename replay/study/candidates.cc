@@ -7,11 +7,13 @@
 #include <sstream>
 
 #include "models/base/error.h"
+#include "replay/trace/function_times.h"
 
 namespace rubato {
 namespace {
 
 constexpr double kLeastImbalance = 0.01;  ///< relative to the longest compute of a rank
+constexpr double kAllCompute = 0.99;      ///< of all ranks
 
 /// A number of a scenario with four digits, so that the replay uses exactly the number in the text.
 std::string text_of(double number) {
@@ -46,9 +48,9 @@ std::vector<size_t> largest_of(const std::vector<double>& first, const std::vect
 }  // namespace
 
 Candidates CandidateFinder::find() {
+  add_balanced_functions();
   add_functions();
   add_ranks();
-  add_change(CandidateKind::kProcessors, "", "cpu*2");
   add_balance();
   if (scenario_->base != "perfect") add_perfect();
   if (scenario_->basis == Basis::kModel && scenario_->base != "perfect") {
@@ -69,15 +71,22 @@ void CandidateFinder::add_change(CandidateKind kind, const std::string& name,
   add(kind, name, scenario_text(scenario_->base, changes));
 }
 
-/// False if the name cannot be written in a scenario.
-bool CandidateFinder::add_function(const std::string& name) {
+/// `change`: behind the name. False if the name cannot be written in a scenario, and for more
+/// functions than a run can change.
+bool CandidateFinder::add_function(CandidateKind kind, const std::string& name,
+                                   const std::string& change) {
+  if (!changed_functions_.count(name) &&
+      changed_functions_.size() + scenario_->functions.size() >= kMostFunctions)
+    return false;
   for (const std::string& said : {name, name.substr(0, name.find('('))}) {
     if (said.empty()) continue;
     try {
-      add_change(CandidateKind::kFunction, name, "region=" + said + "*0.5");
+      add_change(kind, name, "region=" + said + change);
       const std::vector<FunctionChange>& functions = found_.list.back().scenario.functions;
-      if (functions.size() == scenario_->functions.size() + 1 && functions.back().name == said)
+      if (functions.size() == scenario_->functions.size() + 1 && functions.back().name == said) {
+        changed_functions_.insert(name);
         return true;
+      }
       found_.list.pop_back();
     } catch (const InputError&) {
     } catch (const UsageError&) {
@@ -86,20 +95,59 @@ bool CandidateFinder::add_function(const std::string& name) {
   return false;
 }
 
+bool CandidateFinder::has_all_compute(const FunctionResult& function) const {
+  double compute = 0;
+  for (const RankResult& rank : run_->ranks) compute += rank.compute;
+  const double inclusive =
+      std::accumulate(function.inclusive.begin(), function.inclusive.end(), 0.0);
+  return inclusive > kAllCompute * compute * scenario_->cpu;
+}
+
+void CandidateFinder::add_balanced_functions() {
+  struct Excess {
+    double seconds;
+    const std::string* name;
+  };
+  double most = 0;
+  for (const RankResult& rank : run_->ranks) most = std::max(most, rank.compute);
+  std::vector<Excess> excesses;
+  for (const FunctionResult& function : base_->results->functions) {
+    double sum = 0, longest = 0, ranks = 0;
+    for (const double seconds : function.inclusive) {
+      sum += seconds;
+      longest = std::max(longest, seconds);
+      if (seconds > 0) ++ranks;
+    }
+    const double excess = longest - sum / ranks;
+    if (ranks > 1 && excess >= kLeastImbalance * most && !has_all_compute(function))
+      excesses.push_back({excess, &function.name});
+  }
+  std::stable_sort(excesses.begin(), excesses.end(),
+                   [](const Excess& a, const Excess& b) { return a.seconds > b.seconds; });
+  size_t tried = 0;
+  for (const Excess& excess : excesses) {
+    if (tried == limits_->functions) break;
+    if (changed_functions_.count(*excess.name)) continue;  // another function of that name
+    if (add_function(CandidateKind::kFunctionBalance, *excess.name, "=mean")) ++tried;
+  }
+}
+
 void CandidateFinder::add_functions() {
   const std::vector<FunctionResult>& functions = base_->results->functions;
   std::vector<double> on_path(functions.size()), total(functions.size());
   for (size_t i = 0; i < functions.size(); ++i) {
     for (size_t rank = 0; rank < run_->ranks.size(); ++rank) {
-      total[i] += functions[i].compute[rank];
-      on_path[i] += functions[i].compute[rank] * path_share(rank);
+      total[i] += functions[i].inclusive[rank];
+      on_path[i] += functions[i].inclusive[rank] * path_share(rank);
     }
   }
   std::set<std::string> names;
   size_t tried = 0;
   for (const size_t i : largest_of(on_path, total, functions.size())) {
     if (!names.insert(functions[i].name).second) continue;  // another function of that name
-    if (tried < limits_->functions && add_function(functions[i].name))
+    if (has_all_compute(functions[i])) continue;
+    if (tried < limits_->functions &&
+        add_function(CandidateKind::kFunction, functions[i].name, "*0.5"))
       ++tried;
     else
       ++found_.functions_left_out;

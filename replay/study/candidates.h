@@ -5,6 +5,7 @@
 
 #include <array>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,21 +17,21 @@ namespace rubato {
 
 /// The change of a candidate.
 enum class CandidateKind : uint8_t {
-  kFunction,     ///< compute in a function and its callees takes half as long
-  kRank,         ///< compute of a rank takes half as long
-  kProcessors,   ///< compute of all ranks takes half as long
-  kBalance,      ///< all ranks that compute get equal compute, with the same sum
-  kLatency,      ///< half of it, of all levels or of one
-  kBandwidth,    ///< twice as much, likewise
-  kOverhead,     ///< half of it, likewise
+  kFunction,         ///< compute in a function and its callees takes half as long
+  kFunctionBalance,  ///< the same takes equally long on all ranks that run it, with the same sum
+  kRank,             ///< compute of a rank takes half as long
+  kBalance,          ///< all ranks that compute get equal compute, with the same sum
+  kLatency,          ///< half of it, of all levels or of one
+  kBandwidth,        ///< twice as much, likewise
+  kOverhead,         ///< half of it, likewise
   kCollectives,  ///< collectives, all or those of one operation, cost only their synchronisation
   kAlgorithm,    ///< another algorithm for a collective operation
   kPlacement,    ///< ranks on other nodes
   kPerfect,      ///< messages and collectives cost nothing: the bound of all changes of the network
 };
 inline constexpr std::array<const char*, 11> kCandidateNames = {
-    "function", "rank",        "processors", "balance",   "latency", "bandwidth",
-    "overhead", "collectives", "algorithm",  "placement", "perfect"};
+    "function", "function_balance", "rank",      "balance",   "latency", "bandwidth",
+    "overhead", "collectives",      "algorithm", "placement", "perfect"};
 
 struct Candidate {
   CandidateKind kind = CandidateKind::kFunction;
@@ -51,7 +52,7 @@ struct BaseRun {
 };
 
 struct CandidateLimits {
-  size_t functions = 0;  ///< maximum number
+  size_t functions = 0;  ///< maximum number, and of functions to be balanced
   size_t ranks = 0;      ///< maximum number
   /// Candidates that differ only in numbers share a pass; if false, each candidate is a pass.
   bool shares_passes = true;
@@ -66,7 +67,9 @@ struct Candidates {
 using ParseScenario = std::function<Scenario(const std::string& text)>;
 
 /// Functions and ranks are those with most compute on the critical path and in total, in turn: the
-/// critical path is assumed to contain a function with its share in each rank's compute. Placements
+/// critical path is assumed to contain a function with its share in each rank's compute. Functions
+/// that are to be balanced are those with the largest inclusive time beyond the mean. A function
+/// with all compute is no candidate: that all compute takes half as long is known. Placements
 /// have the same number of nodes, with no more ranks on one than now.
 class CandidateFinder {
  public:
@@ -84,8 +87,10 @@ class CandidateFinder {
   void add(CandidateKind kind, const std::string& name, const std::string& text);
   void add_change(CandidateKind kind, const std::string& name, const std::string& change);
   // candidates.cc:
+  void add_balanced_functions();
   void add_functions();
-  bool add_function(const std::string& name);
+  bool add_function(CandidateKind kind, const std::string& name, const std::string& change);
+  bool has_all_compute(const FunctionResult& function) const;
   double path_share(size_t rank) const;
   void add_ranks();
   void add_balance();
@@ -104,6 +109,7 @@ class CandidateFinder {
   const CandidateLimits* limits_;
   const ParseScenario* parse_;
   Candidates found_;
+  std::set<std::string> changed_functions_;  ///< by candidates
 };
 
 }  // namespace rubato

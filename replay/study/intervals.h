@@ -31,6 +31,7 @@
 // is exact by definition: its interval covers the errors of the recording only. No interval covers
 // stolen time that was not recorded, or another placement of processes.
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,7 +72,9 @@ using Intervals = std::vector<std::optional<ElapsedInterval>>;
 /// The scenarios to replay in addition to the requested ones, and the resulting intervals.
 class IntervalPlan {
  public:
-  explicit IntervalPlan(const std::vector<Scenario>& asked);
+  /// `compares`: `measured` without changes gets additional scenarios as well, for
+  /// saving_errors().
+  explicit IntervalPlan(const std::vector<Scenario>& asked, bool compares = false);
 
   /// The requested scenarios, then the additional ones.
   const std::vector<Scenario>& scenarios() const { return scenarios_; }
@@ -79,8 +82,20 @@ class IntervalPlan {
   /// Removes the results of the additional scenarios and returns the intervals of the requested
   /// ones. `overhead`: subtracted from each call.
   Intervals settle(Results& results, const RecordingOverhead& overhead) const;
+  /// By requested scenario: half the width of the interval of the time that it saves compared with
+  /// the first one, for which both have the same errors. None if there is no interval. REQUIRES:
+  /// settle() was not called.
+  std::vector<std::optional<double>> saving_errors(const Results& results,
+                                                   const RecordingOverhead& overhead) const;
 
  private:
+  /// How much longer a run may take: by network, compute, recording, losses, model, and guessed
+  /// algorithms.
+  using Errors = std::array<double, 6>;
+  static double half_width(const Errors& errors);
+  std::optional<Errors> errors_of(size_t number, const Results& results,
+                                  const RecordingOverhead& overhead) const;
+
   /// For one requested scenario; numbers are those of scenarios(), 0: none.
   struct Variants {
     bool has_interval = false;

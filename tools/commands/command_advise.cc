@@ -1,5 +1,8 @@
 #include <fmt/core.h>
 
+#include <optional>
+
+#include "replay/judge/lost_cores.h"
 #include "replay/rubato.h"
 #include "replay/study/advice.h"
 #include "tools/cli/commands.h"
@@ -18,9 +21,10 @@ namespace {
 
 const CommandHelp kAdviseHelp = {
     "rubato advise ARCHIVE [--on SCENARIO] [options]",
-    "Estimates how much elapsed time each of many changes would save, best first: halving\n"
-    "the time of a function, of a rank or of all compute, equal compute on all ranks, free\n"
-    "messages; on a platform also latency, bandwidth, overheads, algorithms and placements.",
+    "Estimates how much elapsed time each of many changes would save, best first: a function\n"
+    "that takes equally long on all ranks, a function or a rank in half the time, equal\n"
+    "compute on all ranks, free messages; on a platform also latency, bandwidth, overheads,\n"
+    "algorithms and placements.",
     "  rubato advise run.otf2dir\n"
     "  rubato advise run.otf2dir --on cluster.toml --hosts hosts.txt\n"
     "Scenarios are written as for 'rubato replay'. With contention each change needs a\n"
@@ -30,8 +34,9 @@ const CommandHelp kAdviseHelp = {
 po::options_description advise_options() {
   po::options_description options("Options");
   auto add = options.add_options();
-  add("on", po::value<std::string>()->value_name("SCENARIO")->default_value("measured"),
-      "the machine on which changes are evaluated");
+  add("on", po::value<std::string>()->value_name("SCENARIO"),
+      "the machine on which changes are evaluated; default: measured, or undisturbed if ranks lost "
+      "their cores");
   add("all",
       "evaluate 64 functions and ranks instead of 10: those with the most compute on the critical "
       "path and overall");
@@ -59,18 +64,28 @@ std::string hosts_file(const po::variables_map& values) {
   return file;
 }
 
+/// `measured`, or `undisturbed` if ranks lost so much time that `measured` describes the machine's
+/// other work.
+Scenario default_scenario(EventSource& source, ReplayOptions options) {
+  options.total_functions = true;  // or the archive would be read once more for them
+  options.progress = nullptr;
+  const Results results = run_replay(source, {fixed_scenario("measured")}, options);
+  return fixed_scenario(lost_cores(Roles(results)) ? "undisturbed" : "measured");
+}
+
 }  // namespace
 
 int command_advise(const Arguments& arguments) {
   po::variables_map values;
   if (!parse_options(arguments, kAdviseHelp, advise_options(), "archive", false, values)) return 0;
   const std::string archive = one_archive(values, kAdviseHelp);
-  const Scenario scenario = fixed_scenario(text_of(values, "on"));
-  if (scenario.local) {
+  std::optional<Scenario> scenario;
+  if (values.count("on")) scenario = fixed_scenario(text_of(values, "on"));
+  if (scenario && scenario->local) {
     throw UsageError(
         "--on: undisturbed:local keeps recorded waits, so savings cannot be estimated");
   }
-  warn_of_platforms({scenario});
+  if (scenario) warn_of_platforms({*scenario});
   AdviceSettings settings;
   if (values.count("all")) settings.most = kMostTried;
   settings.parse = named_scenario;
@@ -80,10 +95,12 @@ int command_advise(const Arguments& arguments) {
   ReportFiles files(values, {"json", "csv", "hosts"}, archive);
 
   const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
-  Advice advice = find_advice(*source, scenario, settings, options);
+  if (!scenario) scenario = default_scenario(*source, options);
+  Advice advice = find_advice(*source, *scenario, settings, options);
   advice.run.asked_with = engine_words(values);
-  const AdviceSubject subject{&scenario, settings.most, settings.hosts_file,
-                              values.count("hosts") > 0};
+  const AdviceSubject subject{&*scenario, settings.most, settings.hosts_file,
+                              values.count("hosts") > 0,
+                              !values.count("on") && scenario->base == "undisturbed"};
   if (files.tables_wanted()) {
     const int width = page_width();
     print_to_stdout(

@@ -13,6 +13,7 @@
 #include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
 #include "tools/options/replay_command.h"
+#include "tools/report/interval_report.h"
 #include "tools/report/report_json.h"
 #include "tools/version.h"
 #include "tools/words/note_words.h"
@@ -24,7 +25,6 @@ using Json = nlohmann::ordered_json;
 using json_text::number;
 using Kind = CandidateKind;
 
-constexpr double kLeastSaving = 0.01;    ///< of the elapsed time
 constexpr double kLargePart = 0.05;      ///< of all compute
 constexpr size_t kLongestCommand = 500;  ///< length limit of commands in the text
 constexpr size_t kMostNames = 6;         ///< in a list within a sentence
@@ -64,10 +64,10 @@ std::string words_for(const Advice& advice, const Candidate& candidate) {
   switch (candidate.kind) {
     case Kind::kFunction:
       return place_of(advice, name) + " in half the time";
+    case Kind::kFunctionBalance:
+      return place_of(advice, name) + " equally long on all ranks";
     case Kind::kRank:
       return fmt::format("rank {} computes in half the time", name);
-    case Kind::kProcessors:
-      return "all compute in half the time";
     case Kind::kBalance:
       return "equal compute on all ranks";
     case Kind::kLatency:
@@ -116,8 +116,19 @@ std::string opening(const Advice& advice, const AdviceSubject& subject,
                                  subject.scenario->name, show_seconds(advice.elapsed));
   if (rows.empty() || !helps(advice, *rows[0])) return text + " No evaluated change saves 1 %.";
   const double seconds = saved(advice, *rows[0]);
-  return text + fmt::format(" Largest saving: {}: {} ({}).", words_for(advice, rows[0]->candidate),
-                            show_seconds(seconds), percent_of(seconds, advice.elapsed));
+  text += fmt::format(" Largest saving: {}: {} ({}", words_for(advice, rows[0]->candidate),
+                      show_seconds(seconds), percent_of(seconds, advice.elapsed));
+  if (const auto& saving = rows[0]->saving)
+    text +=
+        fmt::format("; 95 %: {} to {}", show_seconds(saving->first), show_seconds(saving->second));
+  return text + ").";
+}
+
+/// "0.296 (0.290–0.302)"
+std::string saving_text(const Advice& advice, const TriedCandidate& tried, const TimeUnit& unit) {
+  Intervals interval(1);
+  if (tried.saving) interval[0] = {tried.saving->first, tried.saving->second, ""};
+  return unit.show(saved(advice, tried)) + show_interval(interval, 0, unit);
 }
 
 std::string table(const Advice& advice, const std::vector<const TriedCandidate*>& rows, int width) {
@@ -129,7 +140,7 @@ std::string table(const Advice& advice, const std::vector<const TriedCandidate*>
   for (size_t i = 0; i < rows.size(); ++i) {
     const TriedCandidate& tried = *rows[i];
     table.add_row({fmt::format("{:>2}. {}", i + 1, words_for(advice, tried.candidate)),
-                   unit.show(tried.elapsed), unit.show(saved(advice, tried)),
+                   unit.show(tried.elapsed), saving_text(advice, tried, unit),
                    percent_of(saved(advice, tried), advice.elapsed),
                    tried.compute_share ? percent_of(*tried.compute_share, 1) : ""});
   }
@@ -179,11 +190,15 @@ bool any_helps(const Advice& advice, Kind kind) {
 /// "No function, no rank saves 1 %": the kinds of changes that do not help.
 std::string non_findings(const Advice& advice) {
   std::vector<std::string> kinds;
-  const std::pair<Kind, const char*> names[] = {
-      {Kind::kFunction, "function"},   {Kind::kRank, "rank"},
-      {Kind::kLatency, "latency"},     {Kind::kBandwidth, "bandwidth"},
-      {Kind::kOverhead, "overhead"},   {Kind::kCollectives, "collective operation"},
-      {Kind::kAlgorithm, "algorithm"}, {Kind::kPlacement, "placement"}};
+  const std::pair<Kind, const char*> names[] = {{Kind::kFunction, "function"},
+                                                {Kind::kFunctionBalance, "balanced function"},
+                                                {Kind::kRank, "rank"},
+                                                {Kind::kLatency, "latency"},
+                                                {Kind::kBandwidth, "bandwidth"},
+                                                {Kind::kOverhead, "overhead"},
+                                                {Kind::kCollectives, "collective operation"},
+                                                {Kind::kAlgorithm, "algorithm"},
+                                                {Kind::kPlacement, "placement"}};
   for (const auto& [kind, name] : names) {
     if (was_tried(advice, kind) && !any_helps(advice, kind)) kinds.push_back(name);
   }
@@ -218,6 +233,8 @@ std::string left_out(const Advice& advice, const AdviceSubject& subject) {
 /// Reasons for missing results, and how to get them.
 std::vector<std::string> missing(const Advice& advice, const AdviceSubject& subject) {
   std::vector<std::string> lines;
+  if (subject.without_losses)
+    lines.push_back("Ranks lost their cores at times; undisturbed is the run without that time.");
   if (advice.run.functions.empty())
     lines.push_back(
         fmt::format("No functions were recorded: {}.", advice.run.trace.record_functions));
@@ -308,6 +325,9 @@ std::string advice_json(const Advice& advice, const AdviceSubject& subject) {
          {"scenario", tried.candidate.text},
          {"elapsed", ends ? number(tried.elapsed) : nullptr},
          {"saved", ends ? number(saved(advice, tried)) : nullptr},
+         {"saved_interval",
+          tried.saving ? Json::array({number(tried.saving->first), number(tried.saving->second)})
+                       : Json(nullptr)},
          {"compute_share", tried.compute_share ? number(*tried.compute_share) : nullptr},
          {"deadlock", json_text::text_or_null(tried.deadlock)},
          {"command", advice_command(advice, tried, subject)}});
@@ -317,14 +337,17 @@ std::string advice_json(const Advice& advice, const AdviceSubject& subject) {
 }
 
 std::string advice_csv(const Advice& advice, const AdviceSubject& subject) {
-  std::string text = "scenario,kind,name,elapsed_s,saved_s,compute_share,changed\n";
+  std::string text =
+      "scenario,kind,name,elapsed_s,saved_s,saved_low_s,saved_high_s,compute_share,changed\n";
   for (const TriedCandidate& tried : advice.tried) {
     const bool ends = tried.deadlock.empty();
     text +=
-        fmt::format("{},{},{},{},{},{},{}\n", csv_text(subject.scenario->name),
+        fmt::format("{},{},{},{},{},{},{},{},{}\n", csv_text(subject.scenario->name),
                     kCandidateNames[static_cast<size_t>(tried.candidate.kind)],
                     csv_text(tried.candidate.name), ends ? fmt::format("{}", tried.elapsed) : "",
                     ends ? fmt::format("{}", saved(advice, tried)) : "",
+                    tried.saving ? fmt::format("{}", tried.saving->first) : "",
+                    tried.saving ? fmt::format("{}", tried.saving->second) : "",
                     tried.compute_share ? fmt::format("{}", *tried.compute_share) : "",
                     csv_text(tried.candidate.text));
   }

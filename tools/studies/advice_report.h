@@ -13,6 +13,8 @@ struct AdviceSubject {
   size_t most = 0;          ///< maximum number of functions, and of ranks, evaluated
   std::string hosts_file;   ///< as used in scenarios
   bool hosts_here = false;  ///< the hosts file is written with this report
+  /// The scenario was chosen in place of `measured`, because ranks lost their cores.
+  bool without_losses = false;
 };
 
 /// A shell command that replays the scenario and the candidate. For a placement whose hosts file is

@@ -60,8 +60,8 @@ const std::string kMachine = "bandela:latency=100ns";
 
 // f in half the time: max(2000 + 100, 3000) + 1000 = 4000: 1100 saved, not 2000, as g then is what
 // is waited for. g in half the time: max(4100, 1500) + 1000 = 5100: nothing. Rank 0 is f. Rank 1 in
-// half the time: 4100 + 500 = 4600: 500 saved. All: 2100 + 500 = 2600: 2500. Equal compute: either
-// has (4000 + 4000) / 2 already. Latency: 50. Free messages: 100.
+// half the time: 4100 + 500 = 4600: 500 saved. Equal compute: either has (4000 + 4000) / 2 already.
+// Latency: 50. Free messages: 100.
 TEST_CASE("halving a function saves at most its excess over compute that runs concurrently") {
   const Advice advice = advise(kHidden, kMachine);
   CHECK(advice.elapsed * 1e9 == Approx(5100));
@@ -70,17 +70,16 @@ TEST_CASE("halving a function saves at most its excess over compute that runs co
   CHECK(saved(advice, Kind::kFunction, "g") == Approx(0).margin(1e-6));
   CHECK(saved(advice, Kind::kRank, "0") == Approx(1100));
   CHECK(saved(advice, Kind::kRank, "1") == Approx(500));
-  CHECK(saved(advice, Kind::kProcessors, "") == Approx(2500));
   CHECK(saved(advice, Kind::kLatency, "") == Approx(50));
   CHECK(saved(advice, Kind::kPerfect, "") == Approx(100));
   // f is 4000 and g 3000 of 8000.
   CHECK(find(advice, Kind::kFunction, "f").compute_share.value() == Approx(0.5));
   CHECK(find(advice, Kind::kFunction, "g").compute_share.value() == Approx(0.375));
-  CHECK(find(advice, Kind::kProcessors, "").compute_share.value() == Approx(1));
   CHECK_FALSE(find(advice, Kind::kLatency, "").compute_share.has_value());
   for (const TriedCandidate& tried : advice.tried)
     CHECK(tried.candidate.kind != CandidateKind::kBalance);
-  CHECK(advice.tried[0].candidate.kind == Kind::kProcessors);
+  CHECK(advice.tried[0].candidate.kind == Kind::kFunction);
+  CHECK_FALSE(advice.tried[0].saving.has_value());  // the machine's errors are not known
   // Compute is 8000 of 2 x 5100.
   CHECK(advice.compute_share == Approx(8000. / 10200));
 }
@@ -103,8 +102,8 @@ TEST_CASE("a report names large functions that save nothing") {
   const AdviceSubject subject{&scenario, 10, "hosts.txt", false};
   const std::string text = advice_text(advice, subject, 1000);
   CHECK(text.starts_with("trace, " + kMachine +
-                         ": 5.100 µs elapsed. Largest saving: all compute in half the time: 2.500 "
-                         "µs (49.0 %).\n"));
+                         ": 5.100 µs elapsed. Largest saving: f in half the time: 1.100 µs (21.6 "
+                         "%).\n"));
   CHECK(text.find("g takes 37.5 % of all compute, but halving its time saves nothing of the "
                   "elapsed time") != std::string::npos);
   // 1100 of 5100.
@@ -115,8 +114,8 @@ TEST_CASE("a report names large functions that save nothing") {
   CHECK(text.find("g in half the time") == std::string::npos);
   const auto json = nlohmann::json::parse(advice_json(advice, subject));
   CHECK(json["cures"].size() == advice.tried.size());
-  CHECK(json["cures"][0]["kind"] == "processors");
-  CHECK(json["cures"][0]["saved"].get<double>() == Approx(2500e-9));
+  CHECK(json["cures"][0]["kind"] == "function");
+  CHECK(json["cures"][0]["saved"].get<double>() == Approx(1100e-9));
   CHECK(json["not_tried"]["ranks"] == 0);
   const std::string csv = advice_csv(advice, subject);
   CHECK(csv.find("\"bandela:latency=100ns,region=f*0.5\"") != std::string::npos);
@@ -146,6 +145,52 @@ TEST_CASE("equal compute saves what the busiest has more than the mean") {
   CHECK(balanced.elapsed * 1e9 == Approx(1200).epsilon(1e-3));
   CHECK(saved(advice, CandidateKind::kRank, "0") == Approx(1000));  // 500 twice, 400 elsewhere
   CHECK(advice.ranks_left_out == 1);
+}
+
+// assemble, which only calls burn, takes 1000 and 3000, solve 2000 and 1000, each before a barrier:
+// 3000 + 2000. assemble equally long: 2000 + 2000, 1000 saved. Equal compute, 3500 for 3000 and 4000:
+// assemble takes 1167 and 2625, solve 2333 and 875: 4958, 42 saved. main has all compute.
+// Compute 1.96 % longer: 5098 and 4078.4, so the saving is 19.6 more.
+TEST_CASE("a function is balanced over ranks, with its callees") {
+  const std::string text = R"(
+    0: 0..0 init
+    0: 0 enter main
+    0: 0 enter assemble
+    0: 0..1000 function burn
+    0: 1000 leave assemble
+    0: 1000..3000 barrier
+    0: 3000..5000 function solve
+    0: 5000..5000 barrier
+    0: 5000 leave main
+    0: 5000 end
+    1: 0..0 init
+    1: 0 enter main
+    1: 0 enter assemble
+    1: 0..3000 function burn
+    1: 3000 leave assemble
+    1: 3000..3000 barrier
+    1: 3000..4000 function solve
+    1: 4000..5000 barrier
+    1: 5000 leave main
+    1: 5000 end
+  )";
+  using Kind = CandidateKind;
+  for (const char* const base : {"perfect", "measured"}) {
+    const Advice advice = advise(text, base);
+    CHECK(advice.elapsed * 1e9 == Approx(5000));
+    CHECK(saved(advice, Kind::kFunctionBalance, "assemble") == Approx(1000));
+    CHECK(saved(advice, Kind::kFunctionBalance, "burn") == Approx(1000));
+    // 1500 each: 3000 + 1500.
+    CHECK(saved(advice, Kind::kFunctionBalance, "solve") == Approx(500));
+    CHECK(saved(advice, Kind::kBalance, "") == Approx(125. / 3).epsilon(0.01));
+    const TriedCandidate& best = advice.tried[0];
+    CHECK(saved(advice, best.candidate.kind, best.candidate.name) == Approx(1500));
+    for (const TriedCandidate& tried : advice.tried) CHECK(tried.candidate.name != "main");
+    const auto& saving = find(advice, Kind::kFunctionBalance, "assemble").saving;
+    REQUIRE(saving.has_value());
+    CHECK(saving->first * 1e9 == Approx(1000 - 19.6));
+    CHECK(saving->second * 1e9 == Approx(1000 + 19.6));
+  }
 }
 
 // Ranks 0 and 2, and 1 and 3, send each other 8 bytes: 1 µs between nodes, 0.1 µs within one.
@@ -215,6 +260,10 @@ TEST_CASE("names of functions may contain commas") {
   CHECK(scenario.functions[1].name == "g");
   CHECK(scenario.cpu == 2);
   CHECK(scenario_text(scenario.base, scenario.changes) == scenario.name);
+  const Scenario balanced = on("measured:region=f<int, 2>(A*, B)=mean,cpu*2");
+  REQUIRE(balanced.functions.size() == 1);
+  CHECK(balanced.functions[0].name == "f<int, 2>(A*, B)");
+  CHECK(balanced.functions[0].balance);
 }
 
 TEST_CASE("savings are differences of two replays, whatever the program") {
