@@ -5,6 +5,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "replay/analyse/function_results.h"
+
 namespace rubato {
 namespace {
 
@@ -28,6 +30,31 @@ NamedPlace named(const Place& place, const TraceDefinitions& trace,
                                 : without_directories(site.file) + ':' + std::to_string(site.line);
   }
   return named;
+}
+
+/// Divides the compute of a timeline's functions over their call paths, and adds it to all
+/// functions on a path.
+void add_inclusive(const CallTree& tree, const WaitPlaces::FunctionSums& sums, double probe,
+                   const std::vector<uint32_t>& alike, int rank, double ticks_per_second,
+                   std::map<uint32_t, FunctionEfficiency>& functions) {
+  const std::vector<CallTree::Node>& nodes = tree.nodes();
+  std::vector<double> ticks(nodes.size());
+  std::map<uint32_t, double> recorded;
+  for (size_t i = 1; i < nodes.size(); ++i) {
+    ticks[i] = std::max(0.0, nodes[i].ticks - probe * static_cast<double>(nodes[i].probes));
+    recorded[alike[nodes[i].function]] += ticks[i];
+  }
+  for (size_t i = 1; i < nodes.size(); ++i) {
+    const auto sum = sums.find(alike[nodes[i].function]);
+    const double all = recorded[alike[nodes[i].function]];
+    ticks[i] = sum == sums.end() || !(all > 0) ? 0 : ticks[i] / all * sum->second.compute;
+  }
+  const std::vector<double> inclusive = tree.inclusive(ticks);
+  for (size_t i = 1; i < nodes.size(); ++i) {
+    FunctionEfficiency& function = functions[alike[nodes[i].function]];
+    function.calls += nodes[i].calls;
+    if (!tree.is_recursive(i, alike)) function.inclusive[rank] += inclusive[i] / ticks_per_second;
+  }
 }
 
 }  // namespace
@@ -58,7 +85,7 @@ double FunctionEfficiency::transfer_share() const {
   return share(sum_of(mpi) - sum_of(waits));
 }
 
-PlaceSummary place_summary(const WaitPlaces& seen, const EventSource& source) {
+PlaceSummary place_summary(const WaitPlaces& seen, const EventSource& source, double probe) {
   const TraceDefinitions& trace = source.definitions();
   const std::vector<FunctionName> functions = source.functions();
   const std::vector<CallSite> sites = source.call_sites();
@@ -76,27 +103,40 @@ PlaceSummary place_summary(const WaitPlaces& seen, const EventSource& source) {
       summary.delays.push_back({rank, key.first, key.second, seconds(ticks)});
   }
   std::map<uint32_t, FunctionEfficiency> found;  // kNoPlace comes last
+  const FunctionTotals* const totals = source.function_totals();
+  const std::vector<uint32_t> alike = alike_functions(functions);
+  const auto add = [&](uint32_t number) -> FunctionEfficiency& {
+    const auto [entry, is_new] = found.try_emplace(number);
+    FunctionEfficiency& function = entry->second;
+    if (!is_new) return function;
+    if (number < functions.size()) {
+      function.name = functions[number].name;
+      function.place = functions[number].place();
+    }
+    for (std::vector<double>* values : {&function.compute, &function.mpi, &function.waits})
+      values->resize(trace.ranks());
+    if (totals) function.inclusive.resize(trace.ranks());
+    return function;
+  };
   for (int timeline = 0; timeline < trace.timelines(); ++timeline) {
     const int rank = trace.rank_of(timeline);
     for (const auto& [number, sum] : seen.functions(timeline)) {
-      const auto [entry, is_new] = found.try_emplace(number);
-      FunctionEfficiency& function = entry->second;
-      if (is_new) {
-        if (number < functions.size()) {
-          function.name = functions[number].name;
-          function.place = functions[number].place();
-        }
-        function.compute.resize(trace.ranks());
-        function.mpi.resize(trace.ranks());
-        function.waits.resize(trace.ranks());
-      }
+      FunctionEfficiency& function = add(number);
       function.compute[rank] += seconds(sum.compute);
       function.mpi[rank] += seconds(sum.mpi);
       function.waits[rank] += seconds(sum.waits);
     }
+    if (!totals || !totals->count(timeline)) continue;
+    const CallTree& tree = totals->at(timeline);
+    for (size_t i = 1; i < tree.nodes().size(); ++i) add(alike[tree.nodes()[i].function]);
+    add_inclusive(tree, seen.functions(timeline), probe, alike, rank, trace.ticks_per_second,
+                  found);
   }
+  if (totals && found.count(kNoPlace)) found[kNoPlace].inclusive = found[kNoPlace].compute;
   for (auto& [number, function] : found) {
-    if (function.sum_of(function.compute) + function.sum_of(function.mpi) > 0)
+    if (function.sum_of(function.compute) + function.sum_of(function.mpi) +
+            function.sum_of(function.inclusive) >
+        0)
       summary.functions.push_back(std::move(function));
   }
   std::stable_sort(summary.functions.begin(), summary.functions.end(),

@@ -19,11 +19,16 @@ struct NamedPlace {
 };
 
 /// POP's efficiencies of one function, without the functions that it calls: compute between its own
-/// MPI calls, and these calls. Seconds by rank, summed over threads.
+/// MPI calls, and these calls; and the compute with its callees. Seconds by rank, summed over
+/// threads.
 struct FunctionEfficiency {
   std::string name;                         ///< "": outside of recorded functions
   std::string place;                        ///< "solve (app.c:41)"
   std::vector<double> compute, mpi, waits;  ///< waits: a part of `mpi`
+  /// Compute with callees; recursion counts once. Each function's compute in the scenario is
+  /// divided over its call paths as recorded. Empty without function_totals().
+  std::vector<double> inclusive;
+  uint64_t calls = 0;  ///< of all ranks; likewise
 
   double sum_of(const std::vector<double>& values) const;
   /// Load balance of compute: mean / maximum; 1 without compute.
@@ -59,11 +64,12 @@ struct PlaceSummary {
   std::vector<Wait> waits;
   std::vector<Delay> delays;
   bool knows_functions = false, knows_sites = false;
-  std::vector<FunctionEfficiency> functions;  ///< with compute or MPI, the longest first
+  std::vector<FunctionEfficiency>
+      functions;  ///< with compute or MPI of their own or of callees, the longest first
 };
 
-/// To be called after the replay.
-PlaceSummary place_summary(const WaitPlaces& seen, const EventSource& source);
+/// To be called after the replay. `probe`: as of `seen`.
+PlaceSummary place_summary(const WaitPlaces& seen, const EventSource& source, double probe = 0);
 
 /// The waits of all ranks at one place on one communicator.
 struct WaitAtPlace {

@@ -32,10 +32,11 @@ FunctionSum& FunctionSum::operator+=(const FunctionSum& other) {
   return *this;
 }
 
-WaitPlaces::WaitPlaces(const EventSource& source, KeptLosses kept)
+WaitPlaces::WaitPlaces(const EventSource& source, KeptLosses kept, double probe)
     : source_(&source),
       trace_(&source.definitions()),
       kept_(kept),
+      probe_(probe),
       same_function_(first_alike(source.functions(),
                                  [](const FunctionName& function) {
                                    return std::tuple(function.name, function.file, function.line);
@@ -130,12 +131,18 @@ void WaitPlaces::add_gap(Timeline& timeline, int rank, const Call& call, double 
     const CallPlace& place = timeline.reader->at(call.event);
     function = known(place.function);
     if (place.site < same_site_.size()) site = same_site_[place.site];
-    double all = 0;
-    for (const FunctionPart& part : place.before) all += part.ticks;
-    all = std::max(all, call.enter - recorded_before);
+    const auto costs = [&](const FunctionPart& part) {
+      return std::min(part.ticks, probe_ * static_cast<double>(part.probes));
+    };
+    double parts = 0, all = call.enter - recorded_before;
+    for (const FunctionPart& part : place.before) {
+      parts += part.ticks - costs(part);
+      all -= costs(part);
+    }
+    all = std::max(all, parts);
     for (const FunctionPart& part : place.before) {
       if (!(gap > 0 && all > 0)) break;
-      double ticks = gap * part.ticks / all;
+      double ticks = gap * (part.ticks - costs(part)) / all;
       left -= ticks;
       if (&part == &place.before.back() && left < kNothing * gap) ticks += left, left = 0;
       const uint32_t in = known(part.function);

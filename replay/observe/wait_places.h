@@ -68,7 +68,8 @@ struct FunctionSum {
 /// CallFile's.
 class WaitPlaces : public Observer<1> {
  public:
-  WaitPlaces(const EventSource& source, KeptLosses kept = {});
+  /// `probe`: ticks that the scenario subtracts for each enter or leave of a function.
+  WaitPlaces(const EventSource& source, KeptLosses kept = {}, double probe = 0);
 
   bool watches_enters() const override { return true; }
   void entered(int timeline, const Call& call, const Lanes<1>& clock_before, double recorded_before,
@@ -166,6 +167,7 @@ class WaitPlaces : public Observer<1> {
   const EventSource* source_;
   const TraceDefinitions* trace_;
   KeptLosses kept_;
+  double probe_;
   const CallPlaces* call_places_ = nullptr;
   std::vector<uint32_t> same_function_, same_site_;  ///< the first one that looks the same
   std::vector<Timeline> timelines_;

@@ -5,6 +5,7 @@
 #include "replay/analyse/scenario_profile.h"
 #include "replay/judge/over_time.h"
 #include "replay/rubato.h"
+#include "replay/run/lane_settings.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/replay_notices.h"
 #include "tools/files/report_files.h"
@@ -64,7 +65,9 @@ class Profiler {
     CallProfile seen(trace, kept_in(scenario, options_, trace));
     WaitCauses causes(trace);
     CriticalPath path(trace);
-    WaitPlaces places(*source_, losses);
+    const double probe = function_ticks(
+        scenario, options_, options_.overhead.value_or(trace.overhead), trace.ticks_per_second);
+    WaitPlaces places(*source_, losses, probe);
     options_.observers = {&seen, &causes, &path, &places};
     const Results results = run_replay(*source_, {scenario}, options_);
     const bool ended = results.scenarios[0].deadlock.empty();
@@ -75,7 +78,7 @@ class Profiler {
                           scenario.placement.kind == PlacementRule::Kind::kRecorded);
       if (results.scenarios[0].has_waits) {
         tables.causes = cause_summary(causes, path, trace);
-        tables.places = place_summary(places, *source_);
+        tables.places = place_summary(places, *source_, probe);
       }
       if (per_rank_ || files_->wants("csv") || files_->wants("json"))
         tables.over_time = efficiencies_over_time(*source_, scenario, results, options_);
@@ -181,6 +184,7 @@ int command_profile(const Arguments& arguments) {
   options.progress = progress_line("profiling");
   const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
   source->note_places();
+  if (!source->functions().empty()) source->total_functions();
   Profiler profiler(*source, options, files, values.count("all") > 0);
   for (const Scenario& scenario : scenarios) profiler.profile(scenario);
   profiler.end();

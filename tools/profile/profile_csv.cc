@@ -124,6 +124,7 @@ void add_places(Rows& rows, const PlaceSummary& summary) {
       }
     };
     add_values("function_compute", function.compute);
+    add_values("function_inclusive", function.inclusive);
     add_values("function_mpi", function.mpi);
     add_values("function_wait", function.waits);
   }

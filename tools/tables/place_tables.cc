@@ -76,12 +76,14 @@ std::string function_table(const PlaceSummary& summary, const std::string& scena
                            const TableOptions& options) {
   const std::vector<FunctionEfficiency>& rows = summary.functions;
   if (rows.empty()) return "";
-  TextTable table({"Function", "Compute", "Load balance", "MPI", "Compute", "Waits", "Transfer"});
+  TextTable table({"Function", "Compute", "with callees", "Load balance", "MPI", "Compute", "Waits",
+                   "Transfer"});
   const size_t shown = rows_shown(rows.size(), options);
   for (size_t i = 0; i < shown; ++i) {
     const FunctionEfficiency& row = rows[i];
     const double compute = row.sum_of(row.compute);
     table.add_row({function_text(row), show_seconds(compute),
+                   row.inclusive.empty() ? "" : show_seconds(row.sum_of(row.inclusive)),
                    compute > 0 ? show_share(row.load_balance(), 1) : "-",
                    show_seconds(row.sum_of(row.mpi)), show_share(row.compute_share(), 1),
                    show_share(row.wait_share(), 1), show_share(row.transfer_share(), 1)});
@@ -191,15 +193,18 @@ Json places_for_page(const PlaceSummary& summary) {
 Json functions_to_json(const PlaceSummary& summary) {
   Json functions = Json::array();
   for (const FunctionEfficiency& function : summary.functions) {
-    functions.push_back({{"name", text_or_null(function.name)},
-                         {"place", function_text(function)},
-                         {"load_balance", function.load_balance()},
-                         {"compute_share", function.compute_share()},
-                         {"wait_share", function.wait_share()},
-                         {"transfer_share", function.transfer_share()},
-                         {"compute", function.compute},
-                         {"mpi", function.mpi},
-                         {"waits", function.waits}});
+    functions.push_back(
+        {{"name", text_or_null(function.name)},
+         {"place", function_text(function)},
+         {"load_balance", function.load_balance()},
+         {"compute_share", function.compute_share()},
+         {"wait_share", function.wait_share()},
+         {"transfer_share", function.transfer_share()},
+         {"calls", function.inclusive.empty() ? Json(nullptr) : Json(function.calls)},
+         {"compute", function.compute},
+         {"inclusive", function.inclusive},
+         {"mpi", function.mpi},
+         {"waits", function.waits}});
   }
   return functions;
 }
