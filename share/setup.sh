@@ -23,6 +23,7 @@ test_packages=(
   lammps hpcc netpipe-openmpi
   libsimgrid-dev # smpirun: another replay to compare with
   gfortran
+  libpapi7.0 # counters of PAPI
 )
 
 # Prints those of the given packages that are not installed, one per line.

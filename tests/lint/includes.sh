@@ -59,15 +59,15 @@ must_not calibrate "the code that fits: it only measures" \
 must_not replay/cluster/mpi "anything but MPI and the transport interface" "$otf2|$eigen|$printing|models/|replay/|tools/|tracer/|calibrate/" \
   'replay/cluster/transport\.h'
 must_not tools "MPI, OTF2, Eigen or folders other than replay and models" \
-  "$mpi|$otf2|$eigen|tracer/|calibrate/" 'tracer/(recover/(recover|leftovers)|code/function_filter|session/(launcher|output_name))\.h'
+  "$mpi|$otf2|$eigen|tracer/|calibrate/" 'tracer/(recover/(recover|leftovers)|code/function_filter|counters/counter_list|session/(launcher|output_name))\.h'
 
 at_most models 1 "the TOML reader" 'toml'
 at_most tools 1 "the TOML reader" 'toml'
 at_most models 1 "the XML reader" 'pugixml'
 at_most calibrate 1 "hwloc" 'hwloc'
 at_most models 2 "Boost.Math" 'boost/math/'
-# Definitions; event_files.cc with its internal location and callbacks; and archive_copy.cc, which writes.
-at_most replay 5 "OTF2" "$otf2"
+# Definitions; event_files.cc with its internal location and callbacks; metrics.cc; and archive_copy.cc, which writes.
+at_most replay 6 "OTF2" "$otf2"
 
 # in_order FOLDER SUBFOLDER...: each subfolder may include those before it, but none after it.
 in_order() {

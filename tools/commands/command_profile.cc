@@ -13,6 +13,7 @@
 #include "tools/format/text_table.h"
 #include "tools/options/options.h"
 #include "tools/options/scenario_options.h"
+#include "tools/profile/counter_tables.h"
 #include "tools/profile/profile_report.h"
 #include "tools/words/note_words.h"
 
@@ -53,8 +54,9 @@ po::options_description profile_options() {
 /// Replays one scenario at a time and writes its profile.
 class Profiler {
  public:
-  Profiler(EventSource& source, const ReplayOptions& options, ReportFiles& files, bool all)
-      : source_(&source), options_(options), files_(&files), all_(all) {
+  Profiler(EventSource& source, const ReplayOptions& options, ReportFiles& files, bool all,
+           const Metrics& metrics)
+      : source_(&source), options_(options), files_(&files), all_(all), metrics_(&metrics) {
     JudgedRun run = judged_run(source, options);
     findings_ = told_findings(run);
   }
@@ -90,7 +92,10 @@ class Profiler {
   /// Completes the output. Tables are printed only after all scenarios are replayed, because one of
   /// them may fail.
   void end() {
-    if (files_->wants("json")) profile_json_end(trace_, findings_, sink("json"));
+    if (files_->wants("csv")) counters_csv(*metrics_, sink("csv"));
+    if (files_->wants("json"))
+      profile_json_end(trace_, findings_, counters_to_json(*metrics_), sink("json"));
+    if (files_->tables_wanted()) tables_ += counters_text(*metrics_, {page_width(), all_});
     if (!all_)
       tables_ +=
           "\nMore: --all prints the tables of ranks, waits, sizes and pairs; --csv and --json "
@@ -159,6 +164,7 @@ class Profiler {
   ReplayOptions options_;
   ReportFiles* files_;
   bool all_;
+  const Metrics* metrics_;
   ToldFindings findings_;
   bool first_ = true;
   TraceSummary trace_;
@@ -185,7 +191,8 @@ int command_profile(const Arguments& arguments) {
   const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
   source->note_places();
   if (!source->functions().empty()) source->total_functions();
-  Profiler profiler(*source, options, files, values.count("all") > 0);
+  const Metrics metrics = metrics_of(archive, options.ignore_offsets);
+  Profiler profiler(*source, options, files, values.count("all") > 0, metrics);
   for (const Scenario& scenario : scenarios) profiler.profile(scenario);
   profiler.end();
   files.commit();

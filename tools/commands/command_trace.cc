@@ -23,6 +23,7 @@
 #include "tools/launch/trace_watch.h"
 #include "tools/options/options.h"
 #include "tracer/code/function_filter.h"
+#include "tracer/counters/counter_list.h"
 #include "tracer/session/launcher.h"
 #include "tracer/session/output_name.h"
 
@@ -117,7 +118,8 @@ void preload(const std::string& tracer) {
 
 /// Refuses options that require an archive.
 void refuse_without_archive(const po::variables_map& values) {
-  for (const char* name : {"output", "records", "functions", "function-filter", "call-sites"}) {
+  for (const char* name :
+       {"output", "records", "functions", "function-filter", "call-sites", "counters"}) {
     if (values.count(name) == 0) continue;
     throw UsageError(fmt::format("--no-archive excludes --{}, which needs an archive", name));
   }
@@ -137,6 +139,17 @@ std::string checked_filter(const po::variables_map& values) {
         fmt::format("{}:{}: expected 'include PATTERN' or 'exclude PATTERN'", name, line));
   }
   return fs::absolute(name).string();
+}
+
+/// The list of counters, after this process has tried them.
+std::string checked_counters(const po::variables_map& values) {
+  const std::string list = values["counters"].as<std::string>();
+  const CounterTrouble trouble = try_counters(list);
+  const std::string line = "--counters: " + trouble.text;
+  if (trouble.kind == CounterTrouble::Kind::kList) throw UsageError(line);
+  if (trouble.kind == CounterTrouble::Kind::kMachine)
+    throw InputError(line + "; nothing was started");
+  return list;
 }
 
 /// Executes the program in place of this process; returns only after --help.
@@ -168,6 +181,8 @@ int trace(const Arguments& arguments) {
        "functions to record: lines 'include PATTERN' and 'exclude PATTERN', of which the last "
        "match decides")
       ("call-sites", "record the source line of each MPI call")
+      ("counters", po::value<std::string>()->value_name("NAME,..."),
+       "count events of the program and of MPI, such as perf::PAGE-FAULTS or PAPI_TOT_INS")
       ("summary",
        "print a summary at the end: elapsed time, share of MPI, the most expensive calls, load "
        "balance (also with RUBATO_SUMMARY=1 in the environment)")
@@ -207,6 +222,7 @@ int trace(const Arguments& arguments) {
     throw UsageError(fmt::format("--sync-every {}: expected seconds, or 0", sync_every));
   }
   const std::string filter = values.count("function-filter") != 0 ? checked_filter(values) : "";
+  const std::string counters = values.count("counters") != 0 ? checked_counters(values) : "";
   const auto command = values["program"].as<std::vector<std::string>>();
   const std::string program = find_program(command[0]);
   const std::string output = output_path(values, command[0]);
@@ -253,6 +269,7 @@ int trace(const Arguments& arguments) {
   set("RUBATO_TRACE_FUNCTIONS", !filter.empty() || values.count("functions") != 0 ? "1" : "0");
   if (!filter.empty()) set("RUBATO_TRACE_FUNCTION_FILTER", filter);
   set("RUBATO_TRACE_CALL_SITES", values.count("call-sites") != 0 ? "1" : "0");
+  if (!counters.empty()) set("RUBATO_TRACE_COUNTERS", counters);
   if (!archive || values.count("summary") != 0) set("RUBATO_SUMMARY", "1");
   set("RUBATO_TRACE_ARCHIVE", archive ? "1" : "0");
   // exec keeps the process id, so the tracer can tell this process from its children.

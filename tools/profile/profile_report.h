@@ -4,6 +4,7 @@
 // that only one is in memory.
 
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "replay/analyse/scenario_profile.h"
@@ -31,6 +32,6 @@ void profile_json_head(const TextSink& write);
 void profile_json_scenario(const ScenarioResult& scenario, const ScenarioProfile* profile,
                            bool is_first, const TextSink& write);
 void profile_json_end(const TraceSummary& trace, const ToldFindings& findings,
-                      const TextSink& write);
+                      const nlohmann::ordered_json& counters, const TextSink& write);
 
 }  // namespace rubato

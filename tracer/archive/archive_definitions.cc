@@ -8,6 +8,7 @@
 #include "tracer/archive/event_writer.h"
 #include "tracer/archive/schema.h"
 #include "tracer/archive/utf8.h"
+#include "tracer/counters/counter_list.h"
 
 namespace rubato {
 inline namespace tracing {
@@ -40,6 +41,7 @@ class GlobalDefinitions {
     communicators();
     contingents();
     windows();
+    counters();
     for (uint32_t rank = 0; rank < ranks_.size(); ++rank) topologies(rank);
     return good_;
   }
@@ -329,6 +331,27 @@ class GlobalDefinitions {
       check(OTF2_GlobalDefWriter_WriteRmaWin(writer_, id, name, w.communicator,
                                              OTF2_RMA_WIN_FLAG_CREATE_DESTROY_EVENTS));
     }
+  }
+
+  /// As Score-P has counters that are read at each Enter and Leave: a class of all, whose values
+  /// grow from the start of the run.
+  void counters() {
+    std::vector<OTF2_MetricMemberRef> members;
+    for (const std::string& counter : counter_names(info_.counters)) {
+      const CounterInfo what = counter_info(counter);
+      const OTF2_StringRef name = string(what.name);
+      const OTF2_StringRef description = string(what.description);
+      members.push_back(static_cast<OTF2_MetricMemberRef>(members.size()));
+      check(OTF2_GlobalDefWriter_WriteMetricMember(
+          writer_, members.back(), name, description,
+          what.by_papi ? OTF2_METRIC_TYPE_PAPI : OTF2_METRIC_TYPE_OTHER,
+          OTF2_METRIC_ACCUMULATED_START, OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0,
+          string(what.unit)));
+    }
+    if (members.empty()) return;
+    check(OTF2_GlobalDefWriter_WriteMetricClass(
+        writer_, kMetricClass, static_cast<uint8_t>(members.size()), members.data(),
+        OTF2_METRIC_SYNCHRONOUS_STRICT, OTF2_RECORDER_KIND_CPU));
   }
 
   /// The neighbours of a rank as properties, its places in grids as OTF2 has them.

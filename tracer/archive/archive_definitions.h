@@ -37,6 +37,7 @@ struct ArchiveInfo {
   uint64_t unrecorded_functions = 0;  ///< unrecorded, for FunctionProbe
   FunctionHooks function_hooks = FunctionHooks::kNotAsked;
   EagerLimits eager_limits;
+  std::string counters;                 ///< names, separated by commas
   std::vector<std::string> call_names;  ///< by CallId
   std::vector<unsigned> call_roles;
 };

@@ -1,4 +1,5 @@
 #include "tracer/archive/archive_writer.h"
+#include "tracer/counters/counter_list.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -243,7 +244,8 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written) {
   report.reach = reach_of_calls();
   name_code(used, modules::seen(), task.function_filter, report);
   const Numbering numbering = unify(comm, rank, report, definitions);
-  const Translation translation = translate(report, numbering);
+  Translation translation = translate(report, numbering);
+  translation.counters = counter_names(task.info.counters).size();
 
   OTF2_Archive* archive = nullptr;
   std::string ready = "ready";

@@ -167,6 +167,7 @@ struct Translation {
   /// Each rank has a contingent of threads, a communicator with the number of this one plus that
   /// of the rank.
   uint32_t first_contingent = 0;
+  size_t counters = 0;  ///< that each METRIC record has
 };
 Translation translate(const ProcessReport& own, const Numbering& numbering);
 

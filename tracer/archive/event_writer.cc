@@ -1,9 +1,11 @@
 #include "tracer/archive/event_writer.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "tracer/code/open_functions.h"
+#include "tracer/counters/kernel_events.h"
 #include "tracer/hooks/send_mode.h"
 
 namespace rubato {
@@ -28,6 +30,8 @@ class EventWriter {
   void call(unsigned id, uint64_t enter, uint64_t leave, uint64_t call_site, record::Reader items) {
     enter_ = enter;
     leave_ = leave;
+    const bool counted = find_counters(items);
+    if (counted) metric(enter, &Counted::outside);
     add_stolen(std::exchange(stolen_, 0));
     add_neighbours(items);
     if (call_site != 0) add_call_site(call_site);
@@ -44,9 +48,21 @@ class EventWriter {
       put(OTF2_EvtWriter_RmaCollectiveBegin, nullptr, enter);
     }
     while (!items.done() && good_) item(items);
+    if (counted) metric(leave, &Counted::inside);
     const uint64_t inside = std::exchange(stolen_, 0);
     add_stolen(inside);
     put(OTF2_EvtWriter_Leave, inside != 0 ? attributes_ : nullptr, leave, translation_.region[id]);
+  }
+
+  /// What was counted before the function that is entered or left next.
+  void counters(record::Reader words) {
+    for (size_t i = 0; i < translation_.counters; ++i) totals_[i] += words.word();
+    due_ = true;
+  }
+  /// A call that is not written: what was counted before it counts for the next record.
+  void leave_out(const record::Record& r) {
+    if (!find_counters(r.items)) return;
+    for (size_t i = 0; i < translation_.counters; ++i) totals_[i] += counted_[i].outside;
   }
 
   /// Time stolen before the next record. If that is a call that begins at the time of the mark, the
@@ -71,7 +87,9 @@ class EventWriter {
     const auto place = translation_.function.find(address);
     const uint32_t region = place == translation_.function.end() ? kNone : place->second;
     functions_.enter(address, function_depth(word), region, close);
-    if (region != kNone) put(OTF2_EvtWriter_Enter, nullptr, time, region);
+    if (region == kNone) return;
+    metric_if_due(time);
+    put(OTF2_EvtWriter_Enter, nullptr, time, region);
   }
   bool inside_function() const { return !functions_.empty(); }
   void close_functions(uint64_t time) {
@@ -112,7 +130,49 @@ class EventWriter {
 
   /// A function that the filter leaves out has no region.
   void close_function(uint32_t region, uint64_t time) {
-    if (region != kNone) put(OTF2_EvtWriter_Leave, nullptr, time, region);
+    if (region == kNone) return;
+    metric_if_due(time);
+    put(OTF2_EvtWriter_Leave, nullptr, time, region);
+  }
+
+  /// What one counter counted before a call, and inside it.
+  struct Counted {
+    uint64_t outside = 0;
+    uint64_t inside = 0;
+  };
+
+  /// Sets counted_; false for a call without counters.
+  bool find_counters(record::Reader items) {
+    if (translation_.counters == 0) return false;
+    while (!items.done() && items.item() != Item::kCounters) items.pass();
+    if (items.done()) return false;
+    const CountersHead head = CountersHead::of(items.value());
+    if (head.counters != translation_.counters) return false;  // a damaged record
+    for (size_t i = 0; i < head.counters; ++i) {
+      const uint64_t first = items.word();
+      counted_[i] =
+          head.is_long ? Counted{first, items.word()} : Counted{first & 0xffffffff, first >> 32};
+    }
+    return true;
+  }
+
+  /// Adds this part of counted_ to the totals, and writes them.
+  void metric(uint64_t time, uint64_t Counted::*part) {
+    for (size_t i = 0; i < translation_.counters; ++i) totals_[i] += counted_[i].*part;
+    due_ = true;
+    metric_if_due(time);
+  }
+  void metric_if_due(uint64_t time) {
+    if (!std::exchange(due_, false)) return;
+    OTF2_MetricValue values[kMaxCounters];
+    OTF2_Type types[kMaxCounters];
+    for (size_t i = 0; i < translation_.counters; ++i) {
+      values[i].unsigned_int = totals_[i];
+      types[i] = OTF2_TYPE_UINT64;
+    }
+    put(OTF2_EvtWriter_Metric, nullptr, time, kMetricClass,
+        static_cast<uint8_t>(translation_.counters), static_cast<const OTF2_Type*>(types),
+        static_cast<const OTF2_MetricValue*>(values));
   }
 
   void add_stolen(uint64_t nanoseconds) {
@@ -326,6 +386,9 @@ class EventWriter {
       case Item::kThreadCreate:
         // For readers not part of an MPI call, so it must not lie inside the flush before it.
         put(OTF2_EvtWriter_ThreadCreate, nullptr, begun_, contingent_, items.value());
+        break;
+      case Item::kCounters:  // written when the call was entered and left
+        items.pass();
         break;
       case Item::kThreadWait:
         put(OTF2_EvtWriter_ThreadWait, nullptr, leave_, contingent_, items.value());
@@ -552,6 +615,9 @@ class EventWriter {
   uint64_t damaged_ = 0;
   OTF2_AttributeList* attributes_;
   OpenFunctions functions_;
+  std::array<uint64_t, kMaxCounters> totals_{};  ///< of the counters, from the start of the run
+  std::array<Counted, kMaxCounters> counted_;    ///< of the present call
+  bool due_ = false;                             ///< totals_ differ from the last METRIC record
   uint64_t posted_ = 0;
   uint64_t stolen_ = 0;                        ///< nanoseconds, before the next record or Leave
   std::pair<uint64_t, uint64_t> asked_{0, 0};  ///< when the kernel was asked for that
@@ -612,7 +678,7 @@ LocationSummary write_events(const ThreadRecords& records, uint64_t zero, const 
   const bool read = records.for_each(zero, [&](const record::Record& r) {
     if (!events.good()) return;
     const uint64_t thread = thread_of(r);
-    if (thread != 0 && !translation.threads.contains(thread)) return;
+    if (thread != 0 && !translation.threads.contains(thread)) return events.leave_out(r);
     // A switch may have been made while this thread was inside a call.
     const uint64_t enter = std::max(r.enter, summary.last);
     if (summary.last == 0) {
@@ -623,6 +689,8 @@ LocationSummary write_events(const ThreadRecords& records, uint64_t zero, const 
     events.before_other(r.id, enter);
     if (r.id == kMarkStolen) {
       events.stolen(enter, r.items);
+    } else if (r.id == kMarkCounters) {
+      events.counters(r.items);
     } else if (r.id == kMarkTracerTime) {
       events.tracer_time(enter, summary.last);
     } else if (r.id == kMarkOff || r.id == kMarkOn) {

@@ -43,6 +43,9 @@ enum ParameterRef : OTF2_ParameterRef {
   kParameterReady
 };
 
+/// The metric class of all counters.
+inline constexpr OTF2_MetricRef kMetricClass = 0;
+
 /// Strings that events or fixed definitions refer to; the others are numbered behind them.
 enum StringRef : OTF2_StringRef { kStringEmpty, kStringProgram, kFirstFreeString };
 

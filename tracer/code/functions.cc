@@ -85,9 +85,13 @@ void put(ThreadLog& log, unsigned mark, uint64_t address, int depth) {
     Recorder::catch_up(log);
   if (log.muted) return;
   Recorder::note_code(log, address);
+  if (log.counters != nullptr) [[unlikely]]
+    log.counters->enter();
   uint64_t now = Clock::now();
   if (Recorder::is_to_ask(log, log.last, now) && !asking_can_wait(log, now)) [[unlikely]]
     now = Recorder::long_gap(log, now);
+  if (log.counters != nullptr) [[unlikely]]
+    Recorder::put_counters(log, now);
   log.at[1] = function_word(address, depth);
   log.at[0] = record::head(now - Recorder::zero(), mark);
   log.last = now;
@@ -144,8 +148,9 @@ void start(const std::string& filter) {
     excluded = new Excluded;
     excluded->fill(rules);
   }
-  // No probe with a filter: excluded functions would pass uncounted among the recorded ones.
-  if (excluded == nullptr) FunctionProbe::want();
+  // No probe with a filter: excluded functions would pass uncounted among the recorded ones. No
+  // probe with counters, whose readings take most of the time, in a loop as in the program.
+  if (excluded == nullptr && ThreadCounters::count() == 0) FunctionProbe::want();
   on.store(true, std::memory_order_release);
 }
 

@@ -129,6 +129,7 @@ std::string ProcessFacts::pack() const {
   packer.put(processors.affinity_list);
   packer.put(static_cast<uint64_t>(processors.socket + 1));
   packer.put(function_hooks);
+  packer.put(counters);
   return packer.bytes();
 }
 
@@ -164,6 +165,7 @@ ProcessFacts ProcessFacts::unpack(const std::string& bytes) {
   facts.processors.affinity_list = from.text();
   facts.processors.socket = static_cast<int>(from.value()) - 1;
   facts.function_hooks = static_cast<uint32_t>(std::min(from.value(), uint64_t{3}));
+  facts.counters = from.text();
   return facts;
 }
 

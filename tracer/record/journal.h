@@ -57,6 +57,7 @@ struct ProcessFacts {
   bool call_sites = false;      ///< each call has its call site
   std::string function_filter;  ///< rules, see function_filter.h
   uint32_t function_hooks = 0;  ///< FunctionHooks
+  std::string counters;         ///< names, separated by commas
 
   std::string pack() const;
   static ProcessFacts unpack(const std::string& bytes);

@@ -80,6 +80,8 @@ enum class Item : unsigned {
   kStolen,        ///< nanoseconds stolen inside the call (stolen.h); the last but a kCallSite
   kThreadCreate,  ///< first and only one of pthread_create: number of the new thread (threads.h)
   kThreadWait,    ///< likewise of pthread_join: that of the thread which has ended
+  kCounters,  ///< what was counted before the call and inside it: CountersHead, then their words;
+              ///< the last but a kCallSite
 };
 
 /// The wildcards of a receive or probe.
@@ -122,6 +124,9 @@ inline constexpr unsigned kMarkStolen = 1018;
 /// A thread that the program created begins, and ends; its number is the word (threads.h).
 inline constexpr unsigned kMarkThreadBegin = 1017;
 inline constexpr unsigned kMarkThreadEnd = 1016;
+/// What the thread's counters counted since the record before, a word each; a function's mark of
+/// the same time follows.
+inline constexpr unsigned kMarkCounters = 1015;
 inline constexpr unsigned kFirstMark = 1000;
 
 inline constexpr unsigned kMaxItemWords = 4;
@@ -181,6 +186,17 @@ struct PartsHead {
 inline constexpr size_t kMaxPartRuns = 1024;
 inline constexpr uint64_t kMaxPartPeers = (uint64_t{1} << 24) - 1;
 inline constexpr uint64_t kMaxPartBytes = (uint64_t{1} << 40) - 1;
+
+/// How many counters there are, and whether each has two words (before the call, inside it) or one
+/// with 32 bits for both.
+struct CountersHead {
+  size_t counters;
+  bool is_long;
+
+  size_t words() const { return is_long ? 2 * counters : counters; }
+  uint64_t value() const { return uint64_t{counters} << 1 | (is_long ? 1 : 0); }
+  static CountersHead of(uint64_t value) { return {value >> 1 & 0xff, (value & 1) != 0}; }
+};
 
 /// `peers` consecutive peers that get `bytes` each.
 struct PartRun {
@@ -373,6 +389,8 @@ class Reader {
         const PartsHead head = PartsHead::of(value());
         return pass_words(head.runs + (head.has_request ? 1 : 0));
       }
+      case Item::kCounters:
+        return pass_words(CountersHead::of(value()).words());
       default:
         return pass_words(1);
     }

@@ -93,6 +93,7 @@ bool Recorder::extend(ThreadLog& log, size_t words) {
   }
   uint64_t begin = Clock::now();
   if (log.at != nullptr && is_to_ask(log, log.last, begin)) begin = long_gap(log, begin);
+  if (log.counters != nullptr) log.counters->begin_own_work();
   // For the mark of this refill, the marks of switches, and the mark of the end.
   const size_t spare = 4 * kHeadWords;
   const auto result = next_segment(log, (words + spare) * sizeof(uint64_t));
@@ -118,6 +119,7 @@ bool Recorder::extend(ThreadLog& log, size_t words) {
   }
   if (log.probe != nullptr) log.probe->begin_segment(log);
   if (!first) tracer_time(log, begin, Clock::now());
+  if (log.counters != nullptr) log.counters->end_own_work();
   return true;
 }
 
@@ -178,8 +180,10 @@ uint64_t Recorder::long_gap(ThreadLog& log, uint64_t now) {
     return now;
   }
   uint64_t stolen;
+  if (log.counters != nullptr) log.counters->begin_own_work();
   const uint64_t end = ask_stolen(log, log.last, now, stolen);
   put_stolen(log, now, stolen, end);
+  if (log.counters != nullptr) log.counters->end_own_work();
   return end;
 }
 
@@ -192,6 +196,30 @@ void Call::leave_long(uint64_t end) {
   if (!log_.stolen.known()) return;
   Recorder::put_tracer_time(log_, end, now);
   at_ = log_.at;  // behind the complete records
+  if (log_.counters != nullptr) log_.counters->restart();
+}
+
+void Call::put_counters() {
+  const size_t count = ThreadCounters::count();
+  const ThreadCounters::Counts& outside = log_.counters->outside();
+  const ThreadCounters::Counts& inside = log_.counters->inside();
+  uint64_t all = 0;
+  for (size_t i = 0; i < count; ++i) all |= outside[i] | inside[i];
+  const CountersHead head{count, all >> 32 != 0};
+  item(Item::kCounters, head.value());
+  for (size_t i = 0; i < count; ++i) {
+    word(head.is_long ? outside[i] : outside[i] | inside[i] << 32);
+    if (head.is_long) word(inside[i]);
+  }
+}
+
+void Recorder::put_counters(ThreadLog& log, uint64_t time) {
+  const size_t count = ThreadCounters::count();
+  for (size_t i = 0; i < count; ++i) log.at[kHeadWords + i] = log.counters->outside()[i];
+  log.at[1] = record::size_word(0, count);
+  log.at[0] = record::head(time - zero_, kMarkCounters);
+  log.at += static_cast<size_t>(kHeadWords) + count;
+  log.last = time;
 }
 
 void Recorder::put_tracer_time(ThreadLog& log, uint64_t begin, uint64_t end) {
@@ -257,6 +285,7 @@ void Recorder::catch_up(ThreadLog& log) {
   if (!log.muted) put_mark(log, kMarkOff, switch_time(first), 0);
   if (!now_off) put_mark(log, kMarkOn, switch_time(count - 1), 0);
   if (!now_off) log.stolen.take();  // since the last read, as it cannot be told apart
+  if (!now_off && log.counters != nullptr) log.counters->restart();  // likewise
   log.switches = count;
   log.muted = now_off;
 }
@@ -308,6 +337,8 @@ struct Recorder::ThreadEnd {
     thread_log_ = nullptr;
     log->ended_switches += own_involuntary_switches() - log->context_switches;
     log->stolen.close();
+    log->counters = nullptr;
+    ThreadCounters::end_thread();
     log->thread_id = 0;
     const std::lock_guard lock(idle_mutex);
     log->next_idle = idle_;
@@ -319,6 +350,7 @@ ThreadLog* Recorder::new_thread() {
   const uint64_t since = Clock::now();
   ThreadLog* log = new_log();
   if (log != nullptr) put_begin(*log, since);
+  if (log != nullptr && log->counters != nullptr) log->counters->restart();
   return log;
 }
 
@@ -335,6 +367,7 @@ ThreadLog* Recorder::new_log() {
       log->thread_id = static_cast<int>(syscall(SYS_gettid));
       log->context_switches = own_involuntary_switches();
       if (library::kRanksHaveThreads) log->stolen.open();
+      log->counters = ThreadCounters::of_this_thread();
       thread_log_ = log;
       return log;
     }
@@ -348,6 +381,7 @@ ThreadLog* Recorder::new_log() {
   log->context_switches = own_involuntary_switches();
   // Each log needs a file descriptor, and a process may be limited to 1024.
   if (library::kRanksHaveThreads && log->number < kLocationsBeforeReuse) log->stolen.open();
+  if (log->number < kLocationsBeforeReuse) log->counters = ThreadCounters::of_this_thread();
   log->next = threads_.load();
   while (!threads_.compare_exchange_weak(log->next, log)) {
   }

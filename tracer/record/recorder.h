@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "tracer/code/modules.h"
+#include "tracer/counters/thread_counters.h"
 #include "tracer/record/record.h"
 #include "tracer/record/segment.h"
 #include "tracer/timing/clock.h"
@@ -36,6 +37,7 @@ struct ThreadLog {
   uint32_t switches = 0;            ///< number of Recorder's switches already in this log
   int depth = 0;                    ///< functions open on this thread, see functions.h
   FunctionProbe* probe = nullptr;
+  ThreadCounters* counters = nullptr;  ///< null where nothing is counted
   TimeSums* sums = nullptr;  ///< of the records that were not kept, see Recorder::keep_sums_only()
   bool busy = false;   ///< inside a recorded call: calls that MPI makes from there are not recorded
   bool muted = false;  ///< recording is switched off: calls are dropped, but requests are tracked
@@ -133,6 +135,9 @@ class Recorder {
   static bool has_space_for_stolen(const ThreadLog& log) {
     return log.limit - log.at >= kStolenWords;
   }
+
+  /// Records what was counted before a function's mark at the tick `time`; there must be space.
+  static void put_counters(ThreadLog& log, uint64_t time);
 
   /// Records a stretch of this thread's time that is the tracer's, not the program's, and discards
   /// the time stolen in it.
@@ -234,6 +239,8 @@ class Call {
  public:
   Call(ThreadLog* log, unsigned id) : log_(*log), id_(id) {
     log_.busy = true;
+    if (log_.counters != nullptr && !log_.muted) [[unlikely]]
+      log_.counters->enter();
     enter_ = Clock::now();
     open();
   }
@@ -294,6 +301,8 @@ class Call {
   uint64_t leave() { return leave_at(Clock::now()); }
   uint64_t leave_at(uint64_t end) {
     if (!log_.muted) {
+      if (log_.counters != nullptr) [[unlikely]]
+        log_.counters->leave();
       if (Recorder::is_to_ask(log_, enter_, end)) [[unlikely]] {
         leave_long(end);
       } else {
@@ -313,9 +322,13 @@ class Call {
 
  private:
   void put_last_items() {
+    if (log_.counters != nullptr) [[unlikely]]
+      put_counters();
     if (Recorder::call_sites()) [[unlikely]]
       item(Item::kCallSite, program_call_site(log_));
   }
+
+  void put_counters();
 
   /// leave() of a call that may have lost its core.
   void leave_long(uint64_t end);

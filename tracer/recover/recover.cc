@@ -1,4 +1,6 @@
 #include "tracer/recover/recover.h"
+#include "tracer/counters/counter_list.h"
+#include "tracer/counters/kernel_events.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -285,6 +287,7 @@ bool write(const std::string& output, const ArchiveInfo& info, const std::string
   for (size_t i = 0; i < reports.size(); ++i) {
     translations.push_back(translate(reports[i], numbering));
     limit_peers(definitions, records[i].rank, translations.back());
+    translations.back().counters = counter_names(info.counters).size();
   }
   OTF2_Archive* archive = open_archive(output, Writer::kFirst);
   if (archive == nullptr) return false;
@@ -400,6 +403,7 @@ RecoverResult recover(const RecoverTask& task) {
   info.overhead = first.overhead;
   info.function_hooks = static_cast<FunctionHooks>(first.function_hooks);
   info.eager_limits = first.eager_limits;
+  if (counter_names(first.counters).size() <= kMaxCounters) info.counters = first.counters;
   info.call_names = names.call_names;
   info.call_roles = names.call_roles;
   sift(info, found.begin()->second.files.front(), result);

@@ -137,6 +137,7 @@ void note_facts(uint64_t zero) {
   facts.call_roles = info.call_roles;
   facts.call_sites = session->settings.call_sites;
   facts.function_filter = session->settings.function_filter;
+  facts.counters = info.counters;
   if (session->settings.functions) info.function_hooks = functions::hooks();
   facts.function_hooks = static_cast<uint32_t>(info.function_hooks);
   journal::append(JournalEntry::kProcess, facts.pack());
@@ -189,6 +190,40 @@ bool wants_tsc() {
   return Clock::tsc_usable() && !session->settings.monotonic_clock;
 }
 
+/// The counters that rubato trace has tried; they may be missing on another node.
+void start_counters() {
+  const std::string& list = session->settings.counters;
+  if (list.empty() || !session->settings.archive) return;
+  session->task.info.counters = list;
+  const std::string trouble = ThreadCounters::start(list);
+  if (!trouble.empty()) {
+    warn("rank " + std::to_string(session->rank) + " on " + session->host +
+         " counts nothing: " + trouble);
+  }
+}
+
+/// A call has two readings of the counters outside its stamps, an enter or leave of a function one.
+void add_readings(Overhead& overhead, double ticks) {
+  overhead.outside = std::max(0.0, overhead.outside + 2 * ticks);
+  if (overhead.function >= 0) overhead.function = std::max(0.0, overhead.function + ticks);
+}
+
+/// Replaces the cost of readings in a loop by their mean in the program, on all ranks.
+void take_readings(MPI_Comm comm, Overhead& overhead) {
+  ThreadCounters::Readings all = ThreadCounters::ended_readings();
+  for (const ThreadLog* log = Recorder::threads(); log != nullptr; log = log->next) {
+    if (log->counters == nullptr) continue;
+    all.count += log->counters->readings().count;
+    all.ticks += log->counters->readings().ticks;
+  }
+  const double loop = ThreadCounters::loop_ticks();
+  const int64_t own[2] = {static_cast<int64_t>(all.count), static_cast<int64_t>(all.ticks)};
+  int64_t sums[2] = {0, 0};
+  PMPI(Allreduce)(own, sums, 2, handles.int64, handles.sum, comm);
+  if (sums[0] > 0)
+    add_readings(overhead, static_cast<double>(sums[1]) / static_cast<double>(sums[0]) - loop);
+}
+
 /// Everything else before the first record, once the place for records and the clock are chosen.
 /// `start_communicators` enters the initial communicators.
 template <class Start>
@@ -210,6 +245,7 @@ void begin_records(const InitStamp& stamp, bool threads, Start start_communicato
     modules::start(wrapper_libraries());
   }
   if (!session->settings.archive) Recorder::keep_sums_only(run_bounds());
+  start_counters();
   Recorder::start(session->space.segments, zero);
   if (session->settings.archive) {
     info.overhead = measure_overhead(session->settings.functions, session->settings.call_sites);
@@ -217,6 +253,7 @@ void begin_records(const InitStamp& stamp, bool threads, Start start_communicato
   if (session->settings.archive && session->has_world) {
     measure_in_place(session->rank, session->size, session->host, info.overhead);
   }
+  add_readings(info.overhead, ThreadCounters::loop_ticks());
   info.eager_limits = eager_limits();
   session->task.processors = processors_now();
   note_facts(zero);
@@ -237,12 +274,15 @@ void begin_options() {
   if (session->settings.functions) {
     functions::start(session->settings.function_filter);
   }
+  const ThreadLog* log = Recorder::on() ? Recorder::this_thread() : nullptr;
+  if (log != nullptr && log->counters != nullptr) log->counters->restart();
 }
 
 /// MPI_Init, with which the world begins.
 void record_init_call(CallId init, const InitStamp& stamp, const LateStart& late = {}) {
   ThreadLog* log = begin_call(stamp.call_site);
   if (log == nullptr) return;
+  if (log->counters != nullptr) log->counters->restart();  // nothing was counted before
   {
     Call call(log, init, ticks_of(stamp));
     call.item(Item::kCommCreate, communicators::kWorld);
@@ -423,6 +463,10 @@ void end_session(CallId finalize, const void* call_site) {
   record_the_end(finalize, call_site);
   session->end_ticks = Clock::now();
   Recorder::stop();
+  if (const uint64_t threads = ThreadCounters::threads_without(); threads > 0) {
+    warn(std::to_string(threads) + " threads of rank " + std::to_string(session->rank) +
+         " could not open their counters (ulimit -n?); nothing is counted for them");
+  }
   journal::ended(Recorder::ended() != Ended::kNot, Recorder::ended_error());
   session->clocks.measure(kMeasureSeconds);
   if (!session->settings.archive) {
@@ -434,6 +478,9 @@ void end_session(CallId finalize, const void* call_site) {
   session->task.offsets = session->clocks.model().records(session->task.info.start_ticks);
   session->task.info.ticks_per_second = clock_rate();
   session->task.info.locations_reused = any_rank(session->comm, Recorder::logs_reused());
+  if (any_rank(session->comm, !session->task.info.counters.empty())) {
+    take_readings(session->comm, session->task.info.overhead);
+  }
   if (any_rank(session->comm, FunctionProbe::wanted())) {
     session->task.info.unrecorded_functions =
         take_probes(session->comm, session->task.info.overhead);

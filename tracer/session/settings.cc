@@ -51,6 +51,7 @@ Settings Settings::from_environment() {
   }
   settings.functions = is_set("RUBATO_TRACE_FUNCTIONS");
   settings.call_sites = is_set("RUBATO_TRACE_CALL_SITES");
+  if (const char* counters = std::getenv("RUBATO_TRACE_COUNTERS")) settings.counters = counters;
   settings.summary = is_set("RUBATO_SUMMARY");
   const char* archive = std::getenv("RUBATO_TRACE_ARCHIVE");
   settings.archive = archive == nullptr || std::strcmp(archive, "0") != 0;

@@ -29,6 +29,7 @@ struct Settings {
   bool functions = false;                 ///< RUBATO_TRACE_FUNCTIONS=1: those of the program
   std::string function_filter;            ///< rules in the file RUBATO_TRACE_FUNCTION_FILTER
   bool call_sites = false;                ///< RUBATO_TRACE_CALL_SITES=1
+  std::string counters;                   ///< RUBATO_TRACE_COUNTERS: names, separated by commas
   bool summary = false;                   ///< RUBATO_SUMMARY=1: a line at the end (run_summary.h)
   bool archive = true;                    ///< RUBATO_TRACE_ARCHIVE=0: that line alone
 

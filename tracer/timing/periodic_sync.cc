@@ -90,6 +90,7 @@ void PeriodicSync::count(ThreadLog* log, MPI_Comm comm) {
   if (++calls < wanted) return;
   calls = 0;
   const uint64_t begin = Clock::now();
+  if (log != nullptr && log->counters != nullptr) log->counters->begin_own_work();
   int rank;
   PMPI(Comm_rank)(tracer_comm, &rank);
   News news{};
@@ -102,7 +103,9 @@ void PeriodicSync::count(ThreadLog* log, MPI_Comm comm) {
     journal::clock_sample(clocks->parent(), clocks->samples());
     cost = static_cast<double>(Clock::monotonic() - before);
   }
-  if (log != nullptr) Recorder::tracer_time(*log, begin, Clock::now());
+  if (log == nullptr) return;
+  Recorder::tracer_time(*log, begin, Clock::now());
+  if (log->counters != nullptr) log->counters->end_own_work();
 }
 
 }  // namespace tracing

@@ -1,0 +1,24 @@
+#pragma once
+
+// The counters and gauges of an archive (rubato trace --counters, metrics of other tracers).
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "replay/archive/metrics.h"
+#include "tools/profile/profile_report.h"
+#include "tools/tables/table_options.h"
+
+namespace rubato {
+
+/// The metrics of a recorded run; none for formats other than OTF2.
+Metrics metrics_of(const std::string& path, bool ignore_offsets);
+
+/// Tables by rank and by place; "" without metrics.
+std::string counters_text(const Metrics& metrics, const TableOptions& options);
+/// Rows of the CSV file.
+void counters_csv(const Metrics& metrics, const TextSink& write);
+/// null without metrics.
+nlohmann::ordered_json counters_to_json(const Metrics& metrics);
+
+}  // namespace rubato
