@@ -64,11 +64,11 @@ std::string table_of_one(const std::vector<std::string>& order,
   for (const double bytes : sizes) header.push_back(show_bytes(bytes));
   TextTable table(header);
   for (const std::string& operation : order) {
-    std::vector<std::string> row = {operation};
+    std::vector<TableCell> row = {operation};
     for (const double bytes : sizes) {
       const auto found = operations[operation].find(bytes);
       const bool is_there = found != operations[operation].end();
-      row.push_back(is_there ? brief_seconds(found->second.begin()->second) : "");
+      row.push_back(is_there ? TableCell(SecondsCell{found->second.begin()->second}) : TableCell());
     }
     table.add_row(row);
   }

@@ -15,23 +15,29 @@
 #include "models/fit/load_fit.h"
 #include "models/fit/network_fit.h"
 #include "tools/calibration/sample_fit.h"
+#include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
 
 namespace rubato {
 namespace {
 
+/// The bandwidth of a line that grows by `per_byte` seconds per byte.
+std::string show_slope(double per_byte) {
+  return per_byte > 0 ? show_rate(1 / per_byte) : "inf";
+}
+
 /// A table of the segments of a level with their confidence intervals.
 std::string level_table(const std::string& name, const SegmentedFit& fit, int page_width) {
-  TextTable table({name, "from between", "latency", "", "bandwidth", ""});
+  TextTable table({name + " from", "from between", "latency", "95 %", "bandwidth", "95 %"});
   for (size_t k = 0; k < fit.segments.size(); ++k) {
     const Segment& segment = fit.segments[k];
     const SegmentIntervals& intervals = fit.intervals[k];
     const bool known = std::isfinite(intervals.per_byte.high);
     table.add_row(
-        {brief_bytes(segment.from), k == 0 ? "" : brief_range(intervals.from, brief_bytes),
-         brief_seconds(segment.intercept), brief_range(intervals.intercept, brief_seconds),
-         brief_bandwidth_of_slope(segment.per_byte),
-         known ? brief_bandwidths(intervals.per_byte) : ""});
+        {BytesCell{segment.from}, k == 0 ? "" : brief_range(intervals.from, show_bytes),
+         SecondsCell{segment.intercept}, brief_range(intervals.intercept, show_seconds),
+         segment.per_byte > 0 ? RateCell{1 / segment.per_byte} : TableCell("inf"),
+         known ? brief_range({intervals.per_byte.high, intervals.per_byte.low}, show_slope) : ""});
   }
   return table.format(page_width);
 }

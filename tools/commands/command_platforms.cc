@@ -2,7 +2,6 @@
 
 #include "models/base/error.h"
 #include "models/base/input_file.h"
-#include "models/base/units.h"
 #include "models/platform/platform_file.h"
 #include "models/platform/platform_presets.h"
 #include "tools/cli/commands.h"
@@ -27,11 +26,11 @@ const CommandHelp kPlatformsHelp = {
     "  rubato platforms infiniband-hdr >cluster.toml"};
 
 /// Latency and asymptotic bandwidth of messages between nodes.
-std::vector<std::string> row(const std::string& name, const Platform& platform) {
+std::vector<TableCell> row(const std::string& name, const Platform& platform) {
   const auto& level = platform.level(Level::kNetwork);
   if (!level) return {name, "", "", platform.name};
   const double slope = level->transfer.empty() ? 0 : level->transfer.segments().back().per_byte;
-  return {name, format_seconds(level->transfer(0)), slope > 0 ? format_bandwidth(1 / slope) : "inf",
+  return {name, SecondsCell{level->transfer(0)}, slope > 0 ? RateCell{1 / slope} : TableCell("inf"),
           platform.name};
 }
 

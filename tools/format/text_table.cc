@@ -4,16 +4,112 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <sstream>
+#include <string_view>
+
+#include "tools/format/numbers.h"
 
 namespace rubato {
 namespace {
 
 constexpr int kGap = 2;  // spaces between columns
 
-std::string padded(const std::string& text, int width, bool left) {
-  const std::string space(std::max(0, width - display_width(text)), ' ');
-  return left ? text + space : space + text;
+/// A column as text, the heading first.
+struct TextColumn {
+  std::vector<std::string> lines;
+  int width = 0;
+  bool left = false;
+};
+
+bool narrower(const TextColumn& a, const TextColumn& b) {
+  return a.width < b.width;
+}
+
+std::string padded(const std::string& text, const TextColumn& column) {
+  const std::string space(std::max(0, column.width - display_width(text)), ' ');
+  return column.left ? text + space : space + text;
+}
+
+/// True for text that is neither a number with or without a unit nor a dash: "late sender".
+bool is_word(const std::string& text) {
+  const size_t begin = text.find_first_not_of("+-<(");
+  if (begin == std::string::npos) return false;
+  const std::string_view rest = std::string_view(text).substr(begin);
+  return (rest[0] < '0' || rest[0] > '9') && !rest.starts_with("×") && !rest.starts_with("÷") &&
+         !rest.starts_with("±") && !rest.starts_with("inf");
+}
+
+/// The value of a quantity; null for text.
+const double* quantity(const TableCell& cell) {
+  if (const auto* seconds = std::get_if<SecondsCell>(&cell)) return &seconds->value;
+  if (const auto* bytes = std::get_if<BytesCell>(&cell)) return &bytes->value;
+  if (const auto* rate = std::get_if<RateCell>(&cell)) return &rate->value;
+  return nullptr;
+}
+
+/// The common unit of the quantities in `cells`, with no more decimals than they need; none if all
+/// are text.
+std::optional<Unit> unit_of_column(const std::vector<TableCell>& cells) {
+  std::vector<double> values;
+  const TableCell* first = nullptr;
+  for (const TableCell& cell : cells) {
+    const double* value = quantity(cell);
+    if (!value) continue;
+    values.push_back(*value);
+    if (!first) first = &cell;
+  }
+  if (!first) return {};
+  Unit unit = std::holds_alternative<SecondsCell>(*first) ? common_unit(values)
+              : std::holds_alternative<BytesCell>(*first) ? common_bytes(values)
+                                                          : common_rate(values);
+  const auto ends_with_0 = [&](double value) {
+    return !std::isfinite(value) || unit.show(value).ends_with('0');
+  };
+  while (unit.decimals > 0 && std::all_of(values.begin(), values.end(), ends_with_0))
+    --unit.decimals;
+  return unit;
+}
+
+TextColumn laid_out(std::string heading, const std::vector<TableCell>& cells) {
+  const std::optional<Unit> unit = unit_of_column(cells);
+  // "Bytes" is a unit already.
+  if (unit && (unit->name != std::string("B") || !heading.starts_with("Bytes")))
+    heading += std::string(" (") + unit->name + ")";
+  TextColumn column{{std::move(heading)}, 0, false};
+  int words = 0, numbers = 0;
+  for (const TableCell& cell : cells) {
+    if (const double* value = quantity(cell)) {
+      ++numbers;
+      column.lines.push_back(unit->show(*value));
+    } else {
+      const std::string& text = std::get<std::string>(cell);
+      if (!text.empty() && text != "-") ++(is_word(text) ? words : numbers);
+      column.lines.push_back(text);
+    }
+  }
+  column.left = words > numbers;
+  for (const std::string& line : column.lines)
+    column.width = std::max(column.width, display_width(line));
+  return column;
+}
+
+/// The first and the last characters of `text`, with "…" between them: `width` of them.
+std::string shortened(const std::string& text, int width) {
+  if (display_width(text) <= width) return text;
+  std::vector<size_t> starts;  // of characters
+  for (size_t i = 0; i < text.size(); ++i) {
+    if ((text[i] & 0xC0) != 0x80) starts.push_back(i);
+  }
+  const auto last = static_cast<size_t>((width - 1) / 2),
+             first = static_cast<size_t>(width) - 1 - last;
+  return text.substr(0, starts[first]) + "…" + text.substr(starts[starts.size() - last]);
+}
+
+void shorten(TextColumn& column, int width) {
+  for (std::string& line : column.lines) line = shortened(line, width);
+  column.width = std::min(column.width, width);
 }
 
 void append_line(std::string& out, std::string line) {
@@ -59,39 +155,44 @@ std::string wrap(const std::string& text, int width, int indent) {
   return out;
 }
 
-void TextTable::add_row(std::vector<std::string> cells) {
+void TextTable::add_row(std::vector<TableCell> cells) {
   cells.resize(header_.size());
   rows_.push_back(std::move(cells));
 }
 
 std::string TextTable::format(int page_width) const {
-  std::vector<int> widths;
-  for (size_t column = 0; column < header_.size(); ++column) {
-    int width = display_width(header_[column]);
-    for (const auto& row : rows_) width = std::max(width, display_width(row[column]));
-    widths.push_back(width);
+  std::vector<TextColumn> columns;
+  for (size_t i = 0; i < header_.size(); ++i) {
+    std::vector<TableCell> cells;
+    for (const auto& row : rows_) cells.push_back(row[i]);
+    columns.push_back(laid_out(header_[i], cells));
+  }
+  columns[0].left = true;
+  const auto widest = std::max_element(columns.begin() + 1, columns.end(), narrower);
+  if (widest != columns.end() && columns[0].width + kGap + widest->width > page_width) {
+    for (TextColumn& column : columns) {
+      if (column.left) shorten(column, (page_width - kGap) / 2);
+    }
   }
   std::string out;
   size_t first = 1;
   do {
     // As many columns as fit, at least one.
-    int width = widths[0];
+    int width = columns[0].width;
     size_t last = first;
-    while (last < header_.size() && (last == first || width + kGap + widths[last] <= page_width)) {
-      width += kGap + widths[last++];
+    while (last < columns.size() &&
+           (last == first || width + kGap + columns[last].width <= page_width)) {
+      width += kGap + columns[last++].width;
     }
-    const auto append_cells = [&](const std::vector<std::string>& cells) {
-      std::string line = padded(cells[0], widths[0], true);
-      for (size_t column = first; column < last; ++column) {
-        line += std::string(kGap, ' ') + padded(cells[column], widths[column], false);
-      }
-      append_line(out, std::move(line));
-    };
     if (first > 1) out += '\n';
-    append_cells(header_);
-    for (const auto& row : rows_) append_cells(row);
+    for (size_t line = 0; line < columns[0].lines.size(); ++line) {
+      std::string text = padded(columns[0].lines[line], columns[0]);
+      for (size_t i = first; i < last; ++i)
+        text += std::string(kGap, ' ') + padded(columns[i].lines[line], columns[i]);
+      append_line(out, std::move(text));
+    }
     first = last;
-  } while (first < header_.size());
+  } while (first < columns.size());
   return out;
 }
 

@@ -19,19 +19,25 @@ namespace {
 constexpr size_t kPairsShown = 16;
 
 /// Zero is shown as a dash, so that other values are easy to see.
-std::string show_bytes_or_dash(double bytes) {
-  return bytes == 0 ? "-" : show_bytes(bytes);
+TableCell bytes_or_dash(double bytes) {
+  return bytes == 0 ? TableCell("-") : BytesCell{bytes};
 }
 std::string show_count_or_dash(double count) {
   return count == 0 ? "-" : show_count(static_cast<uint64_t>(std::llround(count)));
 }
-std::string show_rate(double bytes_per_second) {
-  return bytes_per_second == 0 ? "-" : show_bytes(bytes_per_second) + "/s";
+TableCell rate_or_dash(double bytes_per_second) {
+  return bytes_per_second == 0 ? TableCell("-") : RateCell{bytes_per_second};
 }
 
-/// One unit for all columns of times, chosen for the longest time of the run, with one more digit
+/// One unit for all columns. Of times: chosen for the longest time of the run, with one more digit
 /// than that needs, so that small calls are visible.
-TimeUnit unit_of(const RankTable& table) {
+Unit unit_of(const RankTable& table) {
+  if (table.quantity == Quantity::kBytes) {
+    std::vector<double> all;
+    for (const NumberColumn& column : table.columns)
+      all.insert(all.end(), column.values.begin(), column.values.end());
+    return common_bytes(all);
+  }
   double longest = 0;
   for (size_t i = 0; i + table.outside < table.columns.size(); ++i) {
     for (const double value : table.columns[i].values) longest = std::max(longest, std::abs(value));
@@ -44,11 +50,10 @@ TimeUnit unit_of(const RankTable& table) {
 std::string layout(const RankTable& table, const std::string& scenario,
                    const TableOptions& options) {
   if (table.columns.empty()) return fmt::format("\n{}: no {}\n", scenario, table.title);
-  const TimeUnit unit = unit_of(table);
+  const Unit unit = unit_of(table);
   const auto show = [&](double value) {
-    if (table.quantity == Quantity::kSeconds) return unit.show(value);
-    return table.quantity == Quantity::kBytes ? show_bytes_or_dash(value)
-                                              : show_count_or_dash(value);
+    if (table.quantity == Quantity::kCount) return show_count_or_dash(value);
+    return table.quantity == Quantity::kBytes && value == 0 ? "-" : unit.show(value);
   };
   const size_t ranks = table.columns[0].values.size();
   const bool fold = !options.per_rank && ranks > kRanksShown;
@@ -71,9 +76,9 @@ std::string layout(const RankTable& table, const std::string& scenario,
       text.add_row(std::move(row));
     }
   }
-  const std::string title = table.quantity == Quantity::kSeconds
-                                ? fmt::format("{}: {}, in {}", scenario, table.title, unit.name)
-                                : fmt::format("{}: {}", scenario, table.title);
+  const std::string title = table.quantity == Quantity::kCount || unit.name == std::string("B")
+                                ? fmt::format("{}: {}", scenario, table.title)
+                                : fmt::format("{}: {}, in {}", scenario, table.title, unit.name);
   return "\n" + wrap(title, options.width, 2) + text.format(options.width);
 }
 
@@ -83,17 +88,17 @@ std::string call_table(const ScenarioProfile& profile, const std::vector<CallCol
   const std::vector<CallSum> sums = sums_of(profile);
   const bool has_waits = profile.result->has_waits;
   TextTable table(
-      {"Call", "Calls", "Time", "Waits", "Mean", "Bytes completed", "Effective bandwidth", "Raw"});
+      {"Call", "Calls", "Time", "Waits", "Mean", "Bytes completed", "Effective", "Raw"});
   for (const CallColumn& group : groups) {
     CallSum sum;
     for (const size_t call : group.calls) sum += sums[call];
     const bool one = group.calls.size() == 1;
-    table.add_row({group.name, show_count(sum.calls), show_seconds(sum.time),
+    table.add_row({group.name, show_count(sum.calls), SecondsCell{sum.time},
                    has_waits ? show_share(sum.waited(), sum.time) : "-",
-                   show_seconds(sum.time / static_cast<double>(sum.calls)),
-                   show_bytes_or_dash(static_cast<double>(sum.bytes_completed)),
-                   one ? show_rate(sum.effective_bandwidth()) : "-",
-                   one && has_waits ? show_rate(sum.raw_bandwidth()) : "-"});
+                   SecondsCell{sum.time / static_cast<double>(sum.calls)},
+                   bytes_or_dash(static_cast<double>(sum.bytes_completed)),
+                   one ? rate_or_dash(sum.effective_bandwidth()) : TableCell("-"),
+                   one && has_waits ? rate_or_dash(sum.raw_bandwidth()) : TableCell("-")});
   }
   return table.format(width);
 }
@@ -110,11 +115,11 @@ std::string size_table(const ScenarioProfile& profile, const TableOptions& optio
       const Requests out = sum.sent[at], in = sum.received[at];
       if (out.count + in.count == 0) continue;
       table.add_row({std::exchange(name, ""),
-                     show_bytes(static_cast<double>(SizeHistogram::least(at))),
+                     BytesCell{static_cast<double>(SizeHistogram::least(at))},
                      show_count_or_dash(static_cast<double>(out.count)),
-                     show_bytes_or_dash(static_cast<double>(out.bytes)),
+                     bytes_or_dash(static_cast<double>(out.bytes)),
                      show_count_or_dash(static_cast<double>(in.count)),
-                     show_bytes_or_dash(static_cast<double>(in.bytes))});
+                     bytes_or_dash(static_cast<double>(in.bytes))});
       any = true;
     }
   }
@@ -143,8 +148,8 @@ std::string node_table(const ScenarioProfile& profile, const TableOptions& optio
   const bool fold = !options.per_rank && profile.nodes.size() > kRanksShown;
   for (size_t node = 0; node < profile.nodes.size() && !fold; ++node) {
     table.add_row({profile.nodes[node].name, show_count_or_dash(columns[0][node]),
-                   show_bytes_or_dash(columns[1][node]), show_count_or_dash(columns[2][node]),
-                   show_bytes_or_dash(columns[3][node]), show_count_or_dash(columns[4][node])});
+                   bytes_or_dash(columns[1][node]), show_count_or_dash(columns[2][node]),
+                   bytes_or_dash(columns[3][node]), show_count_or_dash(columns[4][node])});
   }
   if (fold) {
     // Bytes are also shown as numbers: folded rows have one format for all columns.
@@ -176,8 +181,8 @@ std::string pair_list(const ScenarioProfile& profile, const TableOptions& option
   for (const Pair& pair : pairs) {
     table.add_row(
         {std::to_string(pair.from), std::to_string(pair.to->peer),
-         show_bytes(static_cast<double>(pair.to->sent.bytes)), show_count(pair.to->sent.count),
-         show_seconds(time_receiving(profile, pair.to->peer, static_cast<int32_t>(pair.from)))});
+         BytesCell{static_cast<double>(pair.to->sent.bytes)}, show_count(pair.to->sent.count),
+         SecondsCell{time_receiving(profile, pair.to->peer, static_cast<int32_t>(pair.from))}});
   }
   const std::string which = pairs.size() < all
                                 ? fmt::format("the {} of {} pairs that exchange the most bytes",
@@ -204,19 +209,25 @@ std::string matrix(const ScenarioProfile& profile, const std::string& title,
 }
 
 std::string matrices(const ScenarioProfile& profile, const TableOptions& options) {
-  std::vector<double> times;
+  std::vector<double> times, bytes;
   bool any = false;
   for (const RankProfile& rank : profile.ranks) {
-    for (const PeerTraffic& entry : rank.peers) times.push_back(entry.time);
+    for (const PeerTraffic& entry : rank.peers) {
+      times.push_back(entry.time);
+      bytes.push_back(static_cast<double>(entry.sent.bytes));
+    }
     any = any || !rank.peers.empty();
   }
   if (!any) return "\n" + profile.result->name + ": no messages between ranks\n";
   if (profile.ranks.size() > kRanksShown) return pair_list(profile, options);
-  const TimeUnit unit = unit_of({"", Quantity::kSeconds, {{"", times}}});
+  const Unit unit = unit_of({"", Quantity::kSeconds, {{"", times}}}), size = common_bytes(bytes);
   return matrix(
-             profile, "SIZE(row, column): bytes sent by the row's rank to the column's",
-             [](const PeerTraffic& entry) {
-               return show_bytes_or_dash(static_cast<double>(entry.sent.bytes));
+             profile,
+             fmt::format("SIZE(row, column): bytes sent by the row's rank to the column's, in {}",
+                         size.name),
+             [&](const PeerTraffic& entry) {
+               return entry.sent.bytes == 0 ? std::string("-")
+                                            : size.show(static_cast<double>(entry.sent.bytes));
              },
              options) +
          matrix(

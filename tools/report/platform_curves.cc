@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/base/units.h"
+#include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
 
 namespace rubato {
@@ -16,15 +16,14 @@ constexpr int kBar = 40;                                                        
 
 /// A table of times by size, with bars on a logarithmic axis shared by all levels.
 std::string drawing(const LevelModel& level, double least, double most, int width) {
-  TextTable table({"  Size", "One way", "Bandwidth", ""});
+  TextTable table({"  Size", "One way", "Bandwidth", "One way, logarithmic"});
   const double decades = std::max(1.0, std::log10(most / least));
   for (const double bytes : kSizes) {
     const double seconds = one_way(level, bytes);
     const double height = seconds > 0 ? 1 + (kBar - 1) * std::log10(seconds / least) / decades : 0;
     std::string bar(static_cast<size_t>(std::clamp(height, 0.0, 1.0 * kBar)), '#');
-    bar.resize(kBar, ' ');
-    table.add_row({"  " + brief_bytes(bytes), brief_seconds(seconds),
-                   bytes > 0 && seconds > 0 ? brief_bandwidth(bytes / seconds) : "-", bar});
+    table.add_row({"  " + show_bytes(bytes), SecondsCell{seconds},
+                   bytes > 0 && seconds > 0 ? RateCell{bytes / seconds} : TableCell("-"), bar});
   }
   return table.format(width);
 }

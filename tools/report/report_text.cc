@@ -310,8 +310,8 @@ std::string collectives_table(const ScenarioResult& scenario, int width) {
   if (scenario.collectives.empty()) return "";
   TextTable table({"Operation", "Members", "From", "To", "Algorithm"});
   for (const CollectiveUse& use : scenario.collectives) {
-    table.add_row({use.operation, std::to_string(use.members), show_bytes(use.smallest),
-                   show_bytes(use.largest), use.algorithm + (use.guessed ? ", guessed" : "")});
+    table.add_row({use.operation, std::to_string(use.members), BytesCell{use.smallest},
+                   BytesCell{use.largest}, use.algorithm + (use.guessed ? ", guessed" : "")});
   }
   return "\n" +
          wrap(fmt::format("{}: algorithms of collectives, by bytes per member", scenario.name),

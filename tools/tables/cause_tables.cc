@@ -53,8 +53,8 @@ std::string wait_table(const CauseSummary& causes, int width) {
   TextTable table({"Call", "Waits for", "Times", "Time", "Mean"});
   for (const auto& [key, sum] : rows) {
     table.add_row({key.first, kWaitPatternNames[static_cast<int>(key.second)],
-                   show_count(sum.count), show_seconds(sum.ticks),
-                   show_seconds(sum.ticks / static_cast<double>(sum.count))});
+                   show_count(sum.count), SecondsCell{sum.ticks},
+                   SecondsCell{sum.ticks / static_cast<double>(sum.count)}});
   }
   return "\n" + table.format(width);
 }
@@ -76,8 +76,8 @@ std::string root_table(const CauseSummary& causes, const TableOptions& options) 
   if (!options.per_rank && order.size() > kRanksShown) order.resize(kRanksShown);
   TextTable table({"Rank", "Root cause of", "of all waits", "Direct cause of", "Most for rank"});
   for (const size_t rank : order) {
-    table.add_row({std::to_string(rank), show_seconds(causes.roots[rank]),
-                   show_share(causes.roots[rank], all), show_seconds(direct[rank]),
+    table.add_row({std::to_string(rank), SecondsCell{causes.roots[rank]},
+                   show_share(causes.roots[rank], all), SecondsCell{direct[rank]},
                    most[rank].second < 0 ? "-" : std::to_string(most[rank].second)});
   }
   return "\n" + table.format(options.width);

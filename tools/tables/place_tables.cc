@@ -42,8 +42,8 @@ std::string wait_table(const PlaceSummary& summary, const std::string& scenario,
   const size_t shown = rows_shown(rows.size(), options);
   for (size_t i = 0; i < shown; ++i) {
     const WaitAtPlace& row = rows[i];
-    std::vector<std::string> cells = {place_text(summary.places[row.place]), show_count(row.count),
-                                      show_seconds(row.seconds), show_share(row.seconds, all)};
+    std::vector<TableCell> cells = {place_text(summary.places[row.place]), show_count(row.count),
+                                    SecondsCell{row.seconds}, show_share(row.seconds, all)};
     if (!one_comm) cells.push_back(row.communicator);
     if (row.rank >= 0)
       cells.insert(cells.end(), {std::to_string(row.rank), place_text(summary.places[row.cause]),
@@ -65,7 +65,7 @@ std::string cause_table(const PlaceSummary& summary, const std::string& scenario
   for (size_t i = 0; i < shown; ++i) {
     const DelayAtPlace& row = rows[i];
     table.add_row({std::to_string(row.rank), place_text(summary.places[row.place]),
-                   show_seconds(row.seconds), show_share(row.seconds, all),
+                   SecondsCell{row.seconds}, show_share(row.seconds, all),
                    place_text(summary.places[row.waiting])});
   }
   return title(scenario, "causes of waits by place", "largest", shown, rows.size(), options) +
@@ -82,11 +82,12 @@ std::string function_table(const PlaceSummary& summary, const std::string& scena
   for (size_t i = 0; i < shown; ++i) {
     const FunctionEfficiency& row = rows[i];
     const double compute = row.sum_of(row.compute);
-    table.add_row({function_text(row), show_seconds(compute),
-                   row.inclusive.empty() ? "" : show_seconds(row.sum_of(row.inclusive)),
-                   compute > 0 ? show_share(row.load_balance(), 1) : "-",
-                   show_seconds(row.sum_of(row.mpi)), show_share(row.compute_share(), 1),
-                   show_share(row.wait_share(), 1), show_share(row.transfer_share(), 1)});
+    table.add_row(
+        {function_text(row), SecondsCell{compute},
+         row.inclusive.empty() ? TableCell("") : TableCell(SecondsCell{row.sum_of(row.inclusive)}),
+         compute > 0 ? show_share(row.load_balance(), 1) : "-", SecondsCell{row.sum_of(row.mpi)},
+         show_share(row.compute_share(), 1), show_share(row.wait_share(), 1),
+         show_share(row.transfer_share(), 1)});
   }
   return title(scenario, "efficiencies by function", "longest", shown, rows.size(), options) +
          table.format(options.width);

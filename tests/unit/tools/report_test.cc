@@ -69,11 +69,41 @@ TEST_CASE("a column of times shares one unit") {
   CHECK(unit.show(0.93) == "0.9300");
 }
 
+TEST_CASE("a column of quantities has one unit, in its heading") {
+  TextTable table({"Call", "Time", "Bytes", "Bandwidth", "Waits for"});
+  // 86.45 us in ms needs four decimals for three digits. 4 B is the smallest: no KiB. 0.2 of 1 MB/s
+  // would be no whole number: kB/s.
+  table.add_row(
+      {"MPI_Send", SecondsCell{0.4942506}, BytesCell{4096}, RateCell{1.2e7}, "late sender"});
+  table.add_row({"MPI_Bcast", SecondsCell{86.45e-6}, BytesCell{4}, RateCell{2e5}, "-"});
+  CHECK(table.format(100) ==
+        "Call       Time (ms)  Bytes  Bandwidth (kB/s)  Waits for\n"
+        "MPI_Send    494.2506  4,096            12,000  late sender\n"
+        "MPI_Bcast     0.0864      4               200  -\n");
+  // A name that leaves no place for the rest is shortened: 2 + 30 for it, 8 for the number.
+  TextTable names({"Function", "Time"});
+  names.add_row({std::string(60, 'a') + "(b.c:12)", SecondsCell{1.5}});
+  std::istringstream lines(names.format(40));
+  for (std::string line; std::getline(lines, line);) CHECK(display_width(line) <= 40);
+}
+
+TEST_CASE("zero has no sign") {
+  CHECK(signed_percent(-1e-9, 1) == "0.0 %");
+  CHECK(signed_percent(1e-9, 1) == "0.0 %");
+  CHECK(signed_percent(-0.04, 1) == "-4.0 %");
+  CHECK(signed_percent(0.04, 1) == "+4.0 %");
+  CHECK(percent_of(-1e-9, 1) == "0.0 %");
+  CHECK(TimeUnit{1e3, "ms", 2}.show(-1e-9) == "0.00");
+  CHECK(TimeUnit{1e3, "ms", 2}.show(-1e-3) == "-1.00");
+}
+
 TEST_CASE("counts, bytes and shares read well") {
   CHECK(show_count(999) == "999");
   CHECK(show_count(1234567) == "1,234,567");
   CHECK(show_bytes(512) == "512 B");
   CHECK(show_bytes(1536) == "1.50 KiB");
+  CHECK(show_bytes(4096) == "4 KiB");
+  CHECK(show_rate(11.75e9) == "11.75 GB/s");
   CHECK(show_share(1, 8) == "12.5 %");
   CHECK(show_share(0, 0) == "0 %");
   CHECK(show_share(1e-9, 1) == "<0.1 %");
