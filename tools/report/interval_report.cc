@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "tools/format/numbers.h"
 
 namespace rubato {
 namespace {
 
-constexpr size_t kPairsShown = 4;
+constexpr size_t kGroupsShown = 4;
 
 std::optional<ElapsedInterval> interval_or_recording(const Roles& roles,
                                                      const ScenarioResult& scenario,
@@ -42,27 +43,42 @@ std::string show_interval(const Intervals& intervals, size_t number, const TimeU
 
 std::vector<std::string> not_told_apart(const Roles& roles, const Intervals& intervals) {
   const std::vector<ScenarioResult>& scenarios = roles.results->scenarios;
+  const auto overlap = [&](size_t i, size_t j) {
+    const ElapsedInterval *of_a = interval_of(intervals, i), *of_b = interval_of(intervals, j);
+    const auto a = interval_or_recording(roles, scenarios[i], of_a);
+    const auto b = interval_or_recording(roles, scenarios[j], of_b);
+    if (!a || !b || (!of_a && !of_b)) return false;
+    if (!a->platform_file.empty() && a->platform_file == b->platform_file) return false;
+    return a->low <= b->high && b->low <= a->high;
+  };
+  // Groups in which each overlaps with each, so that every pair is in one.
+  std::set<std::pair<size_t, size_t>> said;
   std::vector<std::string> lines;
   size_t more = 0;
   for (size_t i = 0; i < scenarios.size(); ++i) {
     for (size_t j = i + 1; j < scenarios.size(); ++j) {
-      const ElapsedInterval *of_a = interval_of(intervals, i), *of_b = interval_of(intervals, j);
-      const auto a = interval_or_recording(roles, scenarios[i], of_a);
-      const auto b = interval_or_recording(roles, scenarios[j], of_b);
-      if (!a || !b || (!of_a && !of_b)) continue;
-      if (!a->platform_file.empty() && a->platform_file == b->platform_file) continue;
-      if (a->low > b->high || b->low > a->high) continue;
-      if (lines.size() == kPairsShown) {
-        ++more;
-        continue;
+      if (said.count({i, j}) || !overlap(i, j)) continue;
+      std::vector<size_t> group = {i, j};
+      for (size_t k = j + 1; k < scenarios.size(); ++k) {
+        if (std::all_of(group.begin(), group.end(), [&](size_t each) { return overlap(each, k); }))
+          group.push_back(k);
       }
-      lines.push_back(fmt::format("{} and {} cannot be distinguished: their intervals overlap.",
-                                  scenarios[i].name, scenarios[j].name));
+      std::string names;
+      for (size_t n = 0; n < group.size(); ++n) {
+        names += n == 0 ? "" : n + 1 == group.size() ? " and " : ", ";
+        names += scenarios[group[n]].name;
+        for (size_t m = 0; m < n; ++m) said.insert({group[m], group[n]});
+      }
+      if (lines.size() == kGroupsShown) {
+        ++more;
+      } else {
+        lines.push_back(names + " cannot be distinguished: their intervals overlap.");
+      }
     }
   }
   if (more > 0)
     lines.push_back(
-        fmt::format("The same holds for {}.", counted(more, "more pair", "more pairs")));
+        fmt::format("The same holds for {}.", counted(more, "more group", "more groups")));
   return lines;
 }
 

@@ -1,11 +1,10 @@
 #include "tools/studies/tolerance_report.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "models/base/units.h"
 #include "tools/format/json_text.h"
 #include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
@@ -41,8 +40,8 @@ Value value_of(const std::string& axis, const Scenario& scenario) {
 }
 
 std::string show_value(const Value& value, double factor) {
-  if (value.kind == Value::kSeconds) return brief_seconds(value.value * factor);
-  if (value.kind == Value::kBandwidth) return brief_bandwidth(value.value / factor);
+  if (value.kind == Value::kSeconds) return show_seconds(value.value * factor);
+  if (value.kind == Value::kBandwidth) return show_rate(value.value / factor);
   return "";
 }
 
@@ -97,14 +96,18 @@ std::string answer(const Tolerances& found, const Scenario& scenario, double per
                          [&](const Tolerance& axis) { return axis.name == what; });
   };
   if (scenario.basis != Basis::kModel) return "";
-  const auto part = [&](const std::string& what) {
+  std::vector<std::string> matter, idle;
+  for (const std::string what : {"latency", "bandwidth", "cpu"}) {
     const std::optional<double>& factor = row(what).factors[0];
-    return factor ? fmt::format("{} {}", what, show_factor(what, *factor))
-                  : fmt::format("{} hardly matters (no effect up to a factor of a million)", what);
-  };
-  return fmt::format("{}: {} elapsed; {:g} % longer with {}, or {}, or {}.", scenario.name,
-                     show_seconds(found.elapsed), percent, part("latency"), part("bandwidth"),
-                     part("cpu"));
+    (factor ? matter : idle).push_back(factor ? what + " " + show_factor(what, *factor) : what);
+  }
+  std::string text = fmt::format("{}: {} elapsed", scenario.name, show_seconds(found.elapsed));
+  if (!matter.empty())
+    text += fmt::format("; {:g} % longer with {}", percent, fmt::join(matter, ", or "));
+  text += ".";
+  if (idle.empty()) return text;
+  return text + fmt::format(" {} {} not matter: a factor of a million costs less than {:g} %.",
+                            fmt::join(idle, " and "), idle.size() == 1 ? "does" : "do", percent);
 }
 
 /// Notes: levels without effect, formulas, contention.
@@ -123,6 +126,14 @@ std::vector<std::string> notes(const Tolerances& found, const Scenario& scenario
     lines.push_back(found.traffic[level].messages == 0
                         ? "no message crosses level " + name + "."
                         : "messages over level " + name + " cause no delay, at any factor.");
+  }
+  for (int i = 0; i < kLevels; ++i) {
+    const auto level = static_cast<Level>(i);
+    const Level priced = scenario.platform.priced_as(level);
+    const bool same = priced == level || (level == Level::kSocket && priced == Level::kNode);
+    if (scenario.basis != Basis::kModel || same || found.traffic[i].messages == 0) continue;
+    lines.push_back(fmt::format("messages of level {} are priced as level {}.", kLevelNames[i],
+                                kLevelNames[static_cast<int>(priced)]));
   }
   if (found.formulas) {
     lines.push_back("collectives priced by a formula do not depend on latency and bandwidth.");

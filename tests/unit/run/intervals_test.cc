@@ -202,10 +202,20 @@ TEST_CASE("scenarios with overlapping intervals are reported as indistinguishabl
   CHECK(show_interval(intervals, 1, TimeUnit{1, "s", 4}) == " (2.41–2.47)");
   CHECK(show_interval(intervals, 0, TimeUnit{1, "s", 4}).empty());
   CHECK(not_told_apart(results, {}).empty());
-  // d overlaps b and c: two more pairs, the second of which is only counted.
+  // d overlaps with b and c, which overlap: one line for the three.
   scenarios.emplace_back().name = "d";
   Intervals more = intervals;
   more.emplace_back(ElapsedInterval{2.48, 2.485, "d.toml"});
-  REQUIRE(not_told_apart(results, more).size() == 5);
-  CHECK(not_told_apart(results, more)[4] == "The same holds for 1 more pair.");
+  REQUIRE(not_told_apart(results, more).size() == 3);
+  CHECK(not_told_apart(results, more)[2] ==
+        "b, c and d cannot be distinguished: their intervals overlap.");
+  // Five pairs that overlap with no others: the fifth is only counted.
+  Results pairs;
+  Intervals apart;
+  for (int i = 0; i < 10; ++i) {
+    pairs.scenarios.emplace_back().name = std::to_string(i);
+    apart.emplace_back(ElapsedInterval{1. + i / 2, 1.5 + i / 2, ""});
+  }
+  REQUIRE(not_told_apart(pairs, apart).size() == 5);
+  CHECK(not_told_apart(pairs, apart)[4] == "The same holds for 1 more group.");
 }

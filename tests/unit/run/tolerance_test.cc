@@ -83,7 +83,7 @@ TEST_CASE("what a number is due for is its share") {
   const Scenario scenario = parse_scenario(kTwoLevels);
   const std::string text = tolerance_text(found, scenario, {1}, 1000);
   CHECK(text.starts_with(kTwoLevels + ": 216.0 ns elapsed; 1 % longer with latency × 1.0108, or "));
-  CHECK(text.find("cpu hardly matters (no effect up to a factor of a million).\n") !=
+  CHECK(text.find("1.135. cpu does not matter: a factor of a million costs less than 1 %.\n") !=
         std::string::npos);
   const auto json = nlohmann::json::parse(tolerance_json(found, scenario, {1}));
   CHECK(json["numbers"][0]["name"] == "latency");
