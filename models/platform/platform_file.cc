@@ -13,6 +13,7 @@
 #include "models/base/input_file.h"
 #include "models/base/units.h"
 #include "models/platform/curve_falls.h"
+#include "models/platform/file_kind.h"
 #include "models/platform/level_curves.h"
 #include "models/platform/platform_text.h"
 
@@ -558,6 +559,12 @@ toml::table parse_toml(const std::string& text, const std::string& origin) {
 /// Many times the size of a platform with thousands of segments.
 constexpr size_t kMostBytes = size_t{16} << 20;
 
+std::string platform_text(const std::string& path) {
+  std::string text = text_of_file(path, "a platform file", kMostBytes);
+  refuse_other_kinds(text, path);
+  return text;
+}
+
 /// The line of the entry that begins at the fall, in a file that was read before.
 unsigned line_of(const toml::table& root, const CurveFall& fall) {
   const toml::node& level = *root["level"][kLevelNames[static_cast<int>(fall.level)]].node();
@@ -596,12 +603,12 @@ std::vector<std::string> platform_warnings(const std::string& text, const std::s
 }
 
 std::vector<std::string> load_platform_warnings(const std::string& path) {
-  return platform_warnings(text_of_file(path, "a platform file", kMostBytes), path);
+  return platform_warnings(platform_text(path), path);
 }
 
 ContentionSetting load_network(const std::string& path) {
   const Reader reader(path);
-  const toml::table root = parse_toml(text_of_file(path, "a platform file", kMostBytes), path);
+  const toml::table root = parse_toml(platform_text(path), path);
   reader.check_keys(root, "the file", {"name", "network"});
   const toml::node* node = root.get("network");
   if (!node) reader.fail(root, "there is no [network]");
@@ -609,7 +616,7 @@ ContentionSetting load_network(const std::string& path) {
 }
 
 Platform load_platform(const std::string& path) {
-  Platform platform = parse_platform(text_of_file(path, "a platform file", kMostBytes), path);
+  Platform platform = parse_platform(platform_text(path), path);
   if (platform.name.empty()) platform.name = path;
   return platform;
 }

@@ -77,12 +77,19 @@ constexpr std::array<Machine, 5> kMachines = {{
       (known.empty() ? "" : " or a preset of " + presets + " (see 'rubato platforms')"));
 }
 
+/// `text` without blanks at its ends.
+std::string trimmed(const std::string& text) {
+  const size_t first = text.find_first_not_of(" \t");
+  if (first == std::string::npos) return "";
+  return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
+}
+
 Change parse_change(const std::string& scenario, const std::string& word) {
   const size_t at = word.find_first_of("=*/");
   if (at == std::string::npos || at == 0 || at + 1 == word.size()) {
     refuse(scenario, "'" + word + "' is not a change; write key=value, key*factor or key/factor");
   }
-  return {word.substr(0, at), word[at], word.substr(at + 1)};
+  return {trimmed(word.substr(0, at)), word[at], trimmed(word.substr(at + 1))};
 }
 
 /// Splits "BASE:changes". A colon inside a path that exists is part of the path.
@@ -116,7 +123,7 @@ std::vector<std::string> split_words(const std::string& text) {
     size_t comma = std::min(text.find(',', begin), text.size());
     while (comma < text.size() && is_cut_name(text.substr(begin, comma - begin)))
       comma = std::min(text.find(',', comma + 1), text.size());
-    words.push_back(text.substr(begin, comma - begin));
+    words.push_back(trimmed(text.substr(begin, comma - begin)));
     begin = comma + 1;
   }
   return words;

@@ -52,6 +52,8 @@ expect 2 "write placement=block" replay run.otf2dir --on perfect:placement=cycli
 expect 1 "hosts.txt: cannot be read" replay run.otf2dir --on perfect:placement=file:hosts.txt
 expect 2 "write region=FUNCTION*FACTOR" replay run.otf2dir --on measured:region=solve
 expect 2 "too many arguments" platforms all one
+expect 1 "there is no platform 'nosuch'" platforms nosuch
+expect 1 "there is no platform file 'nosuch'" replay run.otf2dir --on nosuch
 expect 1 "there is no platform 'infiniband-hd' (did you mean 'infiniband-hdr'?)" platforms infiniband-hd
 # Mistakes answered by the cure.
 printf 'format = 1\n[level.network]\nlatency = "2 \xc2\xb5s"\nbandwidth = "10Gbit/s"\n' >cluster.toml
@@ -66,12 +68,27 @@ expect 1 "rubato recover 'a run'" info 'a run'
 rm -r 'a run'
 # Platforms by hand: 2 us and 8 ns a byte less latency, so 8 B take 2 us + 6.4 ns, 16 MiB 13.42 ms.
 expect 0 "" check cluster.toml
-grep -Eq '^ +8B +2.01us' out && grep -Eq '^ +16MiB +13.4ms +1.25GB/s' out || {
+# In one unit; 16 MiB / 13.42 ms = 1249.81 MB/s.
+grep -Eq '^ +8 B +2.01 ' out && grep -Eq '^ +16 MiB +13423.77 +1,249.81 ' out && grep -q 'One way (µs)' out || {
   echo "check: $(cat out)"
   bad=1
 }
 expect 0 "" check infiniband-hdr cluster.toml
 expect 1 "did you mean 'infiniband-hdr'" check infiniband-hd
+# Blanks after the colon and around changes.
+expect 1 "run.otf2dir" replay run.otf2dir --on 'cluster.toml: latency*2, bandwidth = 1GB/s'
+# Other files in place of a platform.
+expect 1 "run.csv: is a file of samples, not a platform file; make one with 'rubato fit run.csv -o" check run.csv
+expect 1 "run.csv: is a file of samples" replay run.otf2dir --on run.csv
+printf '\3BOTF2\0\0' >anchor.otf2
+expect 1 "anchor.otf2: is an OTF2 archive, not a platform file; see 'rubato info anchor.otf2'" check anchor.otf2
+printf '{"format": 1}\n' >anchor.otf2
+expect 1 "anchor.otf2: is JSON, not a platform file" check anchor.otf2
+printf '<?xml version="1.0"?>\n' >anchor.otf2
+expect 1 "anchor.otf2: is XML" check anchor.otf2
+printf 'a,b\n1,2\n' >anchor.otf2
+expect 1 "anchor.otf2: is a table of values (CSV)" check anchor.otf2
+rm anchor.otf2
 sed -i 's/latency/latncy/' cluster.toml
 expect 1 "cluster.toml:3: [level.network] has no key 'latncy' (did you mean 'latency'?)" check cluster.toml
 printf 'format = 1\n[level.network]\nlatency = "2us"\n' >cluster.toml
@@ -217,7 +234,16 @@ for words in "replay two.txt" "profile two.txt" "tolerance two.txt" "advise two.
   expect 0 "" $words --on node.toml:ppn=2 $last --overhead outside=1ns --polling keep --threads 1
   expect 2 "--polling: 'spin' is none of" $words --on node.toml $last --polling spin
 done
-rm node.toml two.txt
+# The least platform that can be written prices messages of a rank to itself as those between nodes, and says so.
+printf 'format = 1\n[level.network]\nlatency = "2us"\nbandwidth = "10Gbit/s"\n' >five.toml
+printf '%s\n' '0: 0..10 isend 0 8B req 1' '0: 10..20 recv 0 8B' '0: 20..21 wait 1' '0: 5000 end' >self.txt
+for words in "replay self.txt" "profile self.txt" "tolerance self.txt"; do
+  # shellcheck disable=SC2086  # words on purpose
+  expect 0 "" $words --on five.toml
+  tr '\n' ' ' <out | grep -Eq "messages of level '?self'? are priced as level '?network" ||
+    { echo "$words does not say what prices messages to oneself: $(cat out)" && bad=1; }
+done
+rm node.toml two.txt five.toml self.txt
 
 # The calibrator that a rank executes: that of the launcher; Slurm supports both MPI libraries, and --mpi selects one. A
 # test installation has calibrators that only print their names.
