@@ -28,6 +28,10 @@ for command in "" "${commands[@]}"; do
   [[ -z $wide ]] || complain "$command --help is wider than 80 columns: $wide"
   page=$prefix/share/man/man1/rubato${command:+-$command}.1.gz
   gzip -dc "$page" >page.1 || complain "there is no manual page $page"
+  sections=$(grep '^\.SH' page.1)
+  for section in EXAMPLES 'EXIT STATUS' ENVIRONMENT FILES; do
+    grep -qx ".SH $section" <<<"$sections" || complain "$page lacks $section"
+  done
   [[ -z $command ]] && continue
   # Every option of the help is in the page and is offered to shells.
   sed 's/\\-/-/g; s/\\f[BIR]//g' page.1 >page.txt

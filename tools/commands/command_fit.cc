@@ -26,7 +26,8 @@ const CommandHelp kFitHelp = {
     "rubato fit SAMPLES.csv -o FILE [--html FILE] [--all] [options]",
     "Fits the samples of 'rubato calibrate' again and writes a platform file: on another machine,\n"
     "by another version, or for several launches in one file (the median over launches counts).",
-    ""};
+    "  rubato fit cluster.csv -o cluster.toml\n"
+    "  rubato fit cluster.csv --html curves.html"};
 
 }  // namespace
 

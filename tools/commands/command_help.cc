@@ -40,6 +40,31 @@ constexpr char kTypicalUse[] =
     "  mpirun -n 2 rubato calibrate -o cluster.toml\n"
     "  rubato replay run.otf2dir --on cluster.toml\n";
 
+/// Sections that all manual pages have, after EXAMPLES.
+constexpr char kManEnd[] =
+    ".SH EXIT STATUS\n0: done; 1: the input is bad; 2: the command line is bad\n"
+    ".SH ENVIRONMENT\n"
+    ".TP\n\\fBTMPDIR\\fR\ntemporary files; also records of a run if /dev/shm has no space\n"
+    ".TP\n\\fBRUBATO_SUMMARY\\fR\n1: a traced run prints a summary, as \\fBrubato trace "
+    "\\-\\-summary\\fR\n"
+    ".TP\n\\fBSOURCE_DATE_EPOCH\\fR\nthe date in written files, in seconds since 1970\n"
+    ".TP\n\\fBLC_ALL\\fR, \\fBLC_CTYPE\\fR, \\fBLANG\\fR\nwithout UTF\\-8 a terminal gets ASCII "
+    "only\n"
+    ".TP\n\\fBOMPI_COMM_WORLD_RANK\\fR, \\fBPMI_RANK\\fR, \\fBPMIX_RANK\\fR, \\fBSLURM_PROCID\\fR\n"
+    "set by mpirun and srun: the MPI library, and the rank of this process\n"
+    ".SH FILES\nRelative to the prefix of the installation:\n"
+    ".TP\n\\fIshare/rubato/platforms/*.toml\\fR\nbuilt\\-in platforms\n"
+    ".TP\n\\fIshare/rubato/networks/*.toml\\fR\nbuilt\\-in topologies\n"
+    ".TP\n\\fIlib/rubato/librubato\\-trace\\-MPI.so\\fR\nthe tracer that is preloaded, for each "
+    "MPI "
+    "library\n"
+    ".TP\n\\fIlibexec/rubato/rubato\\-calibrate\\-MPI\\fR\nthe calibrators\n"
+    ".TP\n\\fIshare/rubato/doc/\\fR\nthe documentation\n"
+    ".PP\nElsewhere:\n"
+    ".TP\n\\fIrubato\\-PROGRAM.otf2dir/traces.otf2\\fR\na trace\n"
+    ".TP\n\\fI/dev/shm/rubato\\-UID\\-*\\fR\nrecords during a run, or of a killed one; "
+    "\\fBrubato recover \\-\\-list\\fR lists them\n";
+
 std::vector<std::string> topics() {
   std::vector<std::string> names;
   std::error_code ignored;
@@ -82,6 +107,7 @@ void print_man_page(const std::string& name) {
   if (!name.empty()) {
     known(name).run({"--help=man"});
     print_to_stdout(
+        std::string(kManEnd) +
         ".SH SEE ALSO\n\\fBrubato\\fR(1); \\fBrubato help scenarios\\fR, \\fBrubato help "
         "platforms\\fR, \\fBrubato help units\\fR, \\fBrubato help plan\\fR\n");
     return;
@@ -97,8 +123,8 @@ void print_man_page(const std::string& name) {
   text += fmt::format(
       ".SH OPTIONS\n.TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nlist the commands\n.TP\n\\fB\\-V\\fR, "
       "\\fB\\-\\-version\\fR\nprint the version\n.SH EXAMPLES\n{}"
-      ".SH EXIT STATUS\n0: done; 1: the input is bad; 2: the command line is bad\n",
-      roff_paragraphs(kTypicalUse));
+      "{}",
+      roff_paragraphs(kTypicalUse), kManEnd);
   print_to_stdout(text);
 }
 

@@ -20,7 +20,8 @@ const CommandHelp kInfoHelp = {
     "Prints a summary of an archive (a directory or its .otf2 file): its size, which calls can "
     "be\n"
     "replayed, and known limitations of the recording.",
-    ""};
+    "  rubato info run.otf2dir\n"
+    "  rubato info run.otf2dir --json"};
 
 }  // namespace
 

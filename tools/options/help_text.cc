@@ -127,7 +127,13 @@ std::string help_for_man(const CommandHelp& help, const po::options_description&
     text += fmt::format(".TP\n{}\n{}{}\n", names, roff(on_one_line(option->description())),
                         usual.empty() ? "" : fmt::format(" (default: {})", roff(usual)));
   }
-  if (!help.epilog.empty()) text += fmt::format(".SH NOTES\n{}", roff_paragraphs(help.epilog));
+  // Commands are on lines of their own, and begin with a blank.
+  const bool has_examples =
+      help.epilog.starts_with(' ') || help.epilog.find("\n ") != std::string::npos;
+  if (!help.epilog.empty()) {
+    text += fmt::format(".SH {}\n{}", has_examples ? "EXAMPLES" : "NOTES",
+                        roff_paragraphs(help.epilog));
+  }
   return text;
 }
 
