@@ -33,7 +33,8 @@ std::string report(const Platform& platform, const std::string& path) {
   const std::string grade =
       platform.grade.empty() ? ""
                              : wrap("Poor calibration: " + platform.grade + ".", page_width(), 2);
-  return fmt::format("{}: {}\n{}{}", path, platform.name, grade, curves_of(platform, page_width()));
+  return wrap(path + ": " + platform.name, page_width(), 2) + grade +
+         curves_of(platform, page_width());
 }
 
 }  // namespace

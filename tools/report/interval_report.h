@@ -15,8 +15,8 @@ const ElapsedInterval* interval_of(const Intervals& intervals, size_t number);
 /// " (2.41–2.47)" in `unit`, with as many digits as its width justifies; "" without an interval.
 std::string show_interval(const Intervals& intervals, size_t number, const TimeUnit& unit);
 
-/// A line for each group of scenarios whose intervals all overlap; `measured` has width 0. Scenarios
-/// with the same platform file share its errors and are not compared.
+/// A line for each group of scenarios whose intervals all overlap; `measured` has width 0.
+/// Scenarios with the same platform file share its errors and are not compared.
 std::vector<std::string> not_told_apart(const Roles& roles, const Intervals& intervals);
 
 }  // namespace rubato
