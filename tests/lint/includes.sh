@@ -85,7 +85,7 @@ in_order() {
 }
 in_order replay cluster trace store calls archive sources matching observe compare rules engine analyse parallel run study judge
 in_order models base placement network topologies collective platform scenario statistics fit
-in_order tools format cli options files launch words tables report profile studies calibration commands
+in_order tools format cli options files launch doctor words tables report profile studies calibration commands
 must_not replay "the code that calibrates" 'models/(statistics|fit)/'
 
 exit "$bad"

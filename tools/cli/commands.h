@@ -29,6 +29,7 @@ int command_calibrate(const Arguments& arguments);
 int command_check(const Arguments& arguments);
 int command_compare(const Arguments& arguments);
 int command_diff(const Arguments& arguments);
+int command_doctor(const Arguments& arguments);
 int command_export(const Arguments& arguments);
 int command_fit(const Arguments& arguments);
 int command_import(const Arguments& arguments);

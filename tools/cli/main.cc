@@ -32,6 +32,7 @@ constexpr Command kCommands[] = {
     {"advise", "rank possible changes by the elapsed time they save", command_advise},
     {"tolerance", "by how much the network may slow down before the run does", command_tolerance},
     {"diff", "compare two runs, before and after a change; a gate for CI", command_diff},
+    {"doctor", "check whether this machine can trace", command_doctor},
     {"help", "explain a command, scenarios, platforms or units", command_help},
 };
 
