@@ -154,8 +154,8 @@ def many_ranks():
     assert len(short.splitlines()) <= 20 and "bytes sent" not in short, short
     whole = profile("ring.txt", "--all")
     assert "40 ranks" not in whole.split("\n", 1)[1]
-    assert re.search(r"^39 +40 B$", whole, re.MULTILINE)
-    assert len(re.findall(r"^\d+ +\d+ +\d+ B +1 +9.000 ns$", whole, re.MULTILINE)) == 40
+    assert re.search(r"^39 +40$", whole, re.MULTILINE)
+    assert len(re.findall(r"^\d+ +\d+ +\d+ +1 +9$", whole, re.MULTILINE)) == 40
     return same_in_all("ring.txt", "--on", "measured", "--on", "perfect")
 
 

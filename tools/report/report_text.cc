@@ -308,10 +308,15 @@ std::string waits_table(const std::vector<ScenarioResult>& scenarios, int width)
 /// "" for a scenario that prices no collective.
 std::string collectives_table(const ScenarioResult& scenario, int width) {
   if (scenario.collectives.empty()) return "";
-  TextTable table({"Operation", "Members", "From", "To", "Algorithm"});
+  std::vector<double> bytes;
+  for (const CollectiveUse& use : scenario.collectives)
+    bytes.insert(bytes.end(), {use.smallest, use.largest});
+  const Unit unit = common_bytes(bytes);
+  TextTable table({"Operation", "Members", fmt::format("From ({})", unit.name),
+                   fmt::format("To ({})", unit.name), "Algorithm"});
   for (const CollectiveUse& use : scenario.collectives) {
-    table.add_row({use.operation, std::to_string(use.members), BytesCell{use.smallest},
-                   BytesCell{use.largest}, use.algorithm + (use.guessed ? ", guessed" : "")});
+    table.add_row({use.operation, std::to_string(use.members), unit.show(use.smallest),
+                   unit.show(use.largest), use.algorithm + (use.guessed ? ", guessed" : "")});
   }
   return "\n" +
          wrap(fmt::format("{}: algorithms of collectives, by bytes per member", scenario.name),
