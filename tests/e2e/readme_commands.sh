@@ -44,7 +44,7 @@ PATH=$build/bin:$PATH
 awk '/^## /{ inside = /^## On a cluster/ } !inside { next } /^```/ { fences++; next } fences == 1 { sub(/ +#.*/, ""); print }' \
   "$root/README.md" | sed -E 's/mpirun -n [0-9]+( --map-by [^ ]+)?/run 2/; s,\./app args,lmp -in drop.in -log none,;
     s/calibrate -o/calibrate --quick --seconds 6 --plan plan.toml --force -o/' >lines.txt
-[ "$(wc -l <lines.txt)" = 4 ] || fail "README has other lines: $(cat lines.txt)"
+[ "$(wc -l <lines.txt)" = 5 ] || fail "README has other lines: $(cat lines.txt)"
 while read -r line; do
   eval "$line" >line.txt 2>&1 </dev/null || fail "$line: $(cat line.txt)"
 done <lines.txt
