@@ -102,6 +102,7 @@ deb)
     fail "rubato: $(cat wants.txt)"
   grep -q 'Recommends:.*rubato-openmpi | rubato-mpich' wants.txt || fail "rubato: $(cat wants.txt)"
   ! grep -E '^Depends:.*(mpi|mpich)' wants.txt || fail "the tool depends on an MPI library"
+  for each in "${packages[@]}"; do dpkg-deb -c "$each" >"$(basename "${each%%_*}").list"; done
   declare -A library=([openmpi]=libopenmpi3 [mpich]=libmpich12) launcher=([openmpi]=openmpi-bin [mpich]=mpich)
   for flavour in "${all[@]}"; do
     wants "rubato-$flavour" >wants.txt
@@ -111,12 +112,12 @@ deb)
     for other in "${all[@]}"; do
       [[ $other != "$flavour" ]] || continue
       ! grep -E "^Depends:.*${library[$other]}" wants.txt || fail "rubato-$flavour depends on $other"
-      ! dpkg-deb -c packages/rubato-"$flavour"_*.deb | grep -E "(trace|mpi|calibrate)-$other" ||
+      ! grep -E "(trace|mpi|calibrate)-$other" "rubato-$flavour.list" ||
         fail "rubato-$flavour contains parts for $other"
     done
     for file in librubato-trace-$flavour.so librubato-mpi-$flavour.so rubato-calibrate-$flavour; do
-      dpkg-deb -c packages/rubato-"$flavour"_*.deb | grep -q "/$file\$" || fail "rubato-$flavour lacks $file"
-      ! dpkg-deb -c packages/rubato_*.deb | grep -q "/$file\$" || fail "rubato contains $file"
+      grep -q "/$file\$" "rubato-$flavour.list" || fail "rubato-$flavour lacks $file"
+      ! grep -q "/$file\$" rubato.list || fail "rubato contains $file"
     done
   done
   ((${#packages[@]} == ${#all[@]} + 1)) || fail "packages: ${packages[*]}"
