@@ -82,7 +82,7 @@ class Profiler {
         tables.causes = cause_summary(causes, path, trace);
         tables.places = place_summary(places, *source_, probe);
       }
-      if (per_rank_ || files_->wants("csv") || files_->wants("json"))
+      if (all_ || files_->wants("csv") || files_->wants("json"))
         tables.over_time = efficiencies_over_time(*source_, scenario, results, options_);
     }
     write(results, ended ? &tables : nullptr);

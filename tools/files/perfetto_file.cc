@@ -100,7 +100,7 @@ class FunctionNames {
  private:
   void add_up(const FunctionTimes& times) {
     inclusive_.assign(names_.size(), 0.0);
-    times.for_each([this](const std::vector<FunctionTime>& parts) {
+    times.for_each([this](int, const std::vector<FunctionTime>& parts) {
       for (const FunctionTime& part : parts) {
         for (size_t i = 0; i < names_.size(); ++i) {
           if (part.functions >> i & 1) inclusive_[i] += part.ticks;
