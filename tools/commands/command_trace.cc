@@ -82,19 +82,22 @@ std::string checked_window(const po::variables_map& values) {
   return text;
 }
 
-/// The absolute path of the output directory: the program may change its working directory.
-std::string output_path(const po::variables_map& values, const std::string& program) {
-  const std::string name = values.count("output") != 0
-                               ? values["output"].as<std::string>()
-                               : "rubato-" + fs::path(program).filename().string() + ".otf2dir";
-  if (name.empty()) throw UsageError("-o: expected the name of a directory");
+/// The absolute path of a new directory: the program may change its working directory.
+std::string new_directory(const std::string& option, const std::string& name) {
+  if (name.empty()) throw UsageError(option + ": expected the name of a directory");
   std::string path = fs::absolute(name).lexically_normal().string();
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   // For the working directory or a parent, the archive would become its sibling (DIR-2).
   if ((fs::current_path().string() + "/").starts_with(path == "/" ? path : path + "/")) {
-    throw UsageError(fmt::format("-o {}: expected the name of a new directory", name));
+    throw UsageError(fmt::format("{} {}: expected the name of a new directory", option, name));
   }
   return path;
+}
+
+/// The directory of the archive.
+std::string output_path(const po::variables_map& values, const std::string& program) {
+  if (values.count("output") != 0) return new_directory("-o", values["output"].as<std::string>());
+  return new_directory("-o", "rubato-" + fs::path(program).filename().string() + ".otf2dir");
 }
 
 /// Checked before the program starts, not after hours of running.
@@ -121,7 +124,9 @@ void refuse_without_archive(const po::variables_map& values) {
   for (const char* name :
        {"output", "records", "functions", "function-filter", "call-sites", "counters"}) {
     if (values.count(name) == 0) continue;
-    throw UsageError(fmt::format("--no-archive excludes --{}, which needs an archive", name));
+    if (name == std::string("call-sites") && values.count("report") != 0) continue;
+    throw UsageError(fmt::format("--no-archive excludes --{}, which needs an archive{}", name,
+                                 name == std::string("call-sites") ? " or --report" : ""));
   }
 }
 
@@ -187,6 +192,9 @@ int trace(const Arguments& arguments) {
        "print a summary at the end: elapsed time, share of MPI, the most expensive calls, load "
        "balance (also with RUBATO_SUMMARY=1 in the environment)")
       ("no-archive", "print only the summary: write no archive and keep no records")
+      ("report", po::value<std::string>()->value_name("DIR"),
+       "with --no-archive: write tables and a page of times, messages, sizes and waits to DIR at "
+       "the end")
       ("help,h", "show this help");
   // clang-format on
   const CommandHelp help = {
@@ -197,6 +205,8 @@ int trace(const Arguments& arguments) {
       "  mpirun -n 4 rubato trace -o run.otf2dir ./app args\n"
       "  mpirun -n 4 rubato trace bash job.sh       (a script that starts the program)\n"
       "  mpirun -n 4 rubato trace --no-archive ./app   (one line, no files)\n"
+      "  mpirun -n 4 rubato trace --no-archive --report tables ./app   (for runs too long to "
+      "trace)\n"
       "Details: share/doc/tracing.md"};
   po::variables_map values;
   if (!parse_options(arguments, help, options, "program", true, values)) return 0;
@@ -204,6 +214,9 @@ int trace(const Arguments& arguments) {
 
   const bool archive = values.count("no-archive") == 0;
   if (!archive) refuse_without_archive(values);
+  if (archive && values.count("report") != 0) {
+    throw UsageError("--report: expected --no-archive too; of an archive, rubato profile shows it");
+  }
   const uint64_t memory = parse_size(values["memory"].as<std::string>());
   const std::string clock = values["clock"].as<std::string>();
   if (clock != "tsc" && clock != "monotonic") {
@@ -226,7 +239,11 @@ int trace(const Arguments& arguments) {
   const auto command = values["program"].as<std::vector<std::string>>();
   const std::string program = find_program(command[0]);
   const std::string output = output_path(values, command[0]);
+  const std::string report = values.count("report") != 0
+                                 ? new_directory("--report", values["report"].as<std::string>())
+                                 : "";
   if (archive) refuse_unwritable(output);
+  if (!report.empty()) refuse_unwritable(report);
   const Flavour flavour = choose_flavour(program);
   const std::string tracer = library_dir() + "/librubato-trace-" + flavour_name(flavour) + ".so";
   if (access(tracer.c_str(), R_OK) != 0) {
@@ -272,6 +289,7 @@ int trace(const Arguments& arguments) {
   if (!counters.empty()) set("RUBATO_TRACE_COUNTERS", counters);
   if (!archive || values.count("summary") != 0) set("RUBATO_SUMMARY", "1");
   set("RUBATO_TRACE_ARCHIVE", archive ? "1" : "0");
+  set("RUBATO_TRACE_REPORT", report);
   // exec keeps the process id, so the tracer can tell this process from its children.
   set("RUBATO_TRACE_PID", std::to_string(getpid()));
 

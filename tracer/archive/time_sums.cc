@@ -24,18 +24,19 @@ uint64_t stolen_in(record::Reader items) {
 
 }  // namespace
 
-void TimeSums::add(const record::Record& r) {
+TimeSums::Booked TimeSums::add(const record::Record& r) {
   // A switch may have been made while the thread was inside a call.
   const uint64_t enter = std::max(r.enter, last_);
   if (!any()) start_ = enter;
   last_ = std::max(r.leave, enter);
-  if (over_) return;
-  if (r.id >= kFirstMark)
+  if (over_) return {};
+  if (r.id >= kFirstMark) {
     mark(r, enter);
-  else if (r.left && !is_of_threads(r.items))
-    call(r, enter);
-  else if (r.left)
-    stolen_ += stolen_in(r.items);
+    return {};
+  }
+  if (r.left && !is_of_threads(r.items)) return call(r, enter);
+  if (r.left) stolen_ += stolen_in(r.items);
+  return {};
 }
 
 void TimeSums::mark(const record::Record& r, uint64_t enter) {
@@ -55,26 +56,28 @@ void TimeSums::mark(const record::Record& r, uint64_t enter) {
   }
 }
 
-void TimeSums::call(const record::Record& r, uint64_t enter) {
+TimeSums::Booked TimeSums::call(const record::Record& r, uint64_t enter) {
   if (r.id == bounds_.init || r.id == bounds_.init_thread) {
     start_ = last_;
     tracer_ = off_ = stolen_ = 0;
     calls_.fill({});
-    return;
+    return {Booked::kInit, last_ - enter, 0};
   }
   if (r.id == bounds_.finalize) {
     over_ = true;
     end_ = enter;
-    return;
+    return {Booked::kOutside, last_ - enter, 0};
   }
   // The time of the read is in the call that begins at its mark.
   const uint64_t asked = enter == asked_at_ ? asked_ticks_ : 0;
   const uint64_t stolen = stolen_in(r.items);
+  const uint64_t ticks = last_ - enter - std::min(asked, last_ - enter);
   CallSum& sum = calls_[r.id];
   ++sum.count;
-  sum.ticks += last_ - enter - std::min(asked, last_ - enter);
+  sum.ticks += ticks;
   sum.stolen += stolen;
   stolen_ += stolen;
+  return {Booked::kInside, ticks, stolen};
 }
 
 }  // namespace tracing

@@ -28,9 +28,22 @@ class TimeSums {
     uint64_t stolen = 0;  ///< nanoseconds of that without a core
   };
 
+  /// What became of a record.
+  struct Booked {
+    enum Kind : uint8_t {
+      kNoCall,   ///< a mark, a call of pthreads, a call that was not left
+      kInit,     ///< MPI_Init: what was booked before is outside of the time that counts
+      kOutside,  ///< MPI_Finalize
+      kInside,
+    };
+    Kind kind = kNoCall;
+    uint64_t ticks = 0;   ///< CallSum's
+    uint64_t stolen = 0;  ///< likewise
+  };
+
   explicit TimeSums(const RunBounds& bounds) : bounds_(bounds) {}
 
-  void add(const record::Record& r);
+  Booked add(const record::Record& r);
 
   bool any() const { return last_ != 0; }
   /// MPI_Init's leave, else the first record.
@@ -46,7 +59,7 @@ class TimeSums {
 
  private:
   void mark(const record::Record& r, uint64_t enter);
-  void call(const record::Record& r, uint64_t enter);
+  Booked call(const record::Record& r, uint64_t enter);
 
   RunBounds bounds_;
   bool over_ = false;

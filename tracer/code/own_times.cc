@@ -13,7 +13,7 @@ namespace {
 
 /// All that a thread recorded. Where records are not kept, those of the segment in use are added to
 /// what the earlier ones came to.
-TimeSums sums_of(const ThreadLog& log) {
+TimeSums sums_of(ThreadLog& log) {
   if (log.sums != nullptr) {
     TimeSums sums = *log.sums;
     log.sum_up(sums);
@@ -41,13 +41,13 @@ std::string summarise_run(MPI_Comm comm, const ClockModel& clock, double per_sec
 
   RankTimes own;
   own.stopped = Recorder::ended() != Ended::kNot;
-  std::vector<const ThreadLog*> logs;
-  for (const ThreadLog* log = Recorder::threads(); log != nullptr; log = log->next) {
+  std::vector<ThreadLog*> logs;
+  for (ThreadLog* log = Recorder::threads(); log != nullptr; log = log->next) {
     logs.push_back(log);
   }
   std::sort(logs.begin(), logs.end(),
             [](const ThreadLog* a, const ThreadLog* b) { return a->number < b->number; });
-  for (const ThreadLog* log : logs) {
+  for (ThreadLog* log : logs) {
     const TimeSums sums = sums_of(*log);
     own.add(sums, per_second);
     if (log->number != 0 || !sums.any()) continue;

@@ -248,6 +248,7 @@ bool RecordSpace::make(MPI_Comm comm, Settings& settings, const std::string& hos
     told.put(new_job(settings));
     told.put(settings.archive);
     told.put(settings.summary);
+    told.put(settings.report);
   }
   const std::string heard = broadcast(comm, told.bytes());
   Unpacker from(heard);
@@ -256,6 +257,7 @@ bool RecordSpace::make(MPI_Comm comm, Settings& settings, const std::string& hos
   job = from.value();
   settings.archive = from.value() != 0;
   settings.summary = from.value() != 0;
+  settings.report = from.text();
   choose_directory(rank, settings);
   if (!settings.archive) return true;
   const auto places = gather(comm, host + " " + (directory.empty() ? "-" : directory));

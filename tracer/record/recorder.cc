@@ -14,6 +14,7 @@
 #include "tracer/code/function_probe.h"
 #include "tracer/hooks/mpi_library.h"
 #include "tracer/record/threads.h"
+#include "tracer/report/run_tables.h"
 #include "tracer/session/processors.h"
 
 namespace rubato {
@@ -36,6 +37,8 @@ std::atomic<uint64_t> barriers_passed{0};
 /// Set by keep_sums_only().
 bool sums_only = false;
 RunBounds kept_bounds;
+RunTables* kept_tables = nullptr;
+std::mutex tables_mutex;
 
 std::atomic<uint64_t>& switch_time(uint32_t number) {
   return switch_times[number % Recorder::kMaxSwitches];
@@ -51,24 +54,51 @@ void put_mark(ThreadLog& log, unsigned mark, uint64_t begin, uint64_t duration) 
 
 }  // namespace
 
-void Recorder::keep_sums_only(const RunBounds& bounds) {
+void Recorder::keep_sums_only(const RunBounds& bounds, RunTables* tables) {
   kept_bounds = bounds;
+  kept_tables = tables;
   sums_only = true;
 }
 
-void ThreadLog::sum_up(TimeSums& all) const {
+void ThreadLog::sum_up(TimeSums& all, RunTables* tables) {
   if (segments.header() == nullptr) return;
   record::Cursor cursor(segments.begin(), segments.end(), Recorder::zero(), Recorder::call_sites());
-  for (record::Record r; cursor.next(r);) all.add(r);
+  if (tables == nullptr) {
+    for (record::Record r; cursor.next(r);) all.add(r);
+    return;
+  }
+  const std::lock_guard lock(tables_mutex);
+  FoldedThread thread{number, summed_requests};
+  for (record::Record r; cursor.next(r);) tables->add(r, all.add(r), thread);
+  summed_requests = thread.posted;
 }
+
+namespace {
+
+/// Blocks of this size are added to the tables at once: a pause of less than a millisecond, from
+/// the processor's cache.
+constexpr ptrdiff_t kBlockWords = (32 << 10) / sizeof(uint64_t);
+
+/// Clears the words that records may have used.
+bool clear_block(ThreadLog& log, size_t bytes) {
+  if (log.segments.header() == nullptr) return false;
+  uint64_t* const begin = log.segments.begin();
+  if (static_cast<size_t>(log.segments.end() - begin) * sizeof *begin < bytes) return false;
+  std::memset(begin, 0, static_cast<size_t>(log.limit + kHeadWords - begin) * sizeof *begin);
+  return true;
+}
+
+}  // namespace
 
 /// All calls in the segment in use are complete.
 SegmentFile::Result Recorder::next_segment(ThreadLog& log, size_t bytes) {
   if (sums_only) {
     if (log.sums == nullptr) log.sums = new (std::nothrow) TimeSums(kept_bounds);
     if (log.sums == nullptr) return SegmentFile::Result::kFull;
-    log.sum_up(*log.sums);
-    if (log.segments.begin_again(bytes)) return SegmentFile::Result::kGood;
+    log.sum_up(*log.sums, kept_tables);
+    const bool cleared =
+        kept_tables != nullptr ? clear_block(log, bytes) : log.segments.begin_again(bytes);
+    if (cleared) return SegmentFile::Result::kGood;
   }
   return log.segments.extend(space_, log.number, bytes);
 }
@@ -114,6 +144,10 @@ bool Recorder::extend(ThreadLog& log, size_t words) {
   log.at = log.segments.begin();
   log.last = 0;
   log.limit = log.segments.end() - kHeadWords;
+  if (kept_tables != nullptr) {
+    const auto needed = static_cast<ptrdiff_t>(words + spare);
+    log.limit = std::min(log.limit, log.at + std::max(kBlockWords, needed));
+  }
   if (FunctionProbe::wanted() && log.probe == nullptr) {
     log.probe = new (std::nothrow) FunctionProbe;
   }

@@ -19,6 +19,7 @@ namespace rubato {
 inline namespace tracing {
 
 class FunctionProbe;
+class RunTables;
 class TimeSums;
 struct RunBounds;
 
@@ -39,6 +40,7 @@ struct ThreadLog {
   FunctionProbe* probe = nullptr;
   ThreadCounters* counters = nullptr;  ///< null where nothing is counted
   TimeSums* sums = nullptr;  ///< of the records that were not kept, see Recorder::keep_sums_only()
+  uint64_t summed_requests = 0;  ///< requests posted in these
   bool busy = false;   ///< inside a recorded call: calls that MPI makes from there are not recorded
   bool muted = false;  ///< recording is switched off: calls are dropped, but requests are tracked
   modules::Range code;            ///< addresses in here are already noted (modules.h)
@@ -51,8 +53,8 @@ struct ThreadLog {
   ThreadLog* next = nullptr;       ///< in the list of all logs
   ThreadLog* next_idle = nullptr;  ///< in the list of logs whose thread has ended
 
-  /// Adds the records of the segment in use to `all`.
-  void sum_up(TimeSums& all) const;
+  /// Adds the records of the segment in use to `all`, and to the tables if there are some.
+  void sum_up(TimeSums& all, RunTables* tables = nullptr);
 };
 
 /// Why recording ended before the program did.
@@ -70,8 +72,8 @@ class Recorder {
   static void stop() { on_.store(false, std::memory_order_release); }
 
   /// Adds up the records of each full segment instead of keeping them, so that memory use does not
-  /// grow with run time (time_sums.h). Call it before start().
-  static void keep_sums_only(const RunBounds& bounds);
+  /// grow with run time (time_sums.h, run_tables.h). Call it before start(). `tables` may be null.
+  static void keep_sums_only(const RunBounds& bounds, RunTables* tables);
 
   static bool on() { return on_.load(std::memory_order_relaxed); }
   static uint64_t zero() { return zero_; }

@@ -41,12 +41,14 @@ std::string seconds_text(double seconds) {
   return text;
 }
 
+std::string seen_from(const std::string& directory, std::string path) {
+  if (!directory.empty() && path.rfind(directory + "/", 0) == 0)
+    path.erase(0, directory.size() + 1);
+  return path;
+}
+
 std::string report_line(const RunReport& report, const std::string& directory) {
-  std::string name = report.archive;
-  if (!directory.empty() && name.rfind(directory + "/", 0) == 0) {
-    name.erase(0, directory.size() + 1);
-  }
-  name = shell_word(name);
+  const std::string name = shell_word(seen_from(directory, report.archive));
   std::string line = report.early.empty() ? "" : "the trace stops early: " + report.early + "; ";
   line += "wrote " + name + " (" + in_thousands(static_cast<uint64_t>(report.ranks)) +
           (report.ranks == 1 ? " rank, " : " ranks, ") + seconds_text(report.seconds) + ", " +

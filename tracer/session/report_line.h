@@ -20,6 +20,9 @@ struct RunReport {
 /// archive is named as seen from `directory`, where that holds it.
 std::string report_line(const RunReport& report, const std::string& directory);
 
+/// A path as seen from `directory`, where that holds it.
+std::string seen_from(const std::string& directory, std::string path);
+
 /// A word that a shell takes for what it is: in quotes where it needs them.
 std::string shell_word(const std::string& word);
 

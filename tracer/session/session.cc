@@ -21,6 +21,7 @@
 #include "tracer/record/journal.h"
 #include "tracer/record/last_words.h"
 #include "tracer/record/record_space.h"
+#include "tracer/report/run_report.h"
 #include "tracer/session/late_start.h"
 #include "tracer/session/launcher.h"
 #include "tracer/session/report_line.h"
@@ -49,8 +50,9 @@ struct Session {
   ClockPair first_pair;    ///< when it was left
   uint64_t end_ticks = 0;  ///< when the last call was
   ArchiveTask task;
-  bool options_begun = false;  ///< window and functions, see begin_options()
-  bool recording = false;      ///< from MPI_Init on; not where there was no place for the archive
+  bool options_begun = false;   ///< window and functions, see begin_options()
+  bool recording = false;       ///< from MPI_Init on; not where there was no place for the archive
+  RunTables* tables = nullptr;  ///< of a report without an archive
 };
 
 /// Limit of the first and of the last comparison of the clocks, on which all times in between
@@ -244,7 +246,11 @@ void begin_records(const InitStamp& stamp, bool threads, Start start_communicato
   if (session->settings.functions || session->settings.call_sites) {
     modules::start(wrapper_libraries());
   }
-  if (!session->settings.archive) Recorder::keep_sums_only(run_bounds());
+  if (!session->settings.archive) {
+    if (!session->settings.report.empty()) session->tables = new RunTables(local_objects());
+    Recorder::keep_sums_only(run_bounds(), session->tables);
+    if (session->settings.call_sites) Recorder::record_call_sites();
+  }
   start_counters();
   Recorder::start(session->space.segments, zero);
   if (session->settings.archive) {
@@ -427,10 +433,23 @@ double clock_rate() {
 void end_without_archive() {
   const double rate = clock_rate();
   const std::string line = summarise_run(session->comm, session->clocks.model(), rate);
+  std::string written;
+  if (all_ranks(session->comm, session->tables != nullptr)) {
+    ReportTask task;
+    task.directory = session->settings.report;
+    task.command = session->task.info.command;
+    task.mpi_library = session->task.info.mpi_library;
+    task.summary = line;
+    task.call_sites = session->settings.call_sites;
+    task.per_second = rate;
+    written = write_report(session->comm, session->clocks.model(), task, *session->tables);
+  }
   for (ThreadLog* log = Recorder::threads(); log != nullptr; log = log->next) {
     Recorder::release(*log);
   }
-  if (session->rank == 0) say_outcome(line);
+  if (session->rank != 0) return;
+  say_outcome(line);
+  if (!written.empty()) warn(written);
 }
 
 /// Reports why no function was recorded although this was requested.

@@ -55,6 +55,7 @@ Settings Settings::from_environment() {
   settings.summary = is_set("RUBATO_SUMMARY");
   const char* archive = std::getenv("RUBATO_TRACE_ARCHIVE");
   settings.archive = archive == nullptr || std::strcmp(archive, "0") != 0;
+  if (const char* report = std::getenv("RUBATO_TRACE_REPORT")) settings.report = report;
   if (const char* filter = std::getenv("RUBATO_TRACE_FUNCTION_FILTER")) {
     std::ifstream file(filter, std::ios::binary);
     settings.function_filter.assign(std::istreambuf_iterator<char>(file), {});

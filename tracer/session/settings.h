@@ -32,6 +32,7 @@ struct Settings {
   std::string counters;                   ///< RUBATO_TRACE_COUNTERS: names, separated by commas
   bool summary = false;                   ///< RUBATO_SUMMARY=1: a line at the end (run_summary.h)
   bool archive = true;                    ///< RUBATO_TRACE_ARCHIVE=0: that line alone
+  std::string report;  ///< RUBATO_TRACE_REPORT: directory of tables (run_report.h)
 
   static Settings from_environment();
 };

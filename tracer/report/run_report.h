@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include "tracer/hooks/pmpi.h"
+#include "tracer/report/run_tables.h"
+#include "tracer/timing/clock_model.h"
+
+/// The report of a run without a trace (`rubato trace --no-archive --report DIR`), over MPI.
+namespace rubato {
+inline namespace tracing {
+
+struct ReportTask {
+  std::string directory;
+  std::string command, mpi_library;
+  std::string summary;  ///< on rank 0
+  bool call_sites = false;
+  double per_second = 0;  ///< ticks
+};
+
+/// The communicators and windows of this process.
+LocalObjects local_objects();
+
+/// Writes the report, after Recorder::stop(). Collective. Rank 0 gets the line that says so, or
+/// what failed.
+std::string write_report(MPI_Comm comm, const ClockModel& clock, const ReportTask& task,
+                         RunTables& tables);
+
+}  // namespace tracing
+}  // namespace rubato
