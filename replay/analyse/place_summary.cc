@@ -23,12 +23,7 @@ NamedPlace named(const Place& place, const TraceDefinitions& trace,
     named.function = functions[place.function].name;
     named.function_place = functions[place.function].place();
   }
-  if (place.site < sites.size()) {
-    const CallSite& site = sites[place.site];
-    // (A site without debug information is one string: module, function and offset.)
-    named.site = site.line == 0 ? site.file
-                                : without_directories(site.file) + ':' + std::to_string(site.line);
-  }
+  if (place.site < sites.size()) named.site = site_text(sites[place.site]);
   return named;
 }
 
@@ -58,6 +53,12 @@ void add_inclusive(const CallTree& tree, const WaitPlaces::FunctionSums& sums, d
 }
 
 }  // namespace
+
+// (A site without debug information is one string: module, function and offset.)
+std::string site_text(const CallSite& site) {
+  return site.line == 0 ? site.file
+                        : without_directories(site.file) + ':' + std::to_string(site.line);
+}
 
 double FunctionEfficiency::sum_of(const std::vector<double>& values) const {
   return std::accumulate(values.begin(), values.end(), 0.0);

@@ -68,6 +68,9 @@ struct PlaceSummary {
       functions;  ///< with compute or MPI of their own or of callees, the longest first
 };
 
+/// "app.c:41", without directories.
+std::string site_text(const CallSite& site);
+
 /// To be called after the replay. `probe`: as of `seen`.
 PlaceSummary place_summary(const WaitPlaces& seen, const EventSource& source, double probe = 0);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace rubato {
 namespace {
@@ -10,36 +9,11 @@ namespace {
 constexpr int kMostRows = 512;
 constexpr int kMostColumns = 2000;
 
-Activity activity_of(WaitPattern pattern) {
-  static_assert(static_cast<int>(Activity::kOneSided) - static_cast<int>(Activity::kLateSender) ==
-                static_cast<int>(WaitKind::kOneSided) - static_cast<int>(WaitKind::kLateSender));
-  return static_cast<Activity>(static_cast<int>(Activity::kLateSender) +
-                               static_cast<int>(kind_of(pattern)));
-}
-
-/// The activity of an MPI call while it does not wait, from its first action.
-Activity class_of(const Call& call, const Block& block) {
-  for (const Action& action : block.actions_of(call)) {
-    if (action.kind == ActionKind::kNone) continue;
-    if (action.kind <= ActionKind::kWaitReceive || action.kind == ActionKind::kTested)
-      return Activity::kMessages;
-    if (action.kind <= ActionKind::kParts) return Activity::kCollectives;
-    if (action.kind <= ActionKind::kUnlock) return Activity::kOneSidedCalls;
-    break;
-  }
-  return Activity::kMpi;
-}
-
 }  // namespace
 
 TimelinePicture::TimelinePicture(const TraceDefinitions& trace, double begin, double elapsed,
                                  size_t cells, KeptLosses kept)
-    : trace_(&trace),
-      begin_(begin),
-      kept_(kept),
-      over_(trace.timelines()),
-      wait_(trace.timelines()),
-      what_(trace.timelines()) {
+    : Activities(trace, kept), begin_(begin) {
   ranks_per_row_ = (trace.ranks() + kMostRows - 1) / kMostRows;
   ranks_per_row_ = std::max(1, ranks_per_row_);
   rows_ = (trace.ranks() + ranks_per_row_ - 1) / ranks_per_row_;
@@ -49,21 +23,9 @@ TimelinePicture::TimelinePicture(const TraceDefinitions& trace, double begin, do
   ticks_.resize(static_cast<size_t>(rows_) * columns_ * kKinds);
 }
 
-void TimelinePicture::colour_functions(const EventSource& source,
-                                       std::vector<int> number_of_function) {
-  source_ = &source;
-  number_of_function_ = std::move(number_of_function);
-}
-
 void TimelinePicture::begin() {
+  Activities::begin();
   std::fill(ticks_.begin(), ticks_.end(), 0.0f);
-  std::fill(over_.begin(), over_.end(), 0);
-  std::fill(wait_.begin(), wait_.end(), 0.0);
-  readers_.clear();
-  const CallPlaces* places = source_ ? source_->call_places() : nullptr;
-  if (!places) return;
-  for (int timeline = 0; timeline < trace_->timelines(); ++timeline)
-    readers_.emplace_back(std::in_place, *places, timeline);
 }
 
 void TimelinePicture::add(int rank, double from, double to, Activity activity, double share,
@@ -84,73 +46,17 @@ void TimelinePicture::add(int rank, double from, double to, Activity activity, d
   }
 }
 
-// Functions have the same shares of the gap as in the recording, in the order in which they were
-// entered first; the rest belongs to no function.
-void TimelinePicture::add_compute(int timeline, const Call& call, double recorded_before,
-                                  double from, double to) {
-  const int rank = trace_->rank_of(timeline);
-  if (!readers_.empty()) {
-    const CallPlace& place = readers_[timeline]->at(call.event);
-    double all = 0;
-    for (const FunctionPart& part : place.before) all += part.ticks;
-    all = std::max(all, call.enter - recorded_before);
-    const double gap = to - from;
-    for (const FunctionPart& part : place.before) {
-      if (!(gap > 0 && all > 0)) break;
-      const double until = std::min(to, from + gap * part.ticks / all);
-      const int number =
-          part.function < number_of_function_.size() ? number_of_function_[part.function] : -1;
-      add(rank, from, until,
-          number < 0 ? Activity::kCompute : static_cast<Activity>(kActivities + number));
-      from = until;
-    }
-  }
-  add(rank, from, to, Activity::kCompute);
+void TimelinePicture::span(int timeline, const ActivitySpan& span) {
+  add(trace_->rank_of(timeline), span.from, span.to, span.activity);
 }
 
-void TimelinePicture::waited(int timeline, const Call& /*call*/, const Waited& waited) {
-  wait_[timeline] = waited.wait;
-  what_[timeline] = activity_of(waited.pattern);
-}
-
-// Their time has been drawn as calls that do not wait: tests count as message calls, if their
-// message is known.
-void TimelinePicture::polled(int timeline, std::span<const PolledWait> polls, double begin,
-                             const Waited& waited) {
-  const double end = std::min(waited.cause, waited.enter);
-  if (over_[timeline] || !(end > begin)) return;
-  const int rank = trace_->rank_of(timeline);
+// Tests count as message calls, if their message is known.
+void TimelinePicture::polls_waited(int timeline, std::span<const PolledWait> polls, double begin,
+                                   double end, Activity wait) {
   for (const PolledWait& each : polls) {
     const Activity was = trace_->calls[each.call].tests ? Activity::kMessages : Activity::kMpi;
-    add(rank, begin, end, activity_of(waited.pattern), each.ticks / (end - begin), was);
+    add(trace_->rank_of(timeline), begin, end, wait, each.ticks / (end - begin), was);
   }
-}
-
-void TimelinePicture::call(int timeline, const Call& call, const Block& block,
-                           const Lanes<1>& clock_before, double recorded_before,
-                           const Lanes<1>& enter, const Lanes<1>& leave) {
-  const int rank = trace_->rank_of(timeline);
-  if (call.role == CallRole::kBegin || over_[timeline]) return;
-  if (call.role == CallRole::kInit) {
-    wait_[timeline] = 0;
-    return;
-  }
-  add_compute(timeline, call, recorded_before, clock_before[0], enter[0]);
-  if (call.role == CallRole::kFinalize) {
-    over_[timeline] = 1;
-  } else if (call.role == CallRole::kMpi) {
-    // The position of a loss in the call is unknown: drawn at its end.
-    const double lost = std::min(kept_.in(call, block), leave[0] - enter[0]);
-    const double own = leave[0] - lost, until = std::min(enter[0] + wait_[timeline], own);
-    add(rank, enter[0], until, what_[timeline]);
-    add(rank, until, own, class_of(call, block));
-    add(rank, own, leave[0], Activity::kOther);
-  } else if (call.role == CallRole::kThread) {
-    add(rank, enter[0], leave[0], Activity::kCompute);
-  } else {
-    add(rank, enter[0], leave[0], Activity::kOther);
-  }
-  wait_[timeline] = 0;
 }
 
 std::vector<Activity> TimelinePicture::cells() const {

@@ -32,38 +32,48 @@ TrafficPicture traffic_picture(const ScenarioProfile& profile, int most) {
   return picture;
 }
 
-FewMessages::FewMessages(const TraceDefinitions& trace, size_t most)
+LongestMessages::LongestMessages(const TraceDefinitions& trace, size_t most)
     : trace_(&trace), most_(most), arriving_(trace.timelines()) {}
 
-void FewMessages::begin() {
-  too_many_ = false;
+void LongestMessages::begin() {
+  all_ = 0;
   messages_.clear();
   arriving_.assign(trace_->timelines(), {});
 }
 
-void FewMessages::message(const Delivery& delivery) {
-  if (too_many_) return;
-  if (messages_.size() == most_) {
-    too_many_ = true;
-    messages_.clear();
-    arriving_.assign(trace_->timelines(), {});
-    return;
+void LongestMessages::message(const Delivery& delivery) {
+  ++all_;
+  arriving_[delivery.receiver].push_back({delivery.sender, delivery.sent, delivery.receiver, 0});
+}
+
+void LongestMessages::call(int timeline, const Call& /*call*/, const Block& /*block*/,
+                           const Lanes<1>& /*clock_before*/, double /*recorded_before*/,
+                           const Lanes<1>& /*enter*/, const Lanes<1>& leave) {
+  if (arriving_[timeline].empty()) return;
+  for (DrawnMessage& each : arriving_[timeline]) {
+    each.received = leave[0];
+    messages_.push_back(each);
   }
-  arriving_[delivery.receiver].push_back(static_cast<uint32_t>(messages_.size()));
-  messages_.push_back(
-      {trace_->rank_of(delivery.sender), delivery.sent, trace_->rank_of(delivery.receiver), 0});
-}
-
-void FewMessages::call(int timeline, const Call& /*call*/, const Block& /*block*/,
-                       const Lanes<1>& /*clock_before*/, double /*recorded_before*/,
-                       const Lanes<1>& /*enter*/, const Lanes<1>& leave) {
-  for (const uint32_t number : arriving_[timeline]) messages_[number].received = leave[0];
   arriving_[timeline].clear();
+  if (messages_.size() > 2 * most_) forget_shortest(most_);
 }
 
-std::vector<DrawnMessage> FewMessages::take(double begin) {
+// (The order is total, so that the result does not depend on the order of timelines.)
+void LongestMessages::forget_shortest(size_t most) {
+  if (messages_.size() <= most) return;
   const auto key = [](const DrawnMessage& each) {
-    return std::tuple(each.sender, each.sent, each.receiver, each.received);
+    return std::tuple(each.sent - each.received, each.sent, each.sender, each.receiver);
+  };
+  std::nth_element(messages_.begin(), messages_.begin() + static_cast<std::ptrdiff_t>(most),
+                   messages_.end(),
+                   [&](const DrawnMessage& a, const DrawnMessage& b) { return key(a) < key(b); });
+  messages_.resize(most);
+}
+
+std::vector<DrawnMessage> LongestMessages::take(double begin, size_t most) {
+  forget_shortest(std::min(most, most_));
+  const auto key = [](const DrawnMessage& each) {
+    return std::tuple(each.sent, each.sender, each.received, each.receiver);
   };
   std::sort(messages_.begin(), messages_.end(),
             [&](const DrawnMessage& a, const DrawnMessage& b) { return key(a) < key(b); });

@@ -1,8 +1,8 @@
 #pragma once
 
 // The messages shown on a page: the matrices SIZE, REQUEST and TIME of a scenario (MPInside,
-// section 3.4) in cells of several ranks each, the distribution of message sizes, and, if there are
-// few, each message.
+// section 3.4) in cells of several ranks each, the distribution of message sizes, and the messages
+// that took longest.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,16 +34,17 @@ TrafficPicture traffic_picture(const ScenarioProfile& profile, int most);
 
 /// A message in a scenario. Times in seconds.
 struct DrawnMessage {
-  int sender = 0;       ///< rank
+  int sender = 0;       ///< timeline
   double sent = 0;      ///< enter of the call that sends it
-  int receiver = 0;     ///< rank
+  int receiver = 0;     ///< timeline
   double received = 0;  ///< leave of the call that receives it
 };
 
-/// Keeps all messages of a scenario, or none of them if there are too many.
-class FewMessages : public Observer<1> {
+/// Keeps the messages of a scenario with the longest time from send to receive.
+class LongestMessages : public Observer<1> {
  public:
-  FewMessages(const TraceDefinitions& trace, size_t most);
+  /// Keeps at most `most`, in memory for twice as many.
+  LongestMessages(const TraceDefinitions& trace, size_t most);
 
   void begin() override;
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
@@ -51,17 +52,19 @@ class FewMessages : public Observer<1> {
   void message(const Delivery& delivery) override;
   bool wants_messages() const override { return true; }
 
-  /// By sender and time, which is relative to `begin`, seconds; empty if there are more than
-  /// `most`.
-  std::vector<DrawnMessage> take(double begin);
+  uint64_t all() const { return all_; }
+  /// At most `most` of them, by time of sending, which is relative to `begin`, seconds.
+  std::vector<DrawnMessage> take(double begin, size_t most);
 
  private:
+  void forget_shortest(size_t most);
+
   const TraceDefinitions* trace_;
   size_t most_;
-  bool too_many_ = false;
+  uint64_t all_ = 0;
   std::vector<DrawnMessage> messages_;  ///< times in ticks
-  /// By timeline, the numbers of messages received by the call that call() will report next.
-  std::vector<std::vector<uint32_t>> arriving_;
+  /// By timeline, those received by the call that call() will report next.
+  std::vector<std::vector<DrawnMessage>> arriving_;
 };
 
 }  // namespace rubato

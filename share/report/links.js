@@ -26,7 +26,7 @@ function drawContention(parent, {contention, elapsed}) {
   box.append(table);
   parent.append(box);
   fillTable(table, ["Lost to contention, all ranks", "Time", "Share of the additional MPI time"],
-    calls.map(([call, seconds]) => [call, showSeconds(seconds),
+    calls.map(([call, seconds]) => [call, secondsCell(seconds),
       contention.mpi > 0 ? `${(100 * seconds / contention.mpi).toFixed(0)} %` : ""]));
 }
 
@@ -58,7 +58,7 @@ function drawLinks(parent, scenario) {
   box.append(table);
   parent.append(box);
   fillTable(table, ["Busiest links", "Busy", "Bytes"],
-    links.hottest.map((link) => [link.name, `${(100 * link.mean).toFixed(1)} %`, showBytes(link.bytes)]));
+    links.hottest.map((link) => [link.name, cell(`${(100 * link.mean).toFixed(1)} %`, link.mean), cell(showBytes(link.bytes), link.bytes)]));
 }
 
 function setUpLinks() {

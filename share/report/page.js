@@ -4,7 +4,9 @@
 
 const data = JSON.parse(document.getElementById("rubato-data").textContent);
 const byId = (id) => document.getElementById(id);
+/** Colours are chosen once; a page that is printed keeps them on its own background. */
 const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+document.documentElement.classList.toggle("dark", dark);
 const narrow = () => document.body.clientWidth < 640;
 
 // --- Numbers -------------------------------------------------------------------------------------
@@ -63,7 +65,8 @@ function columnFormat(values, extra = 0) {
   const [scale, name] = unitFor(Math.max(0, ...known.map(Math.abs)));
   const smallest = Math.min(...known.map(Math.abs));
   const decimals = Math.min(4, extra + (known.length ? decimalsFor(smallest * scale) : 3));
-  return {name, show: (value) => value === null ? "–" : (value * scale).toFixed(decimals)};
+  const show = (value) => value === null ? "–" : (value * scale).toFixed(decimals);
+  return {name, show, cell: (value) => cell(show(value), value), head: (title) => cell(`${title} (${name})`, `${title} (s)`)};
 }
 
 // --- Colours: Okabe and Ito's set, told apart with any colour vision; compute stays in the back ----
@@ -84,6 +87,10 @@ Chart.defaults.animation = false;
 Chart.defaults.maintainAspectRatio = false;
 Chart.defaults.plugins.legend.display = false;
 
+/** Charts are as wide as the paper. */
+addEventListener("beforeprint", () => Object.values(Chart.instances).forEach((chart) => chart.resize()));
+addEventListener("afterprint", () => Object.values(Chart.instances).forEach((chart) => chart.resize()));
+
 // --- Small pieces of page -------------------------------------------------------------------------
 
 function element(tag, text, properties = {}) {
@@ -92,16 +99,29 @@ function element(tag, text, properties = {}) {
   return Object.assign(node, properties);
 }
 
-/** Fills a table; the first cell of each row names it. Rows may be marked as chosen. */
+/** The heading above a table. */
+function tableName(table) {
+  const details = table.closest("details");
+  if (details) return details.querySelector("summary").textContent;
+  const above = [...document.querySelectorAll("h2, h3")].filter((each) =>
+    each.compareDocumentPosition(table) & Node.DOCUMENT_POSITION_FOLLOWING);
+  return above.length ? above[above.length - 1].textContent : "table";
+}
+
+/** Fills a table; the first cell of each row names it. Cells are texts, or {text, value} (export.js). Rows may be marked
+    as chosen. */
 function fillTable(table, header, rows, chosen = -1) {
+  const isFilled = Boolean(table.saved);
+  table.saved = {header: header.map(valueOf), rows: rows.map((row) => row.map(valueOf))};
+  if (!isFilled) exportButtons(table.closest(".table-box") || table, tableName(table), {after: true, table: () => table.saved});
   const head = element("thead");
   const headRow = element("tr");
-  header.forEach((text) => headRow.append(element("th", text, {scope: "col"})));
+  header.forEach((text) => headRow.append(element("th", textOf(text), {scope: "col"})));
   head.append(headRow);
   const body = element("tbody");
   rows.forEach((cells, index) => {
     const row = element("tr", undefined, {className: index === chosen ? "chosen" : ""});
-    cells.forEach((text, column) => row.append(column === 0
+    cells.map(textOf).forEach((text, column) => row.append(column === 0
       ? breakable(element("td", undefined, {className: "name"}), text)
       : element("td", text, {className: parseFloat(text) === 0 ? "zero" : ""})));
     body.append(row);
@@ -168,5 +188,6 @@ function chartBox(parent, height, label) {
   canvas.setAttribute("aria-label", label);
   box.append(canvas);
   parent.append(box);
+  exportChart(canvas, label.split(/[.,] /)[0]);
   return canvas;
 }

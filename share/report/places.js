@@ -4,14 +4,14 @@
 function showPlaces(scenario) {
   const {all, waits, functions} = scenario.places;
   byId("functions").hidden = functions.length === 0;
-  const share = (value) => showShare(value, 1);
+  const share = (value) => shareCell(value, 1);
   fillTable(byId("function-table"), ["Function", "Compute", "Load balance", "MPI", "Computes", "Waits", "Transfers"],
-    functions.map((row) => [row.name, showSeconds(row.compute), row.compute > 0 ? share(row.load_balance) : "–",
-      showSeconds(row.mpi), share(row.compute_share), share(row.wait_share), share(row.transfer_share)]));
+    functions.map((row) => [row.name, secondsCell(row.compute), row.compute > 0 ? share(row.load_balance) : "–",
+      secondsCell(row.mpi), share(row.compute_share), share(row.wait_share), share(row.transfer_share)]));
   const oneCommunicator = new Set(waits.map((row) => row.communicator)).size < 2;
   fillTable(byId("place-table"), ["Waits in", "Time", "of all waits", ...oneCommunicator ? [] : ["Communicator"],
     "Most caused by", "of it"],
-    waits.map((row) => [row.place, showSeconds(row.seconds), showShare(row.seconds, all),
+    waits.map((row) => [row.place, secondsCell(row.seconds), shareCell(row.seconds, all),
       ...oneCommunicator ? [] : [row.communicator],
       ...row.rank < 0 ? ["–", "–"] : [`rank ${row.rank}: ${row.cause}`, share(row.share)]]));
   for (const row of byId("place-table").tBodies[0].rows) {  // long causes break, too

@@ -87,7 +87,7 @@ function writeFindings() {
     return;
   }
   fillTable(byId("finding-table"), ["Finding", "Costs at most", `of ${data.judged}`],
-    data.findings.map((finding) => [`${finding.kind}: ${finding.text}`, showSeconds(finding.seconds), showShare(finding.of_elapsed, 1)]));
+    data.findings.map((finding) => [`${finding.kind}: ${finding.text}`, secondsCell(finding.seconds), shareCell(finding.of_elapsed, 1)]));
   byId("commands").textContent = [...new Set(data.findings.map((finding) => finding.command).filter(Boolean))].join("\n");
 }
 
@@ -188,9 +188,9 @@ function writeScenarioTable() {
   const levels = same ? [] : used;
   byId("traffic").textContent = !same || finished.length === 0 ? "" : used.length === 0 ? "No messages between two ranks."
     : `Messages by distance: ${used.map((level) => `${level} ${showTraffic(finished[0].traffic[level])}`).join("; ")}.`;
-  const header = ["Scenario", `Elapsed (${elapsed.name})`, `vs ${data.reference}`, "Compute", "MPI",
+  const header = ["Scenario", elapsed.head("Elapsed"), `vs ${data.reference}`, "Compute", "MPI",
     ...otherRows.map((row) => row.name),
-    `With MPI_Init (${withInit.name})`, ...levels.map((level) => `Messages: ${level}`)];
+    withInit.head("With MPI_Init"), ...levels.map((level) => `Messages: ${level}`)];
   const rows = scenarios.map((scenario) => {
     const traffic = levels.map((level) => showTraffic(scenario.traffic[level]));
     if (scenario.elapsed === null) return [scenario.name, "deadlock", "–", "–", "–", ...otherRows.map(() => "–"), "–", ...levels.map(() => "–")];
@@ -199,11 +199,11 @@ function writeScenarioTable() {
     const others = otherRows.map((row) => mean(row.seconds(scenario)));
     const window = compute + mpi + sum(others);
     const interval = scenario.interval;
-    return [scenario.name, elapsed.show(scenario.elapsed) +
-      (interval ? ` (${elapsed.show(interval[0])}\u2013${elapsed.show(interval[1])})` : ""),
-      reference ? `${(scenario.elapsed / reference.elapsed).toFixed(3)} ×` : "–",
-      showShare(compute, window), showShare(mpi, window), ...others.map((seconds) => showShare(seconds, window)),
-      withInit.show(scenario.elapsed_with_init), ...traffic];
+    return [scenario.name, cell(elapsed.show(scenario.elapsed) +
+      (interval ? ` (${elapsed.show(interval[0])}\u2013${elapsed.show(interval[1])})` : ""), scenario.elapsed),
+      reference ? cell(`${(scenario.elapsed / reference.elapsed).toFixed(3)} ×`, scenario.elapsed / reference.elapsed) : "–",
+      shareCell(compute, window), shareCell(mpi, window), ...others.map((seconds) => shareCell(seconds, window)),
+      withInit.cell(scenario.elapsed_with_init), ...traffic];
   });
   fillTable(byId("scenario-table"), header, rows);
 
@@ -214,14 +214,14 @@ function writeScenarioTable() {
       [data.calls[call], (scenario) => scenario.calls[call].time])];
   const values = perCall.map(([, seconds]) => finished.map((scenario) => mean(seconds(scenario))));
   const format = columnFormat([Math.max(0, ...values.flat())], 1);
-  fillTable(byId("call-table"), [`Mean over ranks (${format.name})`, ...finished.map((s) => s.name)],
-    perCall.map(([name], row) => [name, ...values[row].map(format.show)]));
+  fillTable(byId("call-table"), [format.head("Mean over ranks"), ...finished.map((s) => s.name)],
+    perCall.map(([name], row) => [name, ...values[row].map(format.cell)]));
   if (!knowsWaits) return;
   const perWait = layersByWait.slice(1);
   const waits = perWait.map((layer) => finished.map((scenario) => mean(layer.seconds(scenario))));
   const waitFormat = columnFormat([Math.max(0, ...waits.flat())], 1);
-  fillTable(byId("wait-table"), [`Mean over ranks (${waitFormat.name})`, ...finished.map((s) => s.name)],
-    perWait.map((layer, row) => [layer.name, ...waits[row].map(waitFormat.show)]));
+  fillTable(byId("wait-table"), [waitFormat.head("Mean over ranks"), ...finished.map((s) => s.name)],
+    perWait.map((layer, row) => [layer.name, ...waits[row].map(waitFormat.cell)]));
 }
 
 /** Lets the reader choose how the bars divide the time in MPI. */
@@ -321,15 +321,16 @@ function writeRankTable(scenario) {
       ...calls.map((call) => ({name: data.calls[call], times: scenario.calls[call].time}))];
   const format = columnFormat([Math.max(...scenario.compute, ...scenario.mpi)], 1);
   fillTable(byId("rank-table"),
-    [`Rank (${format.name})`, "Compute", "All MPI", ...columns.map((column) => column.name)],
-    rankOrder(scenario).map((rank) => [`${rank}`, format.show(scenario.compute[rank]),
-      format.show(scenario.mpi[rank]),
-      ...columns.map((column) => format.show(column.times[rank]))]));
+    [format.head("Rank"), "Compute", "All MPI", ...columns.map((column) => column.name)],
+    rankOrder(scenario).map((rank) => [cell(`${rank}`, rank), format.cell(scenario.compute[rank]),
+      format.cell(scenario.mpi[rank]),
+      ...columns.map((column) => format.cell(column.times[rank]))]));
 }
 
 function showChosenScenario() {
   const scenario = finished[byId("scenario-choice").value];
   drawRanks(scenario);
+  byId("ranks-heading").textContent = `${scenario.name}, ${byId("rank-order").selectedOptions[0].textContent}`;
   byId("rank-table").replaceChildren();
   if (byId("rank-details").open) writeRankTable(scenario);
 }
@@ -350,6 +351,7 @@ function setUpRanks() {
   byId("rank-details").addEventListener("toggle", () => {
     if (byId("rank-details").open) writeRankTable(finished[byId("scenario-choice").value]);
   });
+  exportChart(byId("rank-chart"), "each rank");
   byId("rank-details").open = rankCount <= 16;
   chooseScenario(Math.max(0, scenarios.findIndex((scenario) => scenario.name === data.reference)));
   if (!rankChart) showChosenScenario();
@@ -446,15 +448,22 @@ function drawPlatforms() {
   }
 }
 
+function drawPage() {
+  drawScenarios();
+  exportChart(byId("scenario-chart"), "elapsed time in each scenario");
+  writeScenarioTable();
+  setUpTimelines();
+  setUpPlaces();
+  setUpTraffic();
+  setUpLinks();
+  drawSweeps();
+  setUpDivision();
+  if (finished.length > 0) setUpRanks();
+  drawPlatforms();
+  document.body.dataset.drawn = "all";
+}
+
 writeHead();
 writeFindings();
-setUpTimelines();
-setUpPlaces();
-setUpTraffic();
-setUpLinks();
-drawScenarios();
-writeScenarioTable();
-drawSweeps();
-setUpDivision();
-if (finished.length > 0) setUpRanks();
-drawPlatforms();
+// The head is shown before the pictures are drawn.
+requestAnimationFrame(() => setTimeout(drawPage));

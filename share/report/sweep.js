@@ -124,15 +124,18 @@ class SweepMap {
     this.canvas.setAttribute("aria-label", `Heat map of ${sweep.scenario}. ${sweep.findings.join(" ")}`);
     this.at = element("p", "\u00a0", {className: "explain"});
     parent.append(this.canvas, this.at);
+    exportButtons(parent, `sweep of ${sweep.scenario}`, {picture: () => this.canvas, table: () => ({
+      header: [...sweep.axes.map((axis) => `${axis.key} (factor)`), "elapsed (s)"],
+      rows: this.values.flatMap((row, y) => row.map((seconds, x) => [sweep.axes[0].factors[x], sweep.axes[1].factors[y], seconds])),
+    })});
     this.canvas.addEventListener("pointermove", (event) => this.tell(event));
     this.draw();
     addEventListener("resize", () => this.draw());
   }
 
-  /** 0 at the best and 1 at the worst, in equal ratios. */
-  share(seconds) {
-    return this.worst > this.best ? Math.log(seconds / this.best) / Math.log(this.worst / this.best) : 0;
-  }
+  /** 0 at the best, 1 at the worst or at least 10 % above, in equal ratios. */
+  get high() { return Math.max(this.worst, 1.1 * this.best); }
+  share(seconds) { return Math.log(seconds / this.best) / Math.log(this.high / this.best); }
 
   get columns() { return this.sweep.axes[0].factors.length; }
   get rows() { return this.sweep.axes[1].factors.length; }
@@ -187,7 +190,7 @@ class SweepMap {
     context.textAlign = "left";
     context.fillText(showSeconds(this.best), this.left, top + 17);
     context.textAlign = "right";
-    context.fillText(showSeconds(this.worst), this.left + width, top + 17);
+    context.fillText(showSeconds(this.high), this.left + width, top + 17);
   }
 
   draw() {

@@ -52,6 +52,10 @@ function drawTopology(parent, scenario) {
         width: 2.8 * radius, height: 2.8 * radius, fill: kText}, words));
   });
   const left_out = topology.all_cables - topology.cables.length;
+  exportButtons(parent, `network of ${scenario.name}`, {picture: () => picture, table: () => ({
+    header: ["from", "to", "busy", "busy on the way back"],
+    rows: topology.cables.map(([from, to, there, back]) => [name(from), name(to), there, back]),
+  })});
   parent.append(picture, element("p", "Dots are nodes, squares are switches. Darker and thicker cables are busier, by the busier " +
     `direction over the whole run, up to ${showBusy(most)}; grey ones carried nothing.` +
     (left_out > 0 ? ` ${showCount(left_out)} less busy cables are not drawn.` : ""), {className: "explain"}));

@@ -9,15 +9,19 @@ class TrafficMap {
     this.at = element("p", "\u00a0", {className: "explain"});
     this.at.setAttribute("role", "status");
     parent.append(this.canvas, this.at);
+    exportButtons(parent, "communication matrix", {picture: () => this.canvas, title: () => this.name, table: () => ({
+      header: ["rank, or first of a group", "peer, or first of a group", this.name],
+      rows: this.cells.map(([cell, number]) => [cell[0] * this.picture.ranks_per_row, cell[1] * this.picture.ranks_per_row, number]),
+    })});
     this.canvas.addEventListener("pointermove", (event) => this.tell(event));
     addEventListener("resize", () => this.draw());
   }
 
   /** `value` of a cell, `text` of a value, and `words` to describe the cell of two groups of ranks. */
   show(picture, {value, text, words, name}) {
-    Object.assign(this, {picture, text, words});
-    this.values = new Map(picture.cells.map((cell) => [cell[0] * picture.rows + cell[1], value(cell)])
-      .filter(([, number]) => number > 0));
+    this.cells = picture.cells.map((each) => [each, value(each)]).filter(([, number]) => number > 0);
+    Object.assign(this, {picture, text, words, name});
+    this.values = new Map(this.cells.map(([each, number]) => [each[0] * picture.rows + each[1], number]));
     const all = [...this.values.values()];
     [this.least, this.most] = all.length ? [Math.min(...all), Math.max(...all)] : [0, 0];
     this.at.textContent = all.length ? "\u00a0" : "Nothing.";
@@ -40,8 +44,12 @@ class TrafficMap {
     this.at.textContent = this.words(this.ranks(row), this.ranks(column), value ? this.text(value) : "nothing");
   }
 
+  /** The least value of the scale: values that look equal have equal colours. */
+  get low() { return Math.min(this.least, this.most / 10); }
+
   share(value) {
-    return this.most > this.least ? 0.12 + 0.88 * Math.log(value / this.least) / Math.log(this.most / this.least) : 1;
+    const shown = parseFloat(value.toPrecision(3));
+    return Math.max(0.12, 0.12 + 0.88 * Math.log(shown / this.low) / Math.log(this.most / this.low));
   }
 
   draw() {
@@ -53,6 +61,7 @@ class TrafficMap {
     const whole = this.canvas.parentElement.clientWidth || 600;
     const side = Math.min(whole - this.left - 12, 460);
     this.cell = Math.min(48, side / rows);
+    if (this.cell * scale > 1) this.cell = Math.floor(this.cell * scale) / scale;  // whole pixels, so that cells have one colour
     const size = this.cell * rows;
     const [width, height] = [Math.max(this.left + size + 12, Math.min(whole, 330)), this.top + size + 52];
     [this.canvas.width, this.canvas.height] = [width * scale, height * scale];
@@ -84,13 +93,13 @@ class TrafficMap {
   drawLegend(context, top) {
     const width = 220;
     for (let pixel = 0; pixel < width; ++pixel) {
-      context.fillStyle = rampColour(this.most > this.least ? 0.12 + 0.88 * pixel / (width - 1) : 1);
+      context.fillStyle = rampColour(0.12 + 0.88 * pixel / (width - 1));
       context.fillRect(this.left + pixel, top, 1, 10);
     }
     context.fillStyle = kText;
     context.textBaseline = "top";
     context.textAlign = "left";
-    context.fillText(this.text(this.least), this.left, top + 15);
+    context.fillText(this.text(this.low), this.left, top + 15);
     context.textAlign = "right";
     context.fillText(this.text(this.most), this.left + width, top + 15);
   }

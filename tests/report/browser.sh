@@ -73,7 +73,7 @@ for factor in 1 2 3 4 5 6 7 8 9 10; do scenarios+=(--on "bandela:latency=1us,lat
 "$rubato" replay "$dir/run.txt" "${scenarios[@]}" --html "$dir/real.html" >/dev/null
 # Canvases with as many colours as they have, once all is drawn.
 colours='setTimeout(() => document.querySelectorAll("canvas").forEach((canvas) => { const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height); canvas.setAttribute("data-colours", new Set(new Uint32Array(data.buffer)).size); }), 2000);'
-sed "s|^drawPlatforms();\$|& $colours|" "$dir/real.html" >"$dir/colours.html"
+sed "s|^  drawPlatforms();\$|& $colours|" "$dir/real.html" >"$dir/colours.html"
 page colours.html
 mapfile -t counts < <(grep -o 'data-colours="[0-9]*"' "$dir/page.html" | tr -dc '0-9\n')
 # Bars of scenarios and of ranks, two timelines, a matrix, and two histograms.
@@ -126,7 +126,7 @@ all_drawn "map" 7
 
 # The reader selects bars by wait state.
 choice='byId("divide-by").value = "wait"; byId("divide-by").dispatchEvent(new Event("change"));'
-sed "s|^drawPlatforms();\$|& $choice|" "$dir/report.html" >"$dir/waits.html"
+sed "s|^  drawPlatforms();\$|& $choice|" "$dir/report.html" >"$dir/waits.html"
 page waits.html
 grep -q '</i>MPI without waiting</li>' "$dir/page.html" || {
   echo "the bars do not say what is waited for"

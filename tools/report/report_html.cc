@@ -148,19 +148,19 @@ Json platform_data(const PlatformPicture& platform) {
           {"levels", std::move(levels)}};
 }
 
-/// Messages as [sender, sent, receiver, received], in seconds since the begin of the run.
 Json timeline_data(const ScenarioPicture& picture) {
-  Json messages = Json::array();
-  for (const DrawnMessage& each : picture.messages)
-    messages.push_back({each.sender, rounded(each.sent), each.receiver, rounded(each.received)});
   return {{"rows", picture.rows},
           {"columns", picture.columns},
           {"ranks_per_row", picture.ranks_per_row},
           {"cells", picture.cells},
           {"functions", picture.functions},
           {"path_rows", picture.path_rows},
+          {"path_pieces", picture.path_pieces},
           {"path", picture.path},
-          {"messages", std::move(messages)}};
+          {"pieces", picture.pieces},
+          {"message_unit", picture.message_unit},
+          {"messages", picture.messages},
+          {"all_messages", picture.all_messages}};
 }
 
 /// Cells as [row, column, messages, bytes, seconds]; sizes as [least, messages, bytes].
@@ -215,7 +215,7 @@ ReportOrigin report_origin(const std::string& command, const Arguments& argument
 
 std::string fill_page(const std::string& template_name, const std::vector<std::string>& scripts,
                       const std::string& title, const std::string& data_json) {
-  std::string script = read_part("page.js");
+  std::string script = read_part("page.js") + read_part("export.js");
   for (const std::string& name : scripts) script += read_part(name);
   const std::string page = read_part(template_name);
   const std::array<std::pair<std::string, std::string>, 5> parts = {{
@@ -301,8 +301,8 @@ std::string report_html(const Report& report, const std::vector<PlatformPicture>
   }
   const std::string text = json_text::dump(data, -1);
   return fill_page("report.html",
-                   {"timeline.js", "sweep.js", "places.js", "traffic.js", "topology.js", "links.js",
-                    "report.js"},
+                   {"timeline_data.js", "timeline_sums.js", "timeline_view.js", "timeline.js",
+                    "sweep.js", "places.js", "traffic.js", "topology.js", "links.js", "report.js"},
                    "Rubato: " + results.trace.path, text);
 }
 

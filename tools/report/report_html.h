@@ -29,8 +29,8 @@ std::string report_html(const Report& report, const std::vector<PlatformPicture>
                         const ReportOrigin& origin = {});
 
 /// The page `template_name` of share/report with "@TITLE@", "@CSS@", "@CHART@", "@JS@" (page.js,
-/// then `scripts`) and "@DATA@" filled in; `data_json` is read by the script. Also used for other
-/// pages (comparison).
+/// export.js, then `scripts`) and "@DATA@" filled in; `data_json` is read by the script. Also used
+/// for other pages (comparison).
 std::string fill_page(const std::string& template_name, const std::vector<std::string>& scripts,
                       const std::string& title, const std::string& data_json);
 

@@ -11,14 +11,31 @@
 
 #include "replay/analyse/cause_summary.h"
 #include "replay/analyse/timeline_picture.h"
+#include "replay/analyse/timeline_pieces.h"
 #include "replay/cluster/processors.h"
 #include "replay/judge/over_time.h"
 #include "replay/study/run_replay.h"
 #include "tools/options/scenario_options.h"
 #include "tools/tables/cause_tables.h"
+#include "tools/tables/packed_timeline.h"
 
 namespace rubato {
 namespace {
+
+constexpr size_t kBytesPerPart = 4;  // at least
+constexpr size_t kBytesPerMessage = 11;
+
+/// Bytes for the details of each of `pictures` timelines: what a page of 5 MB has left beside its
+/// program, the cells, and the numbers of each rank.
+size_t detail_bytes(const Results& results, size_t pictures) {
+  constexpr double kPage = 4200000, kLeast = 400000, kBytesPerNumber = 9;
+  const double numbers = static_cast<double>(results.trace.ranks) *
+                         (static_cast<double>(results.calls.size()) + 10) * kBytesPerNumber;
+  const auto count = static_cast<double>(pictures);
+  const double left = kPage - count * static_cast<double>(kPictureCells) -
+                      static_cast<double>(results.scenarios.size()) * numbers;
+  return static_cast<size_t>(std::max(left, kLeast) / count);
+}
 
 bool can_be_drawn(const ScenarioResult& result) {
   return result.deadlock.empty() && result.elapsed > 0;
@@ -65,10 +82,10 @@ std::vector<size_t> choose_pictures(const Roles& roles) {
 
 namespace {
 
-/// Draws scenario `number`, with compute in `functions` in their own colours.
+/// Draws scenario `number`, with compute in `functions` in their own colours, in about `bytes`.
 ScenarioPicture draw(EventSource& source, const std::vector<Scenario>& scenarios,
                      const Results& results, ReplayOptions options, size_t number,
-                     const std::vector<std::string>& functions) {
+                     const std::vector<std::string>& functions, size_t bytes) {
   const TraceDefinitions& trace = source.definitions();
   options.wait_states = true;
   options.verify = false;
@@ -82,31 +99,46 @@ ScenarioPicture draw(EventSource& source, const std::vector<Scenario>& scenarios
   const Scenario& scenario = scenarios[number];
   const ScenarioResult& result = results.scenarios[number];
   const KeptLosses kept = kept_losses(scenario, options.keep_stolen);
-  TimelinePicture picture(trace, result.start * trace.ticks_per_second,
-                          result.elapsed * trace.ticks_per_second, kPictureCells, kept);
-  picture.colour_functions(source, number_of_function);
+  const double begin = result.start * trace.ticks_per_second;
+  const double elapsed = result.elapsed * trace.ticks_per_second;
+  TimelinePicture picture(trace, begin, elapsed, kPictureCells, kept);
+  picture.know_places(source, number_of_function);
+  TimelinePieces pieces(trace, begin, elapsed, bytes / kBytesPerPart, kept);
+  pieces.know_places(source, std::move(number_of_function));
   WaitCauses causes(trace);
   CriticalPath path(trace);
   WaitPlaces places(source, kept);
   CallProfile seen(trace, kept_in(scenario, options, trace));
-  FewMessages messages(trace, kDrawnMessages);
+  LongestMessages messages(trace, bytes / kBytesPerMessage);
   WindowMarks marks = window_marks(trace, result);
-  options.observers = {&picture, &causes, &path, &places, &seen, &messages, &marks};
+  options.observers = {&picture, &pieces, &causes, &path, &places, &seen, &messages, &marks};
   const Results again = run_replay(source, {scenario}, options);
+  pieces.finish();
   ScenarioPicture drawn;
   drawn.scenario = number;
   drawn.rows = picture.rows();
   drawn.columns = picture.columns();
   drawn.ranks_per_row = picture.ranks_per_row();
   drawn.functions = functions;
-  for (const Activity activity : picture.cells())
-    drawn.cells += static_cast<char>(kFirstActivity + static_cast<int>(activity));
+  drawn.pieces = packed_pieces(pieces, source, bytes / 10 * 7);
+  size_t used = 0;
+  for (const auto& line : drawn.pieces.value("lines", std::vector<std::string>{}))
+    used += line.size();
+  if (drawn.pieces.empty() || pieces.grain() > elapsed / picture.columns()) {
+    for (const Activity activity : picture.cells())
+      drawn.cells += static_cast<char>(kFirstActivity + static_cast<int>(activity));
+  }
+  drawn.message_unit = drawn.pieces.value("unit", result.elapsed * 1e-7);
+  drawn.all_messages = messages.all();
+  drawn.messages = packed_messages(messages.take(result.start, (bytes - used) / kBytesPerMessage),
+                                   drawn.message_unit);
   const Placement recorded(trace.node_of_rank, trace.socket_of_rank);
   drawn.traffic = traffic_picture(
       profile_of(again, seen, trace, scenario.placement.place(recorded), false), kTrafficRows);
-  if (drawn.ranks_per_row == 1) drawn.messages = messages.take(result.start);
   if (again.scenarios[0].has_waits) {
-    drawn.path_rows = picture.path_rows(path);
+    drawn.path_pieces =
+        packed_path(path, begin, elapsed, drawn.message_unit * trace.ticks_per_second, bytes / 20);
+    if (drawn.path_pieces.empty()) drawn.path_rows = picture.path_rows(path);
     drawn.path = path_line(cause_summary(causes, path, trace));
     drawn.places = place_summary(places, source);
   }
@@ -144,7 +176,8 @@ std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
         done[i] = share;
         if (progress) progress(std::accumulate(done.begin(), done.end(), 0.0) / done.size());
       };
-      pictures[i] = draw(own, scenarios, results, of_picture, chosen[i], functions);
+      pictures[i] = draw(own, scenarios, results, of_picture, chosen[i], functions,
+                         detail_bytes(results, chosen.size()));
     }
   };
   // (Other jobs have one source each, which only one thread can use.)

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,24 +27,26 @@ struct ScenarioPicture {
   int rows = 0;
   int columns = 0;
   int ranks_per_row = 1;
-  std::string cells;  ///< row by row, each cell's Activity as a letter, kFirstActivity for 0
+  /// Row by row, each cell's Activity as a letter, kFirstActivity for 0; "" if pieces are finer.
+  std::string cells;
   std::vector<std::string> functions;  ///< with colours, in the order of their numbers
-  std::vector<int> path_rows;          ///< TimelinePicture::path_rows()
+  std::vector<int> path_rows;          ///< TimelinePicture::path_rows(); without path_pieces
+  std::string path_pieces;             ///< packed_path()
   std::string path;                    ///< the critical path in a sentence
   std::optional<PlaceSummary> places;  ///< if waits are known
   TrafficPicture traffic;
   EfficienciesOverTime over_time;      ///< of the recording, where they are defined
-  std::vector<DrawnMessage> messages;  ///< all messages, or none if there are too many
+  nlohmann::ordered_json pieces;  ///< packed_pieces()
+  std::string messages;           ///< packed_messages() of the longest ones
+  double message_unit = 1e-9;     ///< seconds; of `messages` and `path_pieces`
+  uint64_t all_messages = 0;
 };
 
 /// Maximum number of timelines of a page, and of cells of each, so that it stays below 5 MB.
 inline constexpr size_t kMostPictures = 8;
-inline constexpr size_t kPictureCells = 200000;
+inline constexpr size_t kPictureCells = 120000;
 /// Maximum number of rows of a matrix: ranks, or groups of ranks.
 inline constexpr int kTrafficRows = 128;
-/// Messages are not drawn if a scenario has more.
-inline constexpr size_t kDrawnMessages = 2000;
-
 /// The scenarios to draw, by index: the reference, `perfect`, and the first others. Scenarios that
 /// deadlock are left out.
 std::vector<size_t> choose_pictures(const Roles& roles);

@@ -39,14 +39,14 @@ Drawn draw(int most_rows, size_t most_messages, double begin = 0) {
   const auto source = parse_text_trace(kTwoPairs);
   const TraceDefinitions& trace = source->definitions();
   CallProfile seen(trace, {.overhead = {}, .flushes = true, .stolen = true});
-  FewMessages messages(trace, most_messages);
+  LongestMessages messages(trace, most_messages);
   ReplayOptions options;
   options.observers = {&seen, &messages};
   options.wait_states = true;
   const Results results = run_replay(*source, {parse_scenario("measured")}, options);
   const Placement placement(trace.node_of_rank, trace.socket_of_rank);
   return {traffic_picture(profile_of(results, seen, trace, placement, true), most_rows),
-          messages.take(begin)};
+          messages.take(begin, most_messages)};
 }
 
 void check(const TrafficCell& cell, int row, int column, uint64_t messages, uint64_t bytes,
@@ -106,6 +106,10 @@ TEST_CASE("messages are drawn from the enter of their send to the leave of their
   CHECK(ns(2) == std::pair(45LL, 85LL));
 }
 
-TEST_CASE("too many messages are not drawn") {
-  CHECK(draw(4, 2).messages.empty());
+// They take 30 - 10 = 20, 40 - 20 = 20 and 90 - 50 = 40.
+TEST_CASE("if there are too many messages, the longest are drawn") {
+  const std::vector<DrawnMessage> messages = draw(4, 1).messages;
+  REQUIRE(messages.size() == 1);
+  CHECK(messages[0].sender == 2);
+  CHECK(draw(4, 0).messages.empty());
 }

@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+"""The HTML page in a browser, used as a reader does: page.py REPORT_DEMO RUBATO
+
+Sums of timelines are compared with `rubato profile`; layout and contrast are measured at 1400 and 420 pixels, dark,
+and on paper."""
+
+import csv
+import glob
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+
+from chromium import Chromium, browser
+
+DEMO, RUBATO = sys.argv[1:3]
+FAILED = []
+
+
+def expect(what, is_so, seen=""):
+    if not is_so:
+        FAILED.append(what)
+        print(f"{what}: {seen}")
+
+
+def text_trace(rounds, ranks=4):
+    """A ring with an allreduce; rank 1 computes longest. Ranks leave the allreduce together."""
+    rng = random.Random(1)
+    lines = [f"{rank}: {rank}..100 init" for rank in range(ranks)]
+    now = [100] * ranks
+    for number in range(rounds):
+        sent = []
+        for rank in range(ranks):
+            now[rank] += rng.randint(500, 900) + (700 if rank == 1 else 0)
+            line = f"{rank}: {now[rank]}..{now[rank] + 10} "
+            lines.append(line + f"isend {(rank + 1) % ranks} 1KiB req {2 * number + 1} at ring.c:41")
+            lines.append(f"{rank}: {now[rank] + 10}..{now[rank] + 20} irecv {(rank - 1) % ranks} 1KiB "
+                         f"req {2 * number + 2} at ring.c:42")
+            sent.append(now[rank])
+        for rank in range(ranks):
+            leave = max(now[rank], sent[(rank - 1) % ranks]) + 60
+            lines.append(f"{rank}: {now[rank] + 20}..{leave} waitall {2 * number + 1} {2 * number + 2} at ring.c:50")
+            now[rank] = leave
+        end = max(now) + 150
+        for rank in range(ranks):
+            lines.append(f"{rank}: {now[rank] + 30}..{end} allreduce 8B 8B at ring.c:60")
+        now = [end] * ranks
+    for rank in range(ranks):
+        lines.append(f"{rank}: {now[rank] + 50}..{now[rank] + 60} finalize")
+    return "\n".join(lines) + "\n"
+
+
+def compare_with_profile(page, trace, places):
+    """Of each drawn scenario: calls, time and waits by call, to 1 ns a call; compute."""
+    for view in range(page.run("timelineViews.length")):
+        name = page.run(f"timelineViews[{view}].scenario.name")
+        sums = {row["name"]: row for row in page.run(
+            f"(({{data}}) => [...windowSums(data, {{from: 0, to: data.elapsed, firstRow: 0, "
+            f"lastRow: data.rows.length - 1}}).values()])(timelineViews[{view}])")}
+        subprocess.run([RUBATO, "profile", trace, "--on", name, "--json", trace + ".json"], check=True,
+                       stdout=subprocess.DEVNULL)
+        with open(trace + ".json", encoding="utf-8") as file:
+            scenario = json.load(file)["scenarios"][0]
+        for call, row in scenario["calls"].items():
+            if call in ("MPI_Init", "MPI_Finalize"):
+                continue
+            seen = sums.get(call, {"calls": 0, "seconds": 0, "waits": 0})
+            known = (row["calls"], row["time"], sum(row["waits"].values()))
+            close = seen["calls"] == known[0] and all(
+                abs(a - b) <= max(places, 1e-9 * known[0]) for a, b in zip((seen["seconds"], seen["waits"]), known[1:]))
+            expect(f"{name}: {call} is that of the profile", close, (seen, known))
+        compute = sum(rank["compute"] + rank["overhead"] for rank in scenario["ranks"])
+        seen = sum(row["seconds"] for key, row in sums.items() if key.startswith("Compute"))
+        expect(f"{name}: compute is that of the profile", abs(compute - seen) <= max(places, 1e-6 * compute), (compute, seen))
+
+
+def sums_of_windows(page):
+    """What a rank does in a window is as long as the window."""
+    worst = page.run("""Math.max(...timelineViews.flatMap(({data}) => [...Array(50).keys()].map((number) => {
+      const [from, to] = [number / 70 * data.elapsed, (number / 70 + 0.013 * (number % 20 + 1)) * data.elapsed];
+      let sum = 0;
+      const row = number % data.rows.length;
+      data.forEachPart({from, to, firstRow: row, lastRow: row}, (part, seconds) => { sum += seconds; });
+      return Math.abs(sum - (Math.min(to, data.elapsed) - from)) / data.elapsed;
+    })))""")
+    expect("sums of a window add up to its length", worst < 1e-9, worst)
+
+
+def box_of(page):
+    return page.run("""(() => {
+      byId("timeline-pictures").scrollIntoView();
+      const view = timelineViews[timelineViews.length - 1];
+      const {left, top, width} = view.canvas.getBoundingClientRect();
+      return [left + view.left, top, width - view.left, view.height];
+    })()""")
+
+
+def use(page, path):
+    """Mouse, wheel, keys, search, link."""
+    x, y, wide, high = box_of(page)
+    state = "[timelineState.from, timelineState.to, timelineState.firstRow, timelineState.lastRow]"
+    whole = page.run(state)
+    page.mouse("Moved", x + wide * 0.5, y + 3)
+    tip = page.run("timelineViews[timelineViews.length - 1].tip.innerText")
+    expect("hover names the rank and a duration", "rank 0" in tip and " from " in tip, tip)
+    page.drag((x + wide * 0.25, y + 2), (x + wide * 0.5, y + high / 2 - 4))
+    time.sleep(0.3)
+    selection = page.run("timelineState.selection")
+    expect("a drag selects", selection and abs(selection["to"] / whole[1] - 0.5) < 0.02 and selection["lastRow"] == 1, selection)
+    rows = page.run("byId('timeline-sum-table').saved.rows")
+    expect("the selection is summed up", abs(rows[-1][1] / (2 * (selection["to"] - selection["from"])) - 1) < 1e-6, rows[-1])
+    link = page.run("location.hash")
+    page.key("Enter")
+    zoomed = page.run(state)
+    expect("Enter zooms to the selection", abs(zoomed[0] / whole[1] - 0.25) < 0.02 and zoomed[2:] == [0, 1], zoomed)
+    page.key("w")
+    closer = page.run(state)
+    expect("W zooms in", closer[1] - closer[0] < 0.8 * (zoomed[1] - zoomed[0]), closer)
+    page.key("d")
+    expect("D moves on", page.run(state)[0] > closer[0], page.run(state))
+    page.send("Input.dispatchMouseEvent", type="mouseWheel", x=x + wide / 2, y=y + 5, deltaX=0, deltaY=-100)
+    time.sleep(0.3)
+    wheel = page.run(state)
+    expect("the wheel zooms a chosen timeline", wheel[1] - wheel[0] < 0.9 * (closer[1] - closer[0]), wheel)
+    page.key("0")
+    expect("0 shows all", page.run(state) == whole, page.run(state))
+    page.run("byId('timeline-search').value = 'ring.c:60'; byId('timeline-search').dispatchEvent(new Event('input'))")
+    found = page.run("byId('timeline-found').textContent")
+    expect("a line is found", "160 calls" in found, found)
+    page.run("searchNext(false); searchNext(false)")
+    expect("the next one is shown", "MPI_Allreduce" in page.run("byId('timeline-found').textContent") and
+           page.run("timelineState.target.start") > 0, page.run("byId('timeline-found').textContent"))
+    page.run("byId('timeline-search').value = 'rank 2'; byId('timeline-search').dispatchEvent(new Event('input'))")
+    expect("a rank is found", page.run("timelineState.row") == 2)
+    page.open(path, hash_=link)
+    expect("the link restores the view", page.run("timelineState.selection && timelineState.selection.lastRow") == 1 and
+           page.run("location.hash") == link, page.run("location.hash"))
+
+
+def save(page):
+    """The buttons write files."""
+    with tempfile.TemporaryDirectory() as folder:
+        page.send("Page.setDownloadBehavior", behavior="allow", downloadPath=folder)
+        page.run("document.querySelectorAll('.timeline .export button, #scenario-table').forEach((button) => button.click())")
+        page.run("[...document.querySelectorAll('.export button')].filter((each) => /Elapsed time|matrix/i.test("
+                 "each.getAttribute('aria-label'))).forEach((button) => button.click())")
+        for _ in range(50):
+            names = sorted(os.path.basename(name) for name in glob.glob(folder + "/*") if not name.endswith("crdownload"))
+            if len(names) >= 8:
+                break
+            time.sleep(0.2)
+        expect("CSV and PNG of tables and pictures", len(names) >= 8, names)
+        for name in glob.glob(folder + "/*.png"):
+            with open(name, "rb") as file:
+                expect(name + " is a PNG", file.read(8) == b"\x89PNG\r\n\x1a\n")
+        for name in glob.glob(folder + "/*timeline*.csv"):
+            with open(name, encoding="utf-8") as file:
+                rows = list(csv.DictReader(file))
+            whole = float(rows[0]["to (s)"]) - float(rows[0]["from (s)"])
+            ranks = {row["rank"] for row in rows}
+            total = sum(float(row["seconds"]) for row in rows)
+            expect(name + " adds up", abs(total / (whole * len(ranks)) - 1) < 1e-6, (total, whole, len(ranks)))
+
+
+LAYOUT = """(() => {
+  const wide = document.documentElement.clientWidth;
+  const bad = [];
+  if (document.documentElement.scrollWidth > wide) bad.push(`page of ${document.documentElement.scrollWidth} in ${wide}`);
+  document.querySelectorAll("details").forEach((each) => { each.open = true; });
+  const print = matchMedia("print").matches;
+  document.querySelectorAll("table, canvas, h1, h2, h3, p, li, pre, select, button, summary").forEach((each) => {
+    const {right, width} = each.getBoundingClientRect();
+    if (width === 0) return;
+    const box = each.closest(".table-box");
+    const edge = box && !print ? box.scrollLeft + box.getBoundingClientRect().left + box.scrollWidth : wide;
+    if (right > edge + 2) bad.push(`${each.tagName} ${each.id || each.textContent.slice(0, 30)} ends at ${right} of ${edge}`);
+  });
+  document.querySelectorAll("td, th").forEach((each) => {
+    if (each.scrollWidth > each.clientWidth + 1 && each.clientWidth > 0) bad.push(`${each.tagName} ${each.textContent} is cut`);
+  });
+  return bad;
+})()"""
+
+CONTRAST = """(() => {
+  const parts = (colour) => colour.startsWith("#") ? [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16))
+    : colour.match(/[\\d.]+/g).map(Number);
+  const luminance = (colour) => parts(colour).slice(0, 3).map((value) => value / 255)
+    .map((value) => value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, value, i) => sum + [0.2126, 0.7152, 0.0722][i] * value, 0);
+  const contrast = (a, b) => {
+    const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+    return (high + 0.05) / (low + 0.05);
+  };
+  const behind = (node) => {
+    for (let each = node; each; each = each.parentElement) {
+      const colour = getComputedStyle(each).backgroundColor;
+      if ((parts(colour)[3] ?? 1) > 0) return colour;
+    }
+    return kPage;
+  };
+  const pairs = [["path and its outline", kPathColour, kPage], ["text of pictures", kText, kPage], ["limits of sweeps", kLimitColour, kPage]];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const parent = node.parentElement;
+    if (!node.textContent.trim() || parent.closest("script, style") || parent.getClientRects().length === 0) continue;
+    pairs.push([node.textContent.trim().slice(0, 40), getComputedStyle(parent).color, behind(parent)]);
+  }
+  return pairs.map(([name, a, b]) => [name, contrast(a, b)]).filter(([, ratio]) => ratio < 4.5);
+})()"""
+
+
+def looks(page, path, name):
+    for width, dark, media in ((1400, False, ""), (420, False, ""), (1400, True, ""), (420, True, ""), (718, False, "print")):
+        page.open(path, width=width, dark=dark, media=media)
+        how = f"{name} at {width}{' dark' if dark else ''}{' on paper' if media else ''}"
+        bad = page.run(LAYOUT)
+        expect(how + ": nothing is cut", not bad, bad[:5])
+        bad = page.run(CONTRAST)
+        expect(how + ": contrast", not bad, bad[:5])
+        if media:
+            shown = page.run("[...document.querySelectorAll('select')].filter((each) => each.getClientRects().length).length")
+            expect(how + ": the scenario is printed", shown >= 2, shown)
+
+
+def main():
+    if not browser():
+        print("skipped: there is no chromium")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as folder:
+        trace, path = folder + "/ring.txt", folder + "/ring.html"
+        with open(trace, "w", encoding="utf-8") as file:
+            file.write(text_trace(40))
+        subprocess.run([RUBATO, "replay", trace, "--on", "ethernet-1g:latency*20,name=slow", "--html", path], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([DEMO, "40", folder, "troubled"], check=True, stdout=subprocess.DEVNULL)
+        page = Chromium()
+        page.open(path)
+        expect("every call is on the page", page.run("timelineViews.every(({data}) => data.grain === 0)"))
+        compare_with_profile(page, trace, 0)
+        sums_of_windows(page)
+        use(page, path)
+        save(page)
+        # A message takes as long as hundreds of rounds of compute.
+        page.run("byId('timeline-choice').value = drawn.findIndex(({name}) => name === 'slow'); chooseTimeline()")
+        expect("runs of very different length have their own scales", page.run("timelineState.ownScale") and
+               "own time scale" in page.run("timelineViews[1].caption.textContent"))
+        equal = page.run("""(() => {
+          const map = new TrafficMap(document.body);
+          map.show({rows: 2, ranks_per_row: 1, cells: [[0, 1, 1, 310378496, 0], [1, 0, 1, 310378000, 0]]},
+            {value: (cell) => cell[3], text: showBytes, words: () => "", name: ""});
+          return rampColour(map.share(310378496)) === rampColour(map.share(310378000));
+        })()""")
+        expect("cells of equal text have equal colours", equal)
+        for each in ("ring", "report", "map", "calibration"):
+            looks(page, f"{folder}/{each}.html", each) if each != "calibration" else None
+        expect("no complaints", not page.console, page.console[:3])
+        page.close()
+    if FAILED:
+        sys.exit(f"{len(FAILED)} failed")
+    print("the page shows what the profile says, and is used as described")
+
+
+main()
