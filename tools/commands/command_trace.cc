@@ -121,13 +121,32 @@ void preload(const std::string& tracer) {
 
 /// Refuses options that require an archive.
 void refuse_without_archive(const po::variables_map& values) {
-  for (const char* name :
-       {"output", "records", "functions", "function-filter", "call-sites", "counters"}) {
+  for (const char* name : {"output", "records", "functions", "function-filter", "call-sites",
+                           "call-paths", "sample", "counters"}) {
     if (values.count(name) == 0) continue;
     if (name == std::string("call-sites") && values.count("report") != 0) continue;
     throw UsageError(fmt::format("--no-archive excludes --{}, which needs an archive{}", name,
                                  name == std::string("call-sites") ? " or --report" : ""));
   }
+}
+
+/// "1ms", "500us", "0.01s" in nanoseconds.
+uint64_t parse_period(const std::string& text) {
+  size_t used = 0;
+  double value = 0;
+  try {
+    value = std::stod(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  const std::string unit = text.substr(used);
+  constexpr double kLeast = 1e5, kMost = 1e8;  // nanoseconds
+  for (const auto& [name, factor] : {std::pair{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}) {
+    const double nanoseconds = value * factor;
+    if (used > 0 && unit == name && nanoseconds >= kLeast && nanoseconds <= kMost)
+      return static_cast<uint64_t>(nanoseconds);
+  }
+  throw UsageError(fmt::format("--sample {}: expected a time from 100us to 100ms", text));
 }
 
 /// The absolute path of the filter file, after checking its rules: the program may change its
@@ -188,6 +207,10 @@ int trace(const Arguments& arguments) {
       ("call-sites", "record the source line of each MPI call")
       ("counters", po::value<std::string>()->value_name("NAME,..."),
        "count events of the program and of MPI, such as perf::PAGE-FAULTS or PAPI_TOT_INS")
+      ("call-paths",
+       "record the functions on the stack at each MPI call, and the line (any program)")
+      ("sample", po::value<std::string>()->value_name("TIME"),
+       "record which function runs between MPI calls, each TIME of computing, such as 1ms")
       ("summary",
        "print a summary at the end: elapsed time, share of MPI, the most expensive calls, load "
        "balance (also with RUBATO_SUMMARY=1 in the environment)")
@@ -234,6 +257,8 @@ int trace(const Arguments& arguments) {
   if (!(sync_every >= 0)) {
     throw UsageError(fmt::format("--sync-every {}: expected seconds, or 0", sync_every));
   }
+  const uint64_t sample_period =
+      values.count("sample") != 0 ? parse_period(values["sample"].as<std::string>()) : 0;
   const std::string filter = values.count("function-filter") != 0 ? checked_filter(values) : "";
   const std::string counters = values.count("counters") != 0 ? checked_counters(values) : "";
   const auto command = values["program"].as<std::vector<std::string>>();
@@ -287,6 +312,8 @@ int trace(const Arguments& arguments) {
   if (!filter.empty()) set("RUBATO_TRACE_FUNCTION_FILTER", filter);
   set("RUBATO_TRACE_CALL_SITES", values.count("call-sites") != 0 ? "1" : "0");
   if (!counters.empty()) set("RUBATO_TRACE_COUNTERS", counters);
+  set("RUBATO_TRACE_CALL_PATHS", values.count("call-paths") != 0 ? "1" : "0");
+  set("RUBATO_TRACE_SAMPLE", std::to_string(sample_period));
   if (!archive || values.count("summary") != 0) set("RUBATO_SUMMARY", "1");
   set("RUBATO_TRACE_ARCHIVE", archive ? "1" : "0");
   set("RUBATO_TRACE_REPORT", report);

@@ -37,6 +37,7 @@ class GlobalDefinitions {
     regions();
     functions();
     call_sites();
+    contexts();
     groups();
     communicators();
     contingents();
@@ -134,6 +135,12 @@ class GlobalDefinitions {
     if (!definitions_.call_sites.empty()) {
       attribute(kAttributeCallSite, schema::kCallSite, "line of the program that called MPI",
                 OTF2_TYPE_SOURCE_CODE_LOCATION);
+    }
+    if (!definitions_.contexts.empty()) {
+      attribute(kAttributeCallPath, schema::kCallPath, "path to the function that called MPI",
+                OTF2_TYPE_CALLING_CONTEXT);
+      attribute(kAttributePeriods, schema::kPeriods, "periods since the sample before",
+                OTF2_TYPE_UINT64);
     }
     parameter(kParameterStart, schema::kRequestStart);
     parameter(kParameterEnd, schema::kRequestEnd);
@@ -240,16 +247,18 @@ class GlobalDefinitions {
     }
   }
 
-  /// The program's own functions, as the compiler marked them. Only parallel paradigms are defined.
+  /// The program's own functions, as the compiler marked them or as they were found on the stack.
+  /// Only parallel paradigms are defined.
   void functions() {
+    const OTF2_Paradigm paradigm =
+        definitions_.has_functions ? OTF2_PARADIGM_COMPILER : OTF2_PARADIGM_SAMPLING;
     for (const CodePlace& place : definitions_.functions) {
       const OTF2_StringRef name = string(place.name);
       const OTF2_StringRef symbol = string(place.symbol);
       const OTF2_StringRef file = string(place.file);
       check(OTF2_GlobalDefWriter_WriteRegion(writer_, numbering_.functions.at(place), name, symbol,
-                                             kStringEmpty, OTF2_REGION_ROLE_FUNCTION,
-                                             OTF2_PARADIGM_COMPILER, OTF2_REGION_FLAG_NONE, file,
-                                             place.line, 0));
+                                             kStringEmpty, OTF2_REGION_ROLE_FUNCTION, paradigm,
+                                             OTF2_REGION_FLAG_NONE, file, place.line, 0));
     }
   }
 
@@ -259,6 +268,23 @@ class GlobalDefinitions {
       check(OTF2_GlobalDefWriter_WriteSourceCodeLocation(writer_, numbering_.call_sites.at(place),
                                                          file, place.line));
     }
+  }
+
+  void contexts() {
+    const auto optional = [](uint32_t number) {
+      return number == kNone ? OTF2_UNDEFINED_UINT32 : number;
+    };
+    for (uint32_t id = 0; id < definitions_.contexts.size(); ++id) {
+      const CallingContext& context = definitions_.contexts[id];
+      check(OTF2_GlobalDefWriter_WriteCallingContext(
+          writer_, id, context.region, optional(context.call_site), optional(context.parent)));
+    }
+    if (info_.sample_period == 0) return;
+    constexpr int64_t kNano = -9;
+    const OTF2_StringRef name = string("processor time of the thread");
+    check(OTF2_GlobalDefWriter_WriteInterruptGenerator(
+        writer_, kSampleTimer, name, OTF2_INTERRUPT_GENERATOR_MODE_TIME, OTF2_BASE_DECIMAL, kNano,
+        info_.sample_period));
   }
 
   void groups() {
@@ -457,6 +483,7 @@ bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info,
   const std::pair<const char*, double> optional[] = {
       {schema::kOverheadFunction, info.overhead.function},
       {schema::kOverheadCallSite, info.overhead.call_site},
+      {schema::kOverheadCallPath, info.path_ticks},
   };
   for (const auto& [name, ticks] : optional) {
     if (ticks < 0) continue;
@@ -474,8 +501,7 @@ bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info,
                        OTF2_SUCCESS;
   }
   if (info.function_hooks != FunctionHooks::kNotAsked) {
-    const std::string value =
-        functions_property(info.function_hooks, !definitions.functions.empty());
+    const std::string value = functions_property(info.function_hooks, definitions.has_functions);
     good = good && OTF2_Archive_SetProperty(archive, schema::kFunctions, value.c_str(), true) ==
                        OTF2_SUCCESS;
   }

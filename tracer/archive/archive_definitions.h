@@ -36,6 +36,8 @@ struct ArchiveInfo {
   Overhead overhead;
   uint64_t unrecorded_functions = 0;  ///< unrecorded, for FunctionProbe
   FunctionHooks function_hooks = FunctionHooks::kNotAsked;
+  double path_ticks = -1;      ///< mean cost of a call path; negative where none are recorded
+  uint64_t sample_period = 0;  ///< nanoseconds; 0: no samples
   EagerLimits eager_limits;
   std::string counters;                 ///< names, separated by commas
   std::vector<std::string> call_names;  ///< by CallId

@@ -18,6 +18,7 @@
 #include "tracer/session/gather.h"
 #include "tracer/session/report_line.h"
 #include "tracer/session/settings.h"
+#include "tracer/stack/call_paths.h"
 
 /// How the ranks share the work.
 ///
@@ -172,6 +173,27 @@ Numbering unify(MPI_Comm comm, int rank, const ProcessReport& all, Definitions& 
   return Numbering::unpack(broadcast(comm, numbering.pack()));
 }
 
+/// Agrees on numbers of call paths. Rank 0 gets the definitions.
+ContextNumbers unify_contexts(MPI_Comm comm, int rank, const ProcessReport& own,
+                              const Numbering& numbering, ContextTable& table) {
+  int64_t mine = own.paths.empty() ? 0 : 1, any = 0;
+  PMPI(Allreduce)(&mine, &any, 1, handles.int64, handles.max, comm);
+  if (any == 0) return {};
+  // Ranks report only the paths that rank 0 does not have.
+  if (rank == 0) add_contexts(own, numbering, table);
+  const std::string first = broadcast(comm, table.pack());
+  if (rank != 0) table.add_packed(first, 0);
+  const size_t shared = table.list().size();
+  if (rank != 0) add_contexts(own, numbering, table);
+  for (const std::string& part : gather(comm, table.pack(shared))) table.add_packed(part, shared);
+  const std::string all = broadcast(comm, table.pack());
+  if (rank != 0) {
+    table = {};
+    table.add_packed(all, 0);
+  }
+  return add_contexts(own, numbering, table);
+}
+
 /// Ranks other than 0: the files of their locations, whole or not there.
 std::vector<LocationSummary> write_part(const std::string& output, const ProcessRecords& records,
                                         const Translation& translation, bool& good) {
@@ -237,6 +259,7 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written) {
   Definitions definitions;
   Used used;
   used.calls.resize(kCallCount);
+  used.call_paths = CallPaths::of_calls();
   for (const ThreadRecords& thread : records.threads) summarise(thread, records.zero, used);
   used.leave_out_unknown_threads();
   report.used = used.calls;
@@ -246,6 +269,9 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written) {
   const Numbering numbering = unify(comm, rank, report, definitions);
   Translation translation = translate(report, numbering);
   translation.counters = counter_names(task.info.counters).size();
+  ContextTable contexts;
+  translation.context = unify_contexts(comm, rank, report, numbering, contexts);
+  translation.contexts = definitions.contexts = contexts.list();
 
   OTF2_Archive* archive = nullptr;
   std::string ready = "ready";
@@ -315,7 +341,7 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written) {
     } else if (complete != "true") {
       written.early = complete.substr(7);
     }
-    written.functions = !definitions.functions.empty();
+    written.functions = definitions.has_functions;
     // Its own files are whole only now.
     written.bytes = bytes_of(task.output, own.summary.locations);
     for (const char* file : {"/traces.otf2", "/traces.def"})

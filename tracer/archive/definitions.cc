@@ -260,6 +260,7 @@ std::string ProcessReport::pack() const {
     packer.put(places->list.size());
     for (const CodePlace& place : places->list) place.pack(packer);
   }
+  packer.put(has_functions);
   return packer.bytes();
 }
 
@@ -284,6 +285,7 @@ ProcessReport ProcessReport::unpack(const std::string& bytes) {
       places->list.push_back(CodePlace::unpack(from));
     }
   }
+  report.has_functions = from.value() != 0;
   return report;
 }
 
@@ -345,7 +347,10 @@ Definitions arrange(const std::vector<ProcessReport>& reports, Numbering& number
   }
 
   Definitions definitions;
-  for (const ProcessReport& process : reports) definitions.reach.add(process.reach);
+  for (const ProcessReport& process : reports) {
+    definitions.reach.add(process.reach);
+    definitions.has_functions |= process.has_functions;
+  }
   Groups groups(definitions.groups);
   std::map<uint64_t, uint32_t> number;
   const auto alone = self_like(reports);
@@ -410,6 +415,7 @@ Translation translate(const ProcessReport& own, const Numbering& numbering) {
   }
   translate_places(own.functions, numbering.functions, translation.function);
   translate_places(own.call_sites, numbering.call_sites, translation.call_site);
+  translation.call_paths = own.call_paths;
   translation.threads = own.threads;
   translation.first_contingent = numbering.first_contingent();
   return translation;

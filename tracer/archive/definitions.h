@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "tracer/archive/calling_contexts.h"
 #include "tracer/objects/topology.h"
 #include "tracer/record/packing.h"
 
@@ -99,7 +100,11 @@ struct ProcessReport {
   std::vector<TopologyReport> topologies;
   CodePlaces functions;
   CodePlaces call_sites;
-  std::unordered_set<uint64_t> threads;  ///< that begin (threads.h); not sent to other ranks
+  bool has_functions = false;  ///< some are recorded by -finstrument-functions
+  // Not sent to other ranks:
+  std::unordered_set<uint64_t> threads;  ///< that begin (threads.h)
+  PathsOfThreads<NamedNode> paths;
+  bool call_paths = false;  ///< each call has the number of its path in place of its call site
 
   std::string pack() const;
   static ProcessReport unpack(const std::string& bytes);
@@ -126,6 +131,8 @@ struct Definitions {
   std::vector<WindowDefinition> windows;
   std::vector<CodePlace> functions;  ///< their regions follow those of MPI calls
   std::vector<CodePlace> call_sites;
+  std::vector<CallingContext> contexts;
+  bool has_functions = false;  ///< ProcessReport's, of any
   Reach reach;
 };
 
@@ -163,7 +170,10 @@ struct Translation {
   std::vector<uint32_t> global_group;
   std::unordered_map<uint64_t, uint32_t> function;  ///< regions by address, where they have one
   std::unordered_map<uint64_t, uint32_t> call_site;
-  std::unordered_set<uint64_t> threads;  ///< ProcessReport's
+  ContextNumbers context;
+  std::vector<CallingContext> contexts;  ///< of the archive
+  bool call_paths = false;               ///< ProcessReport's
+  std::unordered_set<uint64_t> threads;  ///< likewise
   /// Each rank has a contingent of threads, a communicator with the number of this one plus that
   /// of the rank.
   uint32_t first_contingent = 0;

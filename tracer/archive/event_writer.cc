@@ -18,6 +18,7 @@ class EventWriter {
   EventWriter(OTF2_EvtWriter* writer, uint64_t location, const Translation& translation)
       : writer_(writer),
         thread_(static_cast<uint32_t>(location >> 32)),
+        contexts_(contexts_of(translation, thread_)),
         contingent_(translation.first_contingent + static_cast<uint32_t>(location)),
         translation_(translation),
         attributes_(OTF2_AttributeList_New()) {}
@@ -102,6 +103,16 @@ class EventWriter {
         time, contingent_, number);
   }
 
+  void sample(uint64_t word, uint64_t time) {
+    const uint32_t context = context_of(word & UINT32_MAX);
+    if (context == kNone) return;
+    const uint64_t periods = word >> 32;
+    if (periods > 1) OTF2_AttributeList_AddUint64(attributes_, kAttributePeriods, periods);
+    put(OTF2_EvtWriter_CallingContextSample, attributes_, time, context, unwound(context),
+        kSampleTimer);
+    sampled_ = context;
+  }
+
   uint64_t damaged() const { return damaged_; }
   uint64_t backwards() const { return backwards_; }
 
@@ -118,6 +129,21 @@ class EventWriter {
   }
 
  private:
+  /// OTF2's unwind distance: of how many functions of the path it is not known that they were open
+  /// without a break since the previous sample.
+  uint32_t unwound(uint32_t context) const {
+    std::vector<uint32_t> before;  // parents have smaller numbers: in descending order
+    for (uint32_t i = sampled_; i != kNone; i = translation_.contexts[i].parent)
+      before.push_back(i);
+    uint32_t distance = 1;
+    auto open = before.begin();
+    for (uint32_t i = context; i != kNone; i = translation_.contexts[i].parent, ++distance) {
+      while (open != before.end() && *open > i) ++open;
+      if (open != before.end() && *open == i) break;
+    }
+    return distance;
+  }
+
   /// Calls an OTF2 writing function, unless one has failed before. OTF2 refuses a time before the
   /// last one, which a damaged record may have.
   template <class Write, class... Arguments>
@@ -191,9 +217,29 @@ class EventWriter {
   }
 
   void add_call_site(uint64_t address) {
+    if (translation_.call_paths) return add_call_path(address);
     const auto place = translation_.call_site.find(address);
     if (place == translation_.call_site.end()) return;
     OTF2_AttributeList_AddSourceCodeLocationRef(attributes_, kAttributeCallSite, place->second);
+  }
+
+  void add_call_path(uint64_t number) {
+    const uint32_t context = context_of(number);
+    if (context == kNone) return;
+    OTF2_AttributeList_AddCallingContextRef(attributes_, kAttributeCallPath, context);
+    const uint32_t site = translation_.contexts[context].call_site;
+    if (site == kNone) return;
+    OTF2_AttributeList_AddSourceCodeLocationRef(attributes_, kAttributeCallSite, site);
+  }
+
+  static const std::vector<uint32_t>& contexts_of(const Translation& translation, uint32_t thread) {
+    static const std::vector<uint32_t> none;
+    const auto found = translation.context.find(thread);
+    return found == translation.context.end() ? none : found->second;
+  }
+  /// kNone for a path that is not known, in a damaged record.
+  uint32_t context_of(uint64_t number) const {
+    return number < contexts_.size() ? contexts_[number] : kNone;
   }
 
   /// Which request the parts are of, if the call does not start it.
@@ -609,7 +655,8 @@ class EventWriter {
 
   OTF2_EvtWriter* writer_;
   uint32_t thread_;
-  uint32_t contingent_;  ///< of the process
+  const std::vector<uint32_t>& contexts_;  ///< by number of the path
+  uint32_t contingent_;                    ///< of the process
   const Translation& translation_;
   uint64_t backwards_ = 0;
   uint64_t damaged_ = 0;
@@ -618,6 +665,7 @@ class EventWriter {
   std::array<uint64_t, kMaxCounters> totals_{};  ///< of the counters, from the start of the run
   std::array<Counted, kMaxCounters> counted_;    ///< of the present call
   bool due_ = false;                             ///< totals_ differ from the last METRIC record
+  uint32_t sampled_ = kNone;                     ///< calling context of the last sample
   uint64_t posted_ = 0;
   uint64_t stolen_ = 0;                        ///< nanoseconds, before the next record or Leave
   std::pair<uint64_t, uint64_t> asked_{0, 0};  ///< when the kernel was asked for that
@@ -647,9 +695,27 @@ void Used::leave_out_unknown_threads() {
   }
 }
 
+namespace {
+
+/// Notes a new node of the thread's call paths.
+void add_path(const record::Record& r, std::vector<PathNode>& nodes) {
+  constexpr uint64_t kMostNodes = uint64_t{1} << 21;
+  record::Reader words = r.items;
+  const uint64_t numbers = words.word();
+  const uint64_t number = numbers >> 32;
+  const auto parent = static_cast<uint32_t>(numbers);
+  if (number == 0 || number >= kMostNodes || parent >= number) return;  // a damaged record
+  if (nodes.size() <= number) nodes.resize(number + 1);
+  const uint64_t address = words.word();
+  nodes[number] = {parent, address, words.word()};
+}
+
+}  // namespace
+
 ThreadSummary summarise(const ThreadRecords& records, uint64_t zero, Used& used) {
   ThreadSummary summary;
   summary.read = records.for_each(zero, [&](const record::Record& r) {
+    if (r.id == kMarkPath) return add_path(r, used.paths[records.thread()]);
     if (summary.first == 0) summary.first = r.enter;
     summary.last = std::max(summary.last, r.leave);
     // A function that was only left was entered while nothing was recorded.
@@ -662,7 +728,7 @@ ThreadSummary summarise(const ThreadRecords& records, uint64_t zero, Used& used)
     } else {
       used.calls[r.id] = true;
     }
-    if (r.call_site != 0) used.call_sites.insert(r.call_site);
+    if (r.call_site != 0 && !used.call_paths) used.call_sites.insert(r.call_site);
     if (!r.left) summary.open_call = static_cast<int>(r.id);
   });
   return summary;
@@ -676,7 +742,7 @@ LocationSummary write_events(const ThreadRecords& records, uint64_t zero, const 
   const bool master = records.thread() == 0;
   EventWriter events(writer, location, translation);
   const bool read = records.for_each(zero, [&](const record::Record& r) {
-    if (!events.good()) return;
+    if (!events.good() || r.id == kMarkPath) return;
     const uint64_t thread = thread_of(r);
     if (thread != 0 && !translation.threads.contains(thread)) return events.leave_out(r);
     // A switch may have been made while this thread was inside a call.
@@ -697,6 +763,8 @@ LocationSummary write_events(const ThreadRecords& records, uint64_t zero, const 
       events.switched(enter, r.id == kMarkOn);
     } else if (is_function_mark(r.id)) {
       events.function(r.id, r.word, enter);
+    } else if (r.id == kMarkSample) {
+      events.sample(r.word, enter);
     } else if (is_thread_mark(r.id)) {
       events.thread(r.id, r.word, enter);
     } else if (r.id < translation.region.size() && translation.region[r.id] != kNone) {

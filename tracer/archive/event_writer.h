@@ -32,7 +32,9 @@ enum AttributeRef : OTF2_AttributeRef {
   kAttributePostedBytes,
   kAttributeStolen,
   kAttributeInPlace,
-  kAttributeCallSite
+  kAttributeCallSite,
+  kAttributeCallPath,
+  kAttributePeriods
 };
 
 /// References of our parameters.
@@ -45,6 +47,8 @@ enum ParameterRef : OTF2_ParameterRef {
 
 /// The metric class of all counters.
 inline constexpr OTF2_MetricRef kMetricClass = 0;
+/// The reference of what interrupts the program for samples.
+inline constexpr OTF2_InterruptGeneratorRef kSampleTimer = 0;
 
 /// Strings that events or fixed definitions refer to; the others are numbered behind them.
 enum StringRef : OTF2_StringRef { kStringEmpty, kStringProgram, kFirstFreeString };
@@ -79,6 +83,8 @@ struct Used {
   std::vector<bool> calls;
   std::unordered_set<uint64_t> functions;  ///< addresses
   std::unordered_set<uint64_t> call_sites;
+  PathsOfThreads<PathNode> paths;
+  bool call_paths = false;  ///< each call has the number of its path; set before summarise()
   std::unordered_set<uint64_t> threads;  ///< that begin (threads.h), by number
   /// The threads that calls of pthreads name, by CallId.
   std::map<unsigned, std::unordered_set<uint64_t>> named_threads;

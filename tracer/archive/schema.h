@@ -40,6 +40,9 @@ inline constexpr char kUnrecordedFunctions[] = "RUBATO::UNRECORDED_FUNCTIONS";
 /// Seconds that noting the call site adds to kOverheadInsideAfter of each call; only where call
 /// sites are recorded.
 inline constexpr char kOverheadCallSite[] = "RUBATO::OVERHEAD_CALL_SITE";
+/// Mean seconds that finding the call path adds before the Enter stamp of a call; only where call
+/// paths are recorded.
+inline constexpr char kOverheadCallPath[] = "RUBATO::OVERHEAD_CALL_PATH";
 /// Bytes: largest message that MPI sends eagerly, per level; absent if unknown.
 inline constexpr char kEagerLimitNode[] = "RUBATO::EAGER_LIMIT_NODE";
 inline constexpr char kEagerLimitNetwork[] = "RUBATO::EAGER_LIMIT_NETWORK";
@@ -126,6 +129,18 @@ inline constexpr char kRequest[] = "RUBATO_REQUEST";
 /// source code location reference: the line that called MPI; line 0 and "MODULE
 /// (FUNCTION+0xOFFSET)" in place of the file where the program has no debug information.
 inline constexpr char kCallSite[] = "RUBATO_CALL_SITE";
+
+// Attribute on the Enter record of an MPI call, with `rubato trace --call-paths`, beside kCallSite.
+
+/// calling context reference: the function that calls MPI, the line, and the path from main() or
+/// the thread's first function to it.
+inline constexpr char kCallPath[] = "RUBATO_CALL_PATH";
+
+// Attribute on CALLING_CONTEXT_SAMPLE, with `rubato trace --sample`.
+
+/// uint64: number of periods of the interrupt generator since the thread's previous sample, counted
+/// in its processor time; absent for one.
+inline constexpr char kPeriods[] = "RUBATO_PERIODS";
 
 // Attribute on the Enter and Leave records of MPI calls.
 

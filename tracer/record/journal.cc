@@ -130,6 +130,8 @@ std::string ProcessFacts::pack() const {
   packer.put(static_cast<uint64_t>(processors.socket + 1));
   packer.put(function_hooks);
   packer.put(counters);
+  packer.put(call_paths);
+  packer.put(sample_period);
   return packer.bytes();
 }
 
@@ -166,6 +168,8 @@ ProcessFacts ProcessFacts::unpack(const std::string& bytes) {
   facts.processors.socket = static_cast<int>(from.value()) - 1;
   facts.function_hooks = static_cast<uint32_t>(std::min(from.value(), uint64_t{3}));
   facts.counters = from.text();
+  facts.call_paths = from.value() != 0;
+  facts.sample_period = from.value();
   return facts;
 }
 

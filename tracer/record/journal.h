@@ -58,6 +58,11 @@ struct ProcessFacts {
   std::string function_filter;  ///< rules, see function_filter.h
   uint32_t function_hooks = 0;  ///< FunctionHooks
   std::string counters;         ///< names, separated by commas
+  bool call_paths = false;      ///< each call has its call path
+  uint64_t sample_period = 0;   ///< nanoseconds; 0: no samples
+
+  /// Each call has an Item::kCallSite.
+  bool has_places() const { return call_sites || call_paths; }
 
   std::string pack() const;
   static ProcessFacts unpack(const std::string& bytes);

@@ -70,7 +70,8 @@ enum class Item : unsigned {
   kRequestEnd,          ///< its end
   kCollectiveComplete,  ///< request, then collective_word(), bytes sent, bytes received; if it made
                         ///< a communicator, kCommCreate follows
-  kCallSite,  ///< address that the call returns to; the last item of each call, or of none
+  kCallSite,  ///< address that the call returns to, or number of its path; the last item of each
+              ///< call, or of none
   kParts,  ///< first of its call: PartsHead; the request, if it has one; then a part_run() per word
   kTinyCollective,  ///< as kCollective, all of it in a TinyCollective
   kProbed,  ///< of a probe that named MPI_ANY_...: communicator 32 bits, AnyOf; then the source
@@ -111,8 +112,8 @@ struct Message {
   uint64_t bytes;
 };
 
-/// Ids of marks, in place of a call id. Marks have no items, except kMarkStolen. The second word of
-/// some holds a value in place of the duration (has_own_word()).
+/// Ids of marks, in place of a call id. Marks have no items, except kMarkStolen and kMarkPath. The
+/// second word of some holds a value in place of the duration (has_own_word()).
 inline constexpr unsigned kMarkTracerTime = 1023;  ///< this stretch of time was spent by the tracer
 inline constexpr unsigned kMarkOff = 1022;         ///< recording is switched off at the enter time
 inline constexpr unsigned kMarkOn = 1021;          ///< recording is switched on
@@ -127,13 +128,23 @@ inline constexpr unsigned kMarkThreadEnd = 1016;
 /// What the thread's counters counted since the record before, a word each; a function's mark of
 /// the same time follows.
 inline constexpr unsigned kMarkCounters = 1015;
+/// A new node of the thread's tree of call paths (call_paths.h). Three words: its number << 32 and
+/// its parent's, its return address, and where the function around that begins.
+inline constexpr unsigned kMarkPath = 1014;
+/// A sample of the program (sampler.h): its periods << 32 and the
+/// number of its path.
+inline constexpr unsigned kMarkSample = 1013;
 inline constexpr unsigned kFirstMark = 1000;
+
+/// Beside the address of a kMarkPath: it is that of a function in which the thread was interrupted.
+inline constexpr uint64_t kPathOfFunction = uint64_t{1} << 63;
 
 inline constexpr unsigned kMaxItemWords = 4;
 /// The most words for starting or completing one request; some take two items.
 inline constexpr unsigned kMaxRequestWords = 6;
 inline constexpr uint64_t kMaxDuration = (uint64_t{1} << 40) - 1;
-inline constexpr unsigned kHeadWords = 2;  ///< of the long form
+inline constexpr unsigned kHeadWords = 2;               ///< of the long form
+inline constexpr unsigned kPathWords = kHeadWords + 3;  ///< of a kMarkPath
 
 /// Communicators and windows of higher local numbers are not recorded.
 inline constexpr uint32_t kLastNumber = (1u << 20) - 1;
@@ -249,7 +260,7 @@ inline bool is_thread_mark(unsigned id) {
 }
 /// The second word of such a record holds a value.
 inline bool has_own_word(unsigned id) {
-  return is_function_mark(id) || is_thread_mark(id);
+  return is_function_mark(id) || is_thread_mark(id) || id == kMarkSample;
 }
 
 namespace record {
@@ -415,8 +426,8 @@ struct Record {
   uint64_t leave;  ///< of a call that was not left: its enter
   bool left;
   Reader items{nullptr, nullptr};
-  uint64_t call_site = 0;  ///< address that the call returned to, where that was recorded
-  uint64_t word = 0;       ///< where has_own_word(): function_word(), or the number of a thread
+  uint64_t call_site = 0;  ///< kCallSite, where that was recorded
+  uint64_t word = 0;       ///< where has_own_word()
 };
 
 /// Goes through the records of a segment.

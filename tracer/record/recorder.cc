@@ -16,6 +16,7 @@
 #include "tracer/record/threads.h"
 #include "tracer/report/run_tables.h"
 #include "tracer/session/processors.h"
+#include "tracer/stack/sampler.h"
 
 namespace rubato {
 inline namespace tracing {
@@ -261,6 +262,22 @@ void Recorder::put_tracer_time(ThreadLog& log, uint64_t begin, uint64_t end) {
   put_mark(log, kMarkTracerTime, begin, end - begin);
 }
 
+void Call::find_path() {
+  log_.path = log_.paths == nullptr ? 0 : log_.paths->of_call(log_);
+}
+
+void Recorder::put_path(ThreadLog& log, uint32_t node, uint32_t parent, uint64_t address,
+                        uint64_t function) {
+  const uint64_t time = log.last != 0 ? log.last : Clock::now();
+  log.at[4] = function;
+  log.at[3] = address;
+  log.at[2] = uint64_t{node} << 32 | parent;
+  log.at[1] = record::size_word(0, 3);
+  log.at[0] = record::head(time - zero_, kMarkPath);
+  log.at += kPathWords;
+  log.last = time;
+}
+
 void Recorder::tracer_time(ThreadLog& log, uint64_t begin, uint64_t end) {
   put_tracer_time(log, begin, end);
   if (end - begin < short_stretch_) return;
@@ -308,6 +325,8 @@ void Recorder::barrier_passed(uint64_t now) {
 }
 
 void Recorder::catch_up(ThreadLog& log) {
+  const bool was_busy = std::exchange(log.busy, true);  // no samples meanwhile
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   const uint32_t count = switches_.load(std::memory_order_acquire);
   // Any number of switches may lie between two calls; only the first and the last matter. If the
   // first is no longer kept, take the first one kept with an even number (which switches off). Skip
@@ -322,6 +341,8 @@ void Recorder::catch_up(ThreadLog& log) {
   if (!now_off && log.counters != nullptr) log.counters->restart();  // likewise
   log.switches = count;
   log.muted = now_off;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  log.busy = was_busy;
 }
 
 namespace {
@@ -335,6 +356,10 @@ void put_word_mark(ThreadLog& log, unsigned mark, uint64_t time, uint64_t word) 
 }
 
 }  // namespace
+
+void Recorder::put_sample(ThreadLog& log, uint64_t time, uint32_t path, uint64_t periods) {
+  put_word_mark(log, kMarkSample, time, periods << 32 | path);
+}
 
 void Recorder::put_begin(ThreadLog& log, uint64_t since) {
   const threads::Birth& birth = threads::own();
@@ -367,6 +392,7 @@ struct Recorder::ThreadEnd {
   ~ThreadEnd() {
     ThreadLog* log = thread_log_;
     if (log == nullptr || log->busy) return;
+    Sampler::end_thread(*log);
     put_end(*log);
     thread_log_ = nullptr;
     log->ended_switches += own_involuntary_switches() - log->context_switches;
@@ -383,8 +409,11 @@ struct Recorder::ThreadEnd {
 ThreadLog* Recorder::new_thread() {
   const uint64_t since = Clock::now();
   ThreadLog* log = new_log();
-  if (log != nullptr) put_begin(*log, since);
-  if (log != nullptr && log->counters != nullptr) log->counters->restart();
+  if (log == nullptr) return nullptr;
+  if (CallPaths::wanted()) log->paths = CallPaths::prepare(*log);
+  put_begin(*log, since);
+  if (log->counters != nullptr) log->counters->restart();
+  Sampler::begin_thread(*log);
   return log;
 }
 

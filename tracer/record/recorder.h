@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 
 #include "tracer/code/modules.h"
 #include "tracer/counters/thread_counters.h"
 #include "tracer/record/record.h"
 #include "tracer/record/segment.h"
+#include "tracer/stack/call_paths.h"
 #include "tracer/timing/clock.h"
 #include "tracer/timing/stolen.h"
 
@@ -50,8 +52,12 @@ struct ThreadLog {
   uint64_t lost = 0;              ///< when a read last showed that the core had been lost
   uint64_t stretch = UINT64_MAX;  ///< ticks of a call or a gap after which it is read
   SegmentFile segments;
-  ThreadLog* next = nullptr;       ///< in the list of all logs
-  ThreadLog* next_idle = nullptr;  ///< in the list of logs whose thread has ended
+  ThreadLog* next = nullptr;            ///< in the list of all logs
+  ThreadLog* next_idle = nullptr;       ///< in the list of logs whose thread has ended
+  CallPaths* paths = nullptr;           ///< where calls or samples have paths
+  uint32_t path = 0;                    ///< of the call that was entered last
+  timer_t timer{};                      ///< of the thread's samples (sampler.h) ...
+  std::atomic<bool> has_timer = false;  ///< ... while there is one
 
   /// Adds the records of the segment in use to `all`, and to the tables if there are some.
   void sum_up(TimeSums& all, RunTables* tables = nullptr);
@@ -140,6 +146,10 @@ class Recorder {
 
   /// Records what was counted before a function's mark at the tick `time`; there must be space.
   static void put_counters(ThreadLog& log, uint64_t time);
+  /// Record a new node of the tree of call paths, and a sample. There must be space.
+  static void put_path(ThreadLog& log, uint32_t node, uint32_t parent, uint64_t address,
+                       uint64_t function);
+  static void put_sample(ThreadLog& log, uint64_t time, uint32_t path, uint64_t periods);
 
   /// Records a stretch of this thread's time that is the tracer's, not the program's, and discards
   /// the time stolen in it.
@@ -150,7 +160,7 @@ class Recorder {
   /// Some log has served several threads, one after the other.
   static bool logs_reused() { return logs_reused_; }
 
-  /// Records the call site of each call. Call it before the first call.
+  /// Records the call site, or with CallPaths the path, of each call. Call it before the first one.
   static void record_call_sites() { call_sites_ = true; }
   static bool call_sites() { return call_sites_; }
 
@@ -241,6 +251,10 @@ class Call {
  public:
   Call(ThreadLog* log, unsigned id) : log_(*log), id_(id) {
     log_.busy = true;
+    // A sample in a signal handler may have used the log until now (sampler.h).
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (CallPaths::of_calls()) [[unlikely]]
+      find_path();
     if (log_.counters != nullptr && !log_.muted) [[unlikely]]
       log_.counters->enter();
     enter_ = Clock::now();
@@ -265,6 +279,7 @@ class Call {
     if (moved_) return;
     if (at_ != log_.at) [[unlikely]]
       std::memset(log_.at, 0, static_cast<size_t>(at_ - log_.at) * sizeof *at_);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     log_.busy = false;
   }
 
@@ -327,10 +342,11 @@ class Call {
     if (log_.counters != nullptr) [[unlikely]]
       put_counters();
     if (Recorder::call_sites()) [[unlikely]]
-      item(Item::kCallSite, program_call_site(log_));
+      item(Item::kCallSite, CallPaths::of_calls() ? log_.path : program_call_site(log_));
   }
 
   void put_counters();
+  [[gnu::cold, gnu::noinline]] void find_path();
 
   /// leave() of a call that may have lost its core.
   void leave_long(uint64_t end);

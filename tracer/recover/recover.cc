@@ -94,7 +94,7 @@ void find_threads(const RecordSearch& search, OpenFiles& open_files, Found& proc
     for (const std::string& name : {files.first, files.second}) {
       if (!name.empty()) process.files.push_back(name);
     }
-    records.threads.emplace_back(thread, main_file, overflow, process.journal.facts.call_sites);
+    records.threads.emplace_back(thread, main_file, overflow, process.journal.facts.has_places());
   }
 }
 
@@ -282,12 +282,19 @@ bool write(const std::string& output, const ArchiveInfo& info, const std::string
            std::vector<RankSummary>& ranks) {
   silence_otf2();
   Numbering numbering;
-  const Definitions definitions = arrange(reports, numbering);
+  Definitions definitions = arrange(reports, numbering);
+  ContextTable contexts;
+  std::vector<ContextNumbers> paths;
+  for (const ProcessReport& report : reports)
+    paths.push_back(add_contexts(report, numbering, contexts));
+  definitions.contexts = contexts.list();
   std::vector<Translation> translations;
   for (size_t i = 0; i < reports.size(); ++i) {
     translations.push_back(translate(reports[i], numbering));
     limit_peers(definitions, records[i].rank, translations.back());
     translations.back().counters = counter_names(info.counters).size();
+    translations.back().context = std::move(paths[i]);
+    translations.back().contexts = definitions.contexts;
   }
   OTF2_Archive* archive = open_archive(output, Writer::kFirst);
   if (archive == nullptr) return false;
@@ -352,6 +359,7 @@ RecoverResult recover(const RecoverTask& task) {
     ProcessReport report = process.journal.report;
     Used used;
     used.calls.resize(names.call_names.size());
+    used.call_paths = process.journal.facts.call_paths;
     for (const ThreadRecords& thread : process.records.threads) {
       process.summaries.push_back(summarise(thread, process.records.zero, used));
       const ThreadSummary& summary = process.summaries.back();
@@ -402,6 +410,7 @@ RecoverResult recover(const RecoverTask& task) {
   info.start_realtime = first.start_realtime;
   info.overhead = first.overhead;
   info.function_hooks = static_cast<FunctionHooks>(first.function_hooks);
+  info.sample_period = first.sample_period;
   info.eager_limits = first.eager_limits;
   if (counter_names(first.counters).size() <= kMaxCounters) info.counters = first.counters;
   info.call_names = names.call_names;

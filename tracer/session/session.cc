@@ -27,6 +27,8 @@
 #include "tracer/session/report_line.h"
 #include "tracer/session/roll_call.h"
 #include "tracer/session/settings.h"
+#include "tracer/stack/call_paths.h"
+#include "tracer/stack/sampler.h"
 #include "tracer/timing/clock_sync.h"
 #include "tracer/timing/overhead.h"
 #include "tracer/timing/overhead_in_place.h"
@@ -138,6 +140,8 @@ void note_facts(uint64_t zero) {
   facts.call_names = info.call_names;
   facts.call_roles = info.call_roles;
   facts.call_sites = session->settings.call_sites;
+  facts.call_paths = session->settings.call_paths;
+  facts.sample_period = info.sample_period = session->settings.sample_period;
   facts.function_filter = session->settings.function_filter;
   facts.counters = info.counters;
   if (session->settings.functions) info.function_hooks = functions::hooks();
@@ -243,9 +247,20 @@ void begin_records(const InitStamp& stamp, bool threads, Start start_communicato
 
   requests::start(threads);
   start_communicators();
-  if (session->settings.functions || session->settings.call_sites) {
+  Settings& settings = session->settings;
+  const bool walks = settings.call_paths || settings.sample_period != 0;
+  if (walks && !frame_rules_usable()) {
+    settings.call_paths = false;
+    settings.sample_period = 0;
+    if (session->rank == 0)
+      warn("--call-paths and --sample need glibc 2.35 or newer; recording goes on without them");
+  }
+  const bool has_places = settings.call_sites || settings.call_paths;
+  if (settings.functions || has_places || settings.sample_period != 0) {
     modules::start(wrapper_libraries());
   }
+  if (settings.call_paths) CallPaths::record(true);
+  if (settings.sample_period != 0) CallPaths::record(false);
   if (!session->settings.archive) {
     if (!session->settings.report.empty()) session->tables = new RunTables(local_objects());
     Recorder::keep_sums_only(run_bounds(), session->tables);
@@ -254,7 +269,7 @@ void begin_records(const InitStamp& stamp, bool threads, Start start_communicato
   start_counters();
   Recorder::start(session->space.segments, zero);
   if (session->settings.archive) {
-    info.overhead = measure_overhead(session->settings.functions, session->settings.call_sites);
+    info.overhead = measure_overhead(session->settings.functions, has_places);
   }
   if (session->settings.archive && session->has_world) {
     measure_in_place(session->rank, session->size, session->host, info.overhead);
@@ -266,7 +281,6 @@ void begin_records(const InitStamp& stamp, bool threads, Start start_communicato
   session->recording = true;
   // A child of fork() is not a rank.
   pthread_atfork(nullptr, nullptr, [] { Recorder::stop(); });
-  const Settings& settings = session->settings;
   last_words.prepare("rubato: " + how_to_recover("the program called MPI_Abort") + "\n",
                      settings.archive ? settings.output + "/" + kAborted : "", session->rank == 0);
 }
@@ -282,6 +296,7 @@ void begin_options() {
   }
   const ThreadLog* log = Recorder::on() ? Recorder::this_thread() : nullptr;
   if (log != nullptr && log->counters != nullptr) log->counters->restart();
+  Sampler::start(session->settings.sample_period);
 }
 
 /// MPI_Init, with which the world begins.
@@ -477,11 +492,21 @@ void say_written(const Written& written) {
   say_outcome(report_line(report, directory != nullptr ? directory : ""));
 }
 
+/// The mean cost of finding a call path, in ticks of any rank; negative where no call has one.
+double mean_path_ticks(MPI_Comm comm) {
+  const CallPaths::Cost known = CallPaths::cost();
+  int64_t own[2] = {static_cast<int64_t>(known.ticks), static_cast<int64_t>(known.calls)};
+  int64_t all[2] = {0, 0};
+  PMPI(Allreduce)(own, all, 2, handles.int64, handles.sum, comm);
+  return all[1] == 0 ? -1 : static_cast<double>(all[0]) / static_cast<double>(all[1]);
+}
+
 void end_session(CallId finalize, const void* call_site) {
   PeriodicSync::stop();
   record_the_end(finalize, call_site);
   session->end_ticks = Clock::now();
   Recorder::stop();
+  Sampler::stop();
   if (const uint64_t threads = ThreadCounters::threads_without(); threads > 0) {
     warn(std::to_string(threads) + " threads of rank " + std::to_string(session->rank) +
          " could not open their counters (ulimit -n?); nothing is counted for them");
@@ -504,6 +529,9 @@ void end_session(CallId finalize, const void* call_site) {
     session->task.info.unrecorded_functions =
         take_probes(session->comm, session->task.info.overhead);
   }
+  if (any_rank(session->comm, CallPaths::of_calls()))
+    session->task.info.path_ticks = mean_path_ticks(session->comm);
+  if (session->settings.sample_period != 0) modules::start(wrapper_libraries());  // later libraries
   if (session->settings.functions) session->task.info.function_hooks = functions::hooks();
   session->task.output = session->settings.output;
   session->task.records = session->space.directory;

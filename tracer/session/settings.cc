@@ -52,6 +52,10 @@ Settings Settings::from_environment() {
   settings.functions = is_set("RUBATO_TRACE_FUNCTIONS");
   settings.call_sites = is_set("RUBATO_TRACE_CALL_SITES");
   if (const char* counters = std::getenv("RUBATO_TRACE_COUNTERS")) settings.counters = counters;
+  settings.call_paths = is_set("RUBATO_TRACE_CALL_PATHS");
+  if (const char* period = std::getenv("RUBATO_TRACE_SAMPLE")) {
+    settings.sample_period = std::strtoull(period, nullptr, 10);
+  }
   settings.summary = is_set("RUBATO_SUMMARY");
   const char* archive = std::getenv("RUBATO_TRACE_ARCHIVE");
   settings.archive = archive == nullptr || std::strcmp(archive, "0") != 0;

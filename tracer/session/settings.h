@@ -30,6 +30,8 @@ struct Settings {
   std::string function_filter;            ///< rules in the file RUBATO_TRACE_FUNCTION_FILTER
   bool call_sites = false;                ///< RUBATO_TRACE_CALL_SITES=1
   std::string counters;                   ///< RUBATO_TRACE_COUNTERS: names, separated by commas
+  bool call_paths = false;                ///< RUBATO_TRACE_CALL_PATHS=1
+  uint64_t sample_period = 0;             ///< RUBATO_TRACE_SAMPLE: nanoseconds, 0 = no samples
   bool summary = false;                   ///< RUBATO_SUMMARY=1: a line at the end (run_summary.h)
   bool archive = true;                    ///< RUBATO_TRACE_ARCHIVE=0: that line alone
   std::string report;  ///< RUBATO_TRACE_REPORT: directory of tables (run_report.h)

@@ -104,8 +104,12 @@ void PeriodicSync::count(ThreadLog* log, MPI_Comm comm) {
     cost = static_cast<double>(Clock::monotonic() - before);
   }
   if (log == nullptr) return;
+  log->busy = true;  // no samples meanwhile
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   Recorder::tracer_time(*log, begin, Clock::now());
   if (log->counters != nullptr) log->counters->end_own_work();
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  log->busy = false;
 }
 
 }  // namespace tracing
