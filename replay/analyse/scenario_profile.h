@@ -14,6 +14,7 @@
 #include "replay/analyse/cause_summary.h"
 #include "replay/analyse/place_summary.h"
 #include "replay/analyse/run_windows.h"
+#include "replay/analyse/site_summary.h"
 #include "replay/observe/call_profile.h"
 #include "replay/observe/results.h"
 
@@ -55,6 +56,8 @@ struct ScenarioProfile {
   std::optional<CauseSummary> causes;  ///< if waits are known
   std::optional<PlaceSummary> places;  ///< likewise
   EfficienciesOverTime over_time;      ///< if asked for
+  std::vector<SiteRow> sites;
+  std::vector<SampledFunction> samples;  ///< of the recorded run
 };
 
 /// Takes the data that `seen` collected while the only scenario of `results` was replayed;

@@ -72,9 +72,14 @@ struct ArchiveIndex {
   uint32_t part_sent = UINT32_MAX, part_peers = UINT32_MAX, init_order = UINT32_MAX;
   uint32_t stolen = UINT32_MAX, in_place = UINT32_MAX;
   // Lines of the program that make calls, if recorded.
-  uint32_t call_site = UINT32_MAX;          ///< our attribute
-  std::vector<CallSite> call_sites;         ///< index: number_of_site
-  ReferenceTable<uint32_t> number_of_site;  ///< of a source code location
+  uint32_t call_site = UINT32_MAX, call_path = UINT32_MAX;  ///< our attributes
+  std::vector<CallSite> call_sites;            ///< index: number_of_site, number_of_context
+  ReferenceTable<uint32_t> number_of_site;     ///< of a source code location
+  ReferenceTable<uint32_t> number_of_context;  ///< of a calling context
+  // Samples, if recorded.
+  double sample_ticks = 0;        ///< period; 0: there are none
+  bool has_enters = false;        ///< functions are also on record by enters and leaves
+  uint32_t periods = UINT32_MAX;  ///< our attribute
   double ticks_per_nanosecond = 1;
 
   /// The number of events of a defined location.

@@ -7,6 +7,7 @@
 #include <cassert>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <sstream>
@@ -130,6 +131,21 @@ OTF2_CallbackCode on_source_location(void* user, OTF2_SourceCodeLocationRef self
   return OTF2_CALLBACK_SUCCESS;
 }
 
+OTF2_CallbackCode on_context(void* user, OTF2_CallingContextRef self, OTF2_RegionRef region,
+                             OTF2_SourceCodeLocationRef location, OTF2_CallingContextRef parent) {
+  collected(user).contexts.push_back({self, region, location, parent});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_interrupt_generator(void* user, OTF2_InterruptGeneratorRef, OTF2_StringRef,
+                                         OTF2_InterruptGeneratorMode mode, OTF2_Base base,
+                                         int64_t exponent, uint64_t period) {
+  const double unit = std::pow(base == OTF2_BASE_BINARY ? 2.0 : 10.0, exponent);
+  if (mode == OTF2_INTERRUPT_GENERATOR_MODE_TIME)
+    collected(user).sample_seconds = static_cast<double>(period) * unit;
+  return OTF2_CALLBACK_SUCCESS;
+}
+
 OTF2_CallbackCode on_attribute(void* user, OTF2_AttributeRef self, OTF2_StringRef name,
                                OTF2_StringRef, OTF2_Type) {
   collected(user).attributes.push_back({self, name});
@@ -166,6 +182,8 @@ void read_global(const std::string& anchor, OTF2_Reader* reader, Collected& data
   OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(callbacks, on_location_group);
   OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(callbacks, on_tree_node);
   OTF2_GlobalDefReaderCallbacks_SetSourceCodeLocationCallback(callbacks, on_source_location);
+  OTF2_GlobalDefReaderCallbacks_SetCallingContextCallback(callbacks, on_context);
+  OTF2_GlobalDefReaderCallbacks_SetInterruptGeneratorCallback(callbacks, on_interrupt_generator);
   OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(callbacks, on_attribute);
   OTF2_GlobalDefReaderCallbacks_SetParameterCallback(callbacks, on_parameter);
   OTF2_GlobalDefReaderCallbacks_SetLocationPropertyCallback(callbacks, on_location_property);

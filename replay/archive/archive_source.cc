@@ -82,12 +82,16 @@ class ArchiveSource : public EventSource {
     const int helpers = static_cast<int>(shares.size()) - 2;
     if (!timed_functions_.empty()) function_times_.emplace(trace.timelines(), &local);
     if (function_totals_) function_totals_->clear();
+    samples_.clear();
+    const bool has_samples = places_wanted_ && archive_.index.sample_ticks > 0;
     for (const int timeline : local) {
+      if (has_samples) samples_[timeline] = {};
       if (function_totals_) (*function_totals_)[timeline] = {};
     }
     const FunctionWatch watch = {function_times_ ? &*function_times_ : nullptr,
                                  function_totals_ ? &*function_totals_ : nullptr,
-                                 places_wanted_ ? &places_.emplace(trace.timelines()) : nullptr};
+                                 places_wanted_ ? &places_.emplace(trace.timelines()) : nullptr,
+                                 has_samples ? &samples_ : nullptr};
     std::vector<Counts> counts(helpers + 1);
     std::vector<std::exception_ptr> errors(helpers + 1);
     std::atomic<int> ranks_done = 0;
@@ -216,6 +220,9 @@ class ArchiveSource : public EventSource {
   }
 
   const CallPlaces* call_places() const override { return places_ ? &*places_ : nullptr; }
+  const SampleTotals* sample_totals() const override {
+    return samples_.empty() ? nullptr : &samples_;
+  }
 
  private:
   struct Ranks {
@@ -366,6 +373,7 @@ class ArchiveSource : public EventSource {
   Counts counts_;
   std::optional<FunctionTimes> function_times_;  ///< set if some are needed
   std::optional<FunctionTotals> function_totals_;
+  SampleTotals samples_;
   bool places_wanted_ = false;
   std::optional<CallPlaces> places_;
   bool keep_records_ = false;

@@ -66,7 +66,12 @@ struct Collected {
     uint32_t ref, file, line;
   };
   std::vector<SourceLocation> source_locations;
-  std::vector<uint32_t> joins;                          // regions that wait for a thread
+  struct Context {
+    uint32_t ref, region, source_location, parent;
+  };
+  std::vector<Context> contexts;  // calling contexts
+  double sample_seconds = 0;      // period of the interrupt generator, if it is one of time
+  std::vector<uint32_t> joins;    // regions that wait for a thread
   std::unordered_map<uint32_t, CollectedGroup> groups;  // COMM_GROUP and similar
   std::vector<CollectedGroup> mpi_locations;            // type COMM_LOCATIONS, paradigm MPI
   std::vector<CollectedComm> comms;

@@ -314,6 +314,11 @@ template <PlainRecord::Request kRole = PlainRecord::Request::kNone>
 /// The line that makes the call, from our tracer's attribute; kNoPlace if not needed, or not known.
 uint32_t call_site(const EventLocation& l, const OTF2_AttributeList* attributes) {
   const ArchiveIndex& index = l.archive->index;
+  OTF2_CallingContextRef context = 0;
+  if (l.functions && index.call_path != kUndefined &&
+      OTF2_AttributeList_GetCallingContextRef(attributes, index.call_path, &context) ==
+          OTF2_SUCCESS)
+    return index.number_of_context.get(context).value_or(kNoPlace);
   OTF2_SourceCodeLocationRef site = 0;
   if (!l.functions || index.call_site == kUndefined ||
       OTF2_AttributeList_GetSourceCodeLocationRef(attributes, index.call_site, &site) !=
@@ -346,7 +351,7 @@ OTF2_CallbackCode on_enter(RUBATO_RECORD, OTF2_RegionRef region) {
   const EventLocation& location = *static_cast<EventLocation*>(user);
   const ArchiveIndex& index = location.archive->index;
   if (kAttributes && ((index.request & index.comm & index.stolen) != kUndefined ||
-                      (location.functions && index.call_site != kUndefined)))
+                      (location.functions && (index.call_site & index.call_path) != kUndefined)))
     return take_enter(user, event, time, region, attributes);
   return take(user, event, time, plain(RecordKind::kEnter, region));
 }
@@ -510,6 +515,19 @@ OTF2_CallbackCode on_buffer_flush(RUBATO_RECORD, OTF2_TimeStamp stop) {
   });
 }
 
+OTF2_CallbackCode on_sample(RUBATO_RECORD, OTF2_CallingContextRef context, uint32_t,
+                            OTF2_InterruptGeneratorRef) {
+  return guarded(user, [&](EventLocation& l) {
+    l.record(event, time, &CallBuilder::other);
+    const ArchiveIndex& index = l.archive->index;
+    if (!l.functions || index.sample_ticks == 0) return;
+    uint64_t periods = 1;
+    if (index.periods != kUndefined)
+      OTF2_AttributeList_GetUint64(attributes, index.periods, &periods);
+    l.sample(context, static_cast<double>(periods) * index.sample_ticks);
+  });
+}
+
 /// A record of a thread's creation, begin or end, or of a wait for its end.
 template <auto kMethod>
 OTF2_CallbackCode on_thread(RUBATO_RECORD, OTF2_CommRef contingent, uint64_t number) {
@@ -544,6 +562,7 @@ EventCallbacks::EventCallbacks(const ArchiveIndex& index)
   OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(callbacks_,
                                                                    on_icollective_complete);
   OTF2_EvtReaderCallbacks_SetParameterUnsignedIntCallback(callbacks_, on_parameter);
+  OTF2_EvtReaderCallbacks_SetCallingContextSampleCallback(callbacks_, on_sample);
   OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(callbacks_, on_measurement);
   OTF2_EvtReaderCallbacks_SetBufferFlushCallback(callbacks_, on_buffer_flush);
   OTF2_EvtReaderCallbacks_SetThreadCreateCallback(callbacks_,
@@ -566,7 +585,6 @@ void EventCallbacks::set_others() {
 #define RUBATO_OTHER(kind) OTF2_EvtReaderCallbacks_Set##kind##Callback(callbacks_, on_other)
   RUBATO_OTHER(CallingContextEnter);
   RUBATO_OTHER(CallingContextLeave);
-  RUBATO_OTHER(CallingContextSample);
   RUBATO_OTHER(CommCreate);
   RUBATO_OTHER(CommDestroy);
   RUBATO_OTHER(IoAcquireLock);

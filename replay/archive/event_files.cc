@@ -123,6 +123,7 @@ void EventFiles::load_rank(int rank, bool keep_records, CallStore& store,
     store.forget(timeline);
     if (watch.times) watch.times->of(timeline).clear();
     if (watch.places) watch.places->forget(timeline);
+    if (watch.samples) watch.samples->at(timeline).clear();
     if (watch.totals) watch.totals->at(timeline) = {};
   }
   if (decode_rank(rank, keep_records, true, store, counts, watch)) return;

@@ -4,6 +4,7 @@
 
 #include <otf2/otf2.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -73,7 +74,8 @@ struct EventLocation {
     if (!mpi)
       functions->enter_function(function_of(region), now);
     else if (calls_open++ == 0)
-      functions->stop(event, now, site);
+      functions->stop(event, now, site,
+                      site == kNoPlace ? kNoPlace : archive->index.call_sites[site].function);
     const auto call = mpi ? archive->index.call_of_region.get(region) : std::nullopt;
     if (call && archive->definitions.calls[*call].finalize) functions->end_window();
   }
@@ -82,6 +84,17 @@ struct EventLocation {
     if (calls_open > 0 && --calls_open == 0) functions->go(now);
     const auto call = archive->index.call_of_region.get(region);
     if (call && archive->definitions.calls[*call].init) functions->begin_window();
+  }
+  /// For timed functions: the thread was found in this calling context.
+  [[gnu::noinline]] void sample(OTF2_CallingContextRef context, double sample_ticks) {
+    const std::vector<CallSite>& sites = archive->index.call_sites;
+    std::vector<uint32_t> path;
+    auto at = archive->index.number_of_context.get(context);
+    for (uint32_t i = at.value_or(kNoPlace); i != kNoPlace; i = sites[i].caller) {
+      if (sites[i].function != kNoPlace) path.push_back(sites[i].function);
+    }
+    std::reverse(path.begin(), path.end());
+    functions->sample(path, sample_ticks, !archive->index.has_enters);
   }
   FunctionClock::Function function_of(OTF2_RegionRef region) const {
     return {archive->index.chosen_functions.get(region).value_or(0),

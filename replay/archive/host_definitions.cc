@@ -58,8 +58,8 @@ static void visit(FunctionName& x, Visit each) {
 }
 template <typename Visit>
 static void visit(CallSite& x, Visit each) {
-  static_assert(members<CallSite>() == 2);
-  each(x.file, x.line);
+  static_assert(members<CallSite>() == 4);
+  each(x.file, x.line, x.function, x.caller);
 }
 template <typename Visit>
 static void visit(TraceDefinitions& x, Visit each) {
@@ -71,14 +71,15 @@ static void visit(TraceDefinitions& x, Visit each) {
 }
 template <typename Visit>
 static void visit(ArchiveIndex& x, Visit each) {
-  static_assert(members<ArchiveIndex>() == 34);
+  static_assert(members<ArchiveIndex>() == 39);
   each(x.call_of_region, x.comm_of_ref, x.window_of_ref, x.group_of_ref, x.remote_group, x.events,
        x.both_groups, x.global_offset, x.functions, x.number_of_function, x.joins,
        x.chosen_functions, x.has_attributes);
   each(x.posted_source, x.posted_tag, x.send_mode, x.comm, x.bytes_sent, x.bytes_received,
        x.request, x.request_start, x.request_end, x.request_ready, x.found_source, x.found_tag,
        x.part_sent, x.part_peers, x.init_order, x.stolen, x.in_place);
-  each(x.call_site, x.call_sites, x.number_of_site, x.ticks_per_nanosecond);
+  each(x.call_site, x.call_path, x.call_sites, x.number_of_site, x.number_of_context,
+       x.sample_ticks, x.has_enters, x.periods, x.ticks_per_nanosecond);
 }
 template <typename Visit>
 static void visit(Archive& x, Visit each) {

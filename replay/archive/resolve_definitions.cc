@@ -423,8 +423,9 @@ double eager_limit(const TraceDefinitions& trace, const char* property) {
 
 /// Applies our own tracer's properties (tracer/archive/schema.h), and the conventions of the
 /// creator.
-void apply_properties(TraceDefinitions& trace) {
-  trace.overhead.outside = overhead(trace, schema::kOverheadOutside, 0);
+void apply_properties(TraceDefinitions& trace, ArchiveIndex& index) {
+  trace.overhead.outside =
+      overhead(trace, schema::kOverheadOutside, 0) + overhead(trace, schema::kOverheadCallPath, 0);
   trace.overhead.inside_before = overhead(trace, schema::kOverheadInsideBefore, 0);
   trace.overhead.inside_after = overhead(trace, schema::kOverheadInsideAfter, 0) +
                                 overhead(trace, schema::kOverheadCallSite, 0);
@@ -440,6 +441,8 @@ void apply_properties(TraceDefinitions& trace) {
   if (trace.properties.count(schema::kEagerLimitNetwork)) {
     trace.eager_limit_network = eager_limit(trace, schema::kEagerLimitNetwork);
   }
+  const auto functions = trace.properties.find(schema::kFunctions);
+  index.has_enters = functions != trace.properties.end() && functions->second == "true";
   const auto convention = trace.properties.find(schema::kSizeConvention);
   if (convention != trace.properties.end()) {
     trace.sizes =
@@ -458,12 +461,23 @@ void apply_properties(TraceDefinitions& trace) {
   }
 }
 
-/// The lines that make calls, if our tracer recorded them.
-void resolve_call_sites(const Collected& data, ArchiveIndex& index) {
-  if (index.call_site == UINT32_MAX) return;
+/// The lines that make calls, if our tracer recorded them, and calling contexts.
+void resolve_call_sites(const Collected& data, const TraceDefinitions& trace, ArchiveIndex& index) {
+  const bool has_contexts = !data.contexts.empty();
+  if (index.call_site == UINT32_MAX && !has_contexts) return;
   for (const auto& [ref, file, line] : data.source_locations) {
     index.number_of_site.set(ref, static_cast<uint32_t>(index.call_sites.size()));
     index.call_sites.push_back({data.text(file), line});
+  }
+  if (data.sample_seconds > 0) index.sample_ticks = data.sample_seconds * trace.ticks_per_second;
+  // Parents come first, in the archives of our tracer; a path of another order begins late.
+  for (const auto& [ref, region, location, parent] : data.contexts) {
+    CallSite site;
+    if (const auto known = index.number_of_site.get(location)) site = index.call_sites[*known];
+    site.function = index.number_of_function.get(region).value_or(kNoPlace);
+    site.caller = index.number_of_context.get(parent).value_or(kNoPlace);
+    index.number_of_context.set(ref, static_cast<uint32_t>(index.call_sites.size()));
+    index.call_sites.push_back(std::move(site));
   }
 }
 
@@ -489,8 +503,14 @@ void note_attribute(uint32_t ref, const std::string& name, Archive& archive) {
     archive.index.*place = ref;
     archive.index.has_attributes = true;
   }
-  if (name == schema::kCallSite) {
-    archive.index.call_site = ref;
+  static constexpr std::pair<const char*, uint32_t ArchiveIndex::*> kOfPlaces[] = {
+      {schema::kCallSite, &ArchiveIndex::call_site},
+      {schema::kCallPath, &ArchiveIndex::call_path},
+      {schema::kPeriods, &ArchiveIndex::periods},
+  };
+  for (const auto& [ours, place] : kOfPlaces) {
+    if (name != ours) continue;
+    archive.index.*place = ref;
     archive.index.has_attributes = true;
   }
   if (name == schema::kPostedSource) archive.definitions.wildcards = WildcardsKnown::kNonblocking;
@@ -522,7 +542,7 @@ void resolve(const Collected& data, Archive& archive) {
   resolve_neighbours(data, archive);
   resolve_regions(data, archive);
   for (const auto& [ref, name] : data.attributes) note_attribute(ref, data.text(name), archive);
-  resolve_call_sites(data, archive.index);
+  resolve_call_sites(data, trace, archive.index);
   for (const auto& [ref, name] : data.parameters) {
     const std::string text = data.text(name);
     if (text == schema::kRequestStart) archive.index.request_start = ref;
@@ -531,7 +551,7 @@ void resolve(const Collected& data, Archive& archive) {
     if (text == schema::kPartSent) archive.index.part_sent = ref;
   }
   settle_empty_waits(trace, archive.index.request_ready != UINT32_MAX);
-  apply_properties(trace);
+  apply_properties(trace, archive.index);
   std::vector<LocationEvents> events;
   for (const CollectedLocation& location : data.locations)
     events.push_back({location.id, location.events});

@@ -98,11 +98,35 @@ void FunctionClock::begin_window() {
   for (const Open& open : open_) ++(*tree_)[open.node].calls;
 }
 
-void FunctionClock::stop(uint64_t event, double time, uint32_t site) {
+void FunctionClock::sample(std::span<const uint32_t> path, double ticks, bool is_all) {
+  if (path.empty()) return;
+  if (is_all && tree_) {
+    uint32_t node = CallTree::kRoot;
+    for (const uint32_t function : path) node = tree_->call(node, function);
+    (*tree_)[node].ticks += ticks;
+  }
+  if (is_all && places_) sampled_.push_back({path.back(), ticks, 0});
+  if (!samples_) return;
+  SampleSum& own = (*samples_)[path.back()];
+  own.exclusive += ticks;
+  ++own.exclusive_samples;
+  for (size_t i = 0; i < path.size(); ++i) {
+    if (std::find(path.begin() + static_cast<std::ptrdiff_t>(i) + 1, path.end(), path[i]) !=
+        path.end())
+      continue;  // recursion
+    SampleSum& sum = (*samples_)[path[i]];
+    sum.inclusive += ticks;
+    ++sum.inclusive_samples;
+  }
+}
+
+void FunctionClock::stop(uint64_t event, double time, uint32_t site, uint32_t caller) {
   take_time(time);
   if (stopped_++ > 0) return;
+  for (const FunctionPart& part : sampled_) add_part(part.function, part.ticks, 0);
+  sampled_.clear();
   if (places_) {
-    const uint32_t function = open_.empty() ? kNoPlace : open_.back().function.number;
+    const uint32_t function = open_.empty() ? caller : open_.back().function.number;
     places_->add(timeline_, event, function, site, parts_);
   }
   parts_.clear();

@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "models/base/partial_array.h"
@@ -76,11 +77,23 @@ struct FunctionPart {
   uint32_t probes = 0;  ///< as FunctionTime::probes
 };
 
-/// A line of the program that makes MPI calls.
+/// A line of the program that makes MPI calls, or with call paths a call of any function in its
+/// calling context.
 struct CallSite {
-  std::string file;   ///< or "MODULE (FUNCTION+0xOFFSET)"
-  uint32_t line = 0;  ///< 0: not known
+  std::string file;              ///< or "MODULE (FUNCTION+0xOFFSET)"; "": not known
+  uint32_t line = 0;             ///< 0: not known
+  uint32_t function = kNoPlace;  ///< that makes the call; kNoPlace: no call paths are recorded
+  uint32_t caller = kNoPlace;    ///< where that function is called: another call site
 };
+
+/// Samples of one timeline in one function, in ticks of the processor time for which they count.
+struct SampleSum {
+  double exclusive = 0;  ///< in the function itself
+  double inclusive = 0;  ///< and in the functions that it calls
+  uint64_t exclusive_samples = 0, inclusive_samples = 0;
+};
+/// By timeline and function.
+using SampleTotals = std::map<int, std::unordered_map<uint32_t, SampleSum>>;
 
 /// Takes the places of calls, in the order of events within a timeline.
 class PlaceSink {
@@ -101,8 +114,9 @@ struct FunctionWatch {
   FunctionTimes* times = nullptr;
   FunctionTotals* totals = nullptr;  ///< with an entry for each timeline that is read
   PlaceSink* places = nullptr;
+  SampleTotals* samples = nullptr;  ///< likewise
 
-  bool any() const { return times || totals || places; }
+  bool any() const { return times || totals || places || samples; }
 };
 
 /// Follows the records of one timeline.
@@ -112,6 +126,7 @@ class FunctionClock {
       : times_(watch.times ? &watch.times->of(timeline) : nullptr),
         tree_(watch.totals ? &watch.totals->at(timeline) : nullptr),
         places_(watch.places),
+        samples_(watch.samples ? &watch.samples->at(timeline) : nullptr),
         timeline_(timeline) {}
 
   /// A function as it is called here.
@@ -125,8 +140,11 @@ class FunctionClock {
   void enter_function(Function function, double time);
   void leave_function(Function function, double time);
   /// The program enters a call, or the tracer stops: the time so far belongs to the gap before
-  /// `event`. `site`: the line that makes the call.
-  void stop(uint64_t event, double time, uint32_t site = kNoPlace);
+  /// `event`. `site`: the line that makes the call; `caller`: its function, unless one is open.
+  void stop(uint64_t event, double time, uint32_t site = kNoPlace, uint32_t caller = kNoPlace);
+  /// The thread was found in the last one of `path`; functions may occur several times.
+  /// `is_all`: no functions are on record by enters and leaves.
+  void sample(std::span<const uint32_t> path, double ticks, bool is_all);
   /// The program, or the tracer, resumes.
   void go(double time);
   /// The thread had no core for `ticks` since go(), at an unknown time: the loss is distributed
@@ -160,13 +178,15 @@ class FunctionClock {
   std::vector<FunctionTime>* times_;
   CallTree* tree_;  ///< null: not wanted
   PlaceSink* places_;
+  std::unordered_map<uint32_t, SampleSum>* samples_;
   int timeline_;
-  std::vector<FunctionPart> parts_;   ///< since the last call, for places_
-  std::vector<NodePart> node_parts_;  ///< likewise, for tree_
-  std::vector<Open> open_;            ///< open functions, as far as needed, the innermost last
-  std::vector<FunctionTime> gap_;     ///< since the last call
-  uint32_t probes_ = 0;               ///< functions entered or left since the last take_time()
-  int stopped_ = 0;                   ///< number of open calls
+  std::vector<FunctionPart> sampled_;  ///< since the last call; unlike parts_ without losses
+  std::vector<FunctionPart> parts_;    ///< since the last call, for places_
+  std::vector<NodePart> node_parts_;   ///< likewise, for tree_
+  std::vector<Open> open_;             ///< open functions, as far as needed, the innermost last
+  std::vector<FunctionTime> gap_;      ///< since the last call
+  uint32_t probes_ = 0;                ///< functions entered or left since the last take_time()
+  int stopped_ = 0;                    ///< number of open calls
   double since_ = 0;
   double began_ = 0;  ///< time of the last go()
 };

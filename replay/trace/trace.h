@@ -208,6 +208,8 @@ class EventSource {
   virtual void note_places() {}
   /// After calls were read; null if note_places() was not called, or nothing was recorded.
   virtual const CallPlaces* call_places() const { return nullptr; }
+  /// Likewise: the samples of functions; null also if there are none.
+  virtual const SampleTotals* sample_totals() const { return nullptr; }
 };
 
 }  // namespace rubato

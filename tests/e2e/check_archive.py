@@ -76,7 +76,8 @@ def check(path):
                 if not stacks[location._ref] or stacks[location._ref].pop() != event.region.name:
                     fail(f'location {location._ref}: leave {event.region.name} without enter')
             elif kind not in (events.ProgramBegin, events.ProgramEnd, events.MeasurementOnOff,
-                              events.BufferFlush, events.ThreadBegin, events.ThreadEnd, events.Metric):
+                              events.BufferFlush, events.ThreadBegin, events.ThreadEnd, events.Metric,
+                              events.CallingContextSample):
                 if not stacks[location._ref]:
                     fail(f'location {location._ref}: {kind.__name__} outside of a region')
             if kind in THREAD_STEPS:

@@ -64,13 +64,15 @@ class Profiler {
   void profile(const Scenario& scenario) {
     const TraceDefinitions& trace = source_->definitions();
     const KeptLosses losses = kept_losses(scenario, options_.keep_stolen);
-    CallProfile seen(trace, kept_in(scenario, options_, trace));
+    const KeptInScenario kept = kept_in(scenario, options_, trace);
+    CallProfile seen(trace, kept);
+    SiteProfile sites(*source_, kept);
     WaitCauses causes(trace);
     CriticalPath path(trace);
     const double probe = function_ticks(
         scenario, options_, options_.overhead.value_or(trace.overhead), trace.ticks_per_second);
     WaitPlaces places(*source_, losses, probe);
-    options_.observers = {&seen, &causes, &path, &places};
+    options_.observers = {&seen, &causes, &path, &places, &sites};
     const Results results = run_replay(*source_, {scenario}, options_);
     const bool ended = results.scenarios[0].deadlock.empty();
     ScenarioProfile tables;
@@ -78,6 +80,8 @@ class Profiler {
       const Placement recorded(trace.node_of_rank, trace.socket_of_rank);
       tables = profile_of(results, seen, trace, scenario.placement.place(recorded),
                           scenario.placement.kind == PlacementRule::Kind::kRecorded);
+      tables.sites = site_rows(sites, *source_);
+      if (first_) tables.samples = sampled_functions(*source_);
       if (results.scenarios[0].has_waits) {
         tables.causes = cause_summary(causes, path, trace);
         tables.places = place_summary(places, *source_, probe);

@@ -9,6 +9,7 @@
 #include "tools/tables/cause_tables.h"
 #include "tools/tables/place_tables.h"
 #include "tools/tables/profile_tables.h"
+#include "tools/tables/site_tables.h"
 
 namespace rubato {
 namespace {
@@ -140,6 +141,31 @@ void add_over_time(Rows& rows, const EfficienciesOverTime& over_time) {
   }
 }
 
+/// A row of a call site is named by its call and its path.
+void add_sites(Rows& rows, const ScenarioProfile& profile) {
+  for (const SiteRow& row : profile.sites) {
+    const std::string path = path_text(row);
+    const std::string name = csv_text(row.call + (path.empty() ? "" : ": " + path));
+    rows.add("site_calls", name, "", row.count);
+    rows.add("site_time", name, "", row.time);
+    rows.add("site_time_min", name, "", row.least);
+    rows.add("site_time_max", name, "", row.most);
+    rows.add("site_wait", name, "", row.waits);
+    rows.add("site_bytes", name, "", row.bytes);
+    rows.add("site_messages", name, "", row.messages);
+  }
+  for (const SampledFunction& row : profile.samples) {
+    const std::string name = csv_text(row.place);
+    const auto add = [&](const char* kind, const std::vector<double>& values) {
+      for (size_t rank = 0; rank < values.size(); ++rank) {
+        if (values[rank] != 0) rows.add(kind, name, std::to_string(rank), values[rank]);
+      }
+    };
+    add("sample_exclusive", row.exclusive);
+    add("sample_inclusive", row.inclusive);
+  }
+}
+
 }  // namespace
 
 void profile_csv(const ScenarioProfile& profile, const TextSink& write) {
@@ -160,6 +186,7 @@ void profile_csv(const ScenarioProfile& profile, const TextSink& write) {
   if (profile.causes) add_causes(rows, *profile.causes);
   if (profile.places) add_places(rows, *profile.places);
   add_over_time(rows, profile.over_time);
+  add_sites(rows, profile);
   for (const NodeTraffic& node : profile.nodes) {
     const std::string name = csv_text(node.name);
     rows.add("node_bytes_received", name, "", node.received.bytes);

@@ -5,6 +5,7 @@
 #include "tools/tables/cause_tables.h"
 #include "tools/tables/place_tables.h"
 #include "tools/tables/profile_tables.h"
+#include "tools/tables/site_tables.h"
 #include "tools/tables/window_table.h"
 #include "tools/version.h"
 
@@ -135,7 +136,9 @@ void profile_json_scenario(const ScenarioResult& scenario, const ScenarioProfile
       {"places", profile && profile->places ? places_to_json(*profile->places) : Json(nullptr)},
       {"functions",
        profile && profile->places ? functions_to_json(*profile->places) : Json::array()},
-      {"over_time", profile ? over_time_json(profile->over_time) : Json::array()}};
+      {"over_time", profile ? over_time_json(profile->over_time) : Json::array()},
+      {"call_sites", profile ? sites_to_json(profile->sites) : Json::array()},
+      {"samples", profile ? sampled_to_json(profile->samples) : Json::array()}};
   std::string text = dump(head, -1);
   text.pop_back();
   write((is_first ? "\n  " : ",\n  ") + text + ", \"ranks\": [");

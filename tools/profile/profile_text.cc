@@ -11,6 +11,7 @@
 #include "tools/tables/cause_tables.h"
 #include "tools/tables/place_tables.h"
 #include "tools/tables/profile_tables.h"
+#include "tools/tables/site_tables.h"
 #include "tools/tables/window_table.h"
 
 namespace rubato {
@@ -263,6 +264,8 @@ std::string profile_text(const ScenarioProfile& profile, const TableOptions& opt
   if (profile.causes) out += causes_text(*profile.causes, options);
   if (profile.places) out += places_text(*profile.places, name, options);
   out += over_time_text(profile.over_time, name, options);
+  out += sampled_text(profile.samples, options);
+  out += sites_text(profile.sites, name, options);
   const std::vector<CallColumn> groups = call_groups(profile, options.per_rank);
   std::vector<RankTable> tables = rank_tables(profile, groups);
   if (profile.result->has_waits) tables.insert(tables.begin() + 1, wait_table(profile));

@@ -1,0 +1,94 @@
+#include "replay/analyse/site_summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace rubato {
+namespace {
+
+std::string text_of(const CallSite& site, const std::vector<FunctionName>& functions) {
+  std::string line = site.file;
+  // (A site without debug information is one string: module, function and offset.)
+  if (site.line != 0)
+    line = site.file.substr(site.file.find_last_of('/') + 1) + ':' + std::to_string(site.line);
+  if (site.function >= functions.size()) return line;
+  const std::string& name = functions[site.function].name;
+  return site.line == 0 ? name : name + " (" + line + ")";
+}
+
+}  // namespace
+
+std::vector<SiteRow> site_rows(const SiteProfile& seen, const EventSource& source) {
+  const TraceDefinitions& trace = source.definitions();
+  const std::vector<FunctionName> functions = source.functions();
+  const std::vector<CallSite> sites = source.call_sites();
+  std::vector<SiteRow> rows;
+  if (sites.empty()) return rows;
+  for (const auto& [key, sum] : seen.sites()) {
+    SiteRow row;
+    row.call = trace.calls[key.first].name;
+    for (uint32_t at = key.second; at < sites.size(); at = sites[at].caller)
+      row.path.push_back(text_of(sites[at], functions));
+    std::reverse(row.path.begin(), row.path.end());
+    row.count = sum.count;
+    row.ranks = static_cast<int>(std::count(sum.ranks.begin(), sum.ranks.end(), true));
+    row.time = sum.time / trace.ticks_per_second;
+    row.least = sum.least / trace.ticks_per_second;
+    row.most = sum.most / trace.ticks_per_second;
+    row.waits = sum.waits / trace.ticks_per_second;
+    row.messages = sum.messages;
+    row.bytes = sum.bytes;
+    row.smallest = sum.messages > 0 ? sum.smallest : 0;
+    row.largest = sum.largest;
+    rows.push_back(std::move(row));
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const SiteRow& a, const SiteRow& b) { return a.time > b.time; });
+  return rows;
+}
+
+double SampledFunction::exclusive_sum() const {
+  return std::accumulate(exclusive.begin(), exclusive.end(), 0.0);
+}
+
+double SampledFunction::inclusive_sum() const {
+  return std::accumulate(inclusive.begin(), inclusive.end(), 0.0);
+}
+
+double SampledFunction::sampling_error(uint64_t samples) {
+  constexpr double kOf95 = 1.96;
+  return samples > 0 ? kOf95 / std::sqrt(static_cast<double>(samples)) : 0;
+}
+
+std::vector<SampledFunction> sampled_functions(const EventSource& source) {
+  const SampleTotals* const totals = source.sample_totals();
+  std::vector<SampledFunction> rows;
+  if (!totals) return rows;
+  const TraceDefinitions& trace = source.definitions();
+  const std::vector<FunctionName> functions = source.functions();
+  std::map<uint32_t, SampledFunction> found;
+  for (const auto& [timeline, sums] : *totals) {
+    const int rank = trace.rank_of(timeline);
+    for (const auto& [function, sum] : sums) {
+      SampledFunction& row = found[function];
+      row.exclusive.resize(trace.ranks());
+      row.inclusive.resize(trace.ranks());
+      row.exclusive[rank] += sum.exclusive / trace.ticks_per_second;
+      row.inclusive[rank] += sum.inclusive / trace.ticks_per_second;
+      row.exclusive_samples += sum.exclusive_samples;
+      row.inclusive_samples += sum.inclusive_samples;
+    }
+  }
+  for (auto& [function, row] : found) {
+    row.name = functions[function].name;
+    row.place = functions[function].place();
+    rows.push_back(std::move(row));
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    return a.exclusive_sum() > b.exclusive_sum();
+  });
+  return rows;
+}
+
+}  // namespace rubato

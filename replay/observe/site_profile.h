@@ -1,0 +1,65 @@
+#pragma once
+
+// The calls of each call site, or call path if these are recorded, in one scenario: mpiP's table.
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "replay/observe/call_profile.h"
+#include "replay/store/call_places.h"
+
+namespace rubato {
+
+/// The calls of one name at one call site, of all ranks.
+struct SiteSum {
+  uint64_t count = 0;
+  double time = 0, least = 0, most = 0;  ///< ticks in the calls; the shortest, the longest call
+  double waits = 0;                      ///< ticks of these until their causes
+  // Data that the calls send and receive, as in CallTraffic, and its messages.
+  uint64_t messages = 0, bytes = 0;
+  uint64_t smallest = UINT64_MAX, largest = 0;
+  std::vector<bool> ranks;  ///< that call it
+
+  void add_message(uint64_t bytes_of_message);
+};
+
+/// REQUIRES: note_places() was called for the source. Only the window of a rank counts, as in
+/// Profile. Errors: as CallFile's.
+class SiteProfile : public Observer<1> {
+ public:
+  SiteProfile(const EventSource& source, const KeptInScenario& kept);
+
+  void begin() override;
+  void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
+            double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
+  void waited(int timeline, const Call& call, const Waited& waited) override;
+  void polled(int timeline, std::span<const PolledWait> polls, double begin,
+              const Waited& waited) override;
+
+  /// The name of the call, an index into TraceDefinitions::calls, and an index into
+  /// EventSource::call_sites().
+  using Site = std::pair<uint16_t, uint32_t>;
+  const std::map<Site, SiteSum>& sites() const { return sites_; }
+
+ private:
+  struct Timeline {
+    bool over = false;  ///< MPI_Finalize was entered
+    double wait = 0;    ///< of the call that call() will report next
+    std::optional<CallPlaces::Reader> reader;
+    std::map<uint16_t, SiteSum*> latest;  ///< by name
+  };
+
+  void add_collective(SiteSum& sum, int rank, const Action& action) const;
+
+  const EventSource* source_;
+  const TraceDefinitions* trace_;
+  double keeps_flushes_, keeps_stolen_;  ///< 0 or 1
+  std::vector<Timeline> timelines_;
+  std::map<Site, SiteSum> sites_;
+};
+
+}  // namespace rubato

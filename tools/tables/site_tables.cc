@@ -1,0 +1,125 @@
+#include "tools/tables/site_tables.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "tools/format/json_text.h"
+#include "tools/format/numbers.h"
+#include "tools/format/text_table.h"
+
+namespace rubato {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kSitesShown = 10;
+
+/// ", the 10 longest of 31".
+std::string which(size_t shown, size_t all) {
+  return shown < all ? fmt::format(", the {} longest of {}", shown, show_count(all)) : "";
+}
+
+std::string with_error(double seconds, uint64_t samples) {
+  return fmt::format("{} ± {}", show_seconds(seconds),
+                     show_share(SampledFunction::sampling_error(samples), 1));
+}
+
+std::string sizes(const SiteRow& row) {
+  if (row.messages == 0) return "-";
+  const std::string least = show_bytes(static_cast<double>(row.smallest));
+  const std::string most = show_bytes(static_cast<double>(row.largest));
+  return least == most ? least : least + " to " + most;
+}
+
+}  // namespace
+
+std::string path_text(const SiteRow& row) {
+  std::string text;
+  for (size_t i = 0, next = 0; i < row.path.size(); i = next) {
+    while (next < row.path.size() && row.path[next] == row.path[i]) ++next;
+    text += (i == 0 ? "" : " > ") + row.path[i];
+    if (next - i > 1) text += fmt::format(" ×{}", next - i);  // recursion
+  }
+  return text;
+}
+
+std::string sites_text(const std::vector<SiteRow>& rows, const std::string& scenario,
+                       const TableOptions& options) {
+  if (rows.empty()) return "";
+  const size_t shown = options.per_rank ? rows.size() : std::min(rows.size(), kSitesShown);
+  TextTable table(
+      {"Site", "Calls", "Time", "Min", "Mean", "Max", "Waits", "Bytes", "Message size"});
+  std::string sites;
+  for (size_t i = 0; i < shown; ++i) {
+    const SiteRow& row = rows[i];
+    const std::string number = std::to_string(i + 1);
+    table.add_row({number, show_count(row.count), show_seconds(row.time), show_seconds(row.least),
+                   show_seconds(row.mean()), show_seconds(row.most), show_seconds(row.waits),
+                   row.messages > 0 ? show_bytes(static_cast<double>(row.bytes)) : "-",
+                   sizes(row)});
+    const std::string path = path_text(row);
+    sites += wrap(fmt::format("{:>4}  {}{}", number, row.call, path.empty() ? "" : ": " + path),
+                  options.width, 8);
+  }
+  const std::string title = scenario + ": calls by call site" + which(shown, rows.size());
+  return "\n" + wrap(title, options.width, 2) + table.format(options.width) + sites;
+}
+
+std::string sampled_text(const std::vector<SampledFunction>& rows, const TableOptions& options) {
+  if (rows.empty()) return "";
+  const size_t shown = options.per_rank ? rows.size() : std::min(rows.size(), kSitesShown);
+  uint64_t samples = 0;
+  double all = 0;
+  for (const SampledFunction& row : rows) {
+    samples += row.exclusive_samples;
+    all += row.exclusive_sum();
+  }
+  TextTable table({"Function", "Exclusive", "of all", "Inclusive", "of all"});
+  for (size_t i = 0; i < shown; ++i) {
+    const SampledFunction& row = rows[i];
+    table.add_row({row.place, with_error(row.exclusive_sum(), row.exclusive_samples),
+                   show_share(row.exclusive_sum(), all),
+                   with_error(row.inclusive_sum(), row.inclusive_samples),
+                   show_share(row.inclusive_sum(), all)});
+  }
+  const std::string title =
+      fmt::format("recorded compute by function, from {}{}; ±: 95 % interval",
+                  counted(samples, "sample", "samples"), which(shown, rows.size()));
+  return "\n" + wrap(title, options.width, 2) + table.format(options.width);
+}
+
+Json sites_to_json(const std::vector<SiteRow>& rows) {
+  Json list = Json::array();
+  for (const SiteRow& row : rows) {
+    list.push_back({{"call", row.call},
+                    {"path", row.path},
+                    {"calls", row.count},
+                    {"ranks", row.ranks},
+                    {"time", number(row.time)},
+                    {"time_min", number(row.least)},
+                    {"time_mean", number(row.mean())},
+                    {"time_max", number(row.most)},
+                    {"waits", number(row.waits)},
+                    {"messages", row.messages},
+                    {"bytes", row.bytes},
+                    {"size_min", row.smallest},
+                    {"size_max", row.largest}});
+  }
+  return list;
+}
+
+Json sampled_to_json(const std::vector<SampledFunction>& rows) {
+  Json list = Json::array();
+  for (const SampledFunction& row : rows) {
+    list.push_back({{"name", row.name},
+                    {"place", row.place},
+                    {"exclusive", row.exclusive},
+                    {"inclusive", row.inclusive},
+                    {"exclusive_samples", row.exclusive_samples},
+                    {"inclusive_samples", row.inclusive_samples}});
+  }
+  return list;
+}
+
+}  // namespace rubato

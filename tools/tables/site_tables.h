@@ -1,0 +1,24 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "replay/analyse/site_summary.h"
+#include "tools/tables/table_options.h"
+
+namespace rubato {
+
+/// "main (app.c:28) > assemble (app.c:22) > exchange (app.c:17)"; "" if not recorded.
+std::string path_text(const SiteRow& row);
+
+/// Tables for a terminal: calls by call site or path, and sampled functions; "" for no rows.
+std::string sites_text(const std::vector<SiteRow>& rows, const std::string& scenario,
+                       const TableOptions& options);
+std::string sampled_text(const std::vector<SampledFunction>& rows, const TableOptions& options);
+
+/// The keys "call_sites" and "samples" (share/doc/profile.md).
+nlohmann::ordered_json sites_to_json(const std::vector<SiteRow>& rows);
+nlohmann::ordered_json sampled_to_json(const std::vector<SampledFunction>& rows);
+
+}  // namespace rubato
