@@ -64,9 +64,9 @@ TEST_CASE("ticks belong to the innermost function, and MPI calls to none") {
   clock.leave_function({0, kMain}, 100);
   const std::vector<CallTree::Node>& nodes = totals[0].nodes();
   REQUIRE(nodes.size() == 4);
-  CHECK(nodes[1].ticks == 10 + 5);  // main, from 0 to 10 and from 95 to 100
-  CHECK(nodes[2].ticks == 10 + 5);  // solve, from 50 to 60 and from 90 to 95; and from 10 to 20
-  CHECK(nodes[3].ticks == 30);      // main in solve
+  CHECK(nodes[1].ticks == 10 + 5);       // main, from 0 to 10 and from 95 to 100
+  CHECK(nodes[2].ticks == 10 + 10 + 5);  // solve, from 10 to 20, 50 to 60 and 90 to 95
+  CHECK(nodes[3].ticks == 30);           // main in solve
 }
 
 // For 9 of the 18 from 90 to 108 the rank had no core: half of the 13 in solve, and of the 5 in

@@ -12,7 +12,15 @@ using namespace rubato;
 
 namespace {
 
-enum : unsigned { kInit, kFinalize, kSendCall, kIrecvCall, kWaitCall, kStartCall, kReadyCall };
+enum : unsigned {
+  kInitCall,
+  kFinalizeCall,
+  kSendCall,
+  kIrecvCall,
+  kWaitCall,
+  kStartCall,
+  kReadyCall
+};
 
 constexpr int kWorldRanks[] = {0, 1, 2, 3};
 constexpr int kHalfRanks[] = {3, 1};
@@ -31,7 +39,7 @@ CommunicatorView communicator(uint32_t id) {
 /// Adds records of calls, 10 ticks long and 100 apart.
 struct Folded {
   RunTables tables{{communicator, [](uint32_t) -> uint32_t { return 0; }}};
-  TimeSums sums{{kInit, kFirstMark, kFinalize}};
+  TimeSums sums{{kInitCall, kFirstMark, kFinalizeCall}};
   FoldedThread main;
   uint64_t now = 100;
 
@@ -90,7 +98,7 @@ std::vector<uint64_t> operator+(std::vector<uint64_t> a, const std::vector<uint6
 TEST_CASE(
     "a nonblocking receive counts for the call that posts it, its bytes for the one that waits") {
   Folded f;
-  f.call(kInit, {});
+  f.call(kInitCall, {});
   f.call(kIrecvCall, words(Item::kIrecvRequest, {1, -1, 7, 1000}));
   f.call(kSendCall, words(Item::kSend, {1, 0, 5, 40}));
   CHECK(f.moved(kIrecvCall, false) == Sums{0, 0});
@@ -108,8 +116,8 @@ TEST_CASE(
 TEST_CASE("a completion may be added before its post, which is another thread's") {
   Folded f;
   FoldedThread other{1, 0};
-  TimeSums times{{kInit, kFirstMark, kFinalize}};
-  f.call(kInit, {});
+  TimeSums times{{kInitCall, kFirstMark, kFinalizeCall}};
+  f.call(kInitCall, {});
   const uint64_t number = uint64_t{1} << 40 | 1;
   f.call(kWaitCall, words(Item::kIrecv, {0, 2, 7, 64}) + std::vector<uint64_t>{number});
   CHECK(f.completed(kWaitCall) == 64);
@@ -123,7 +131,7 @@ TEST_CASE("a completion may be added before its post, which is another thread's"
 
 TEST_CASE("a cancelled send is none; a receive whose post is not on record belongs to the wait") {
   Folded f;
-  f.call(kInit, {});
+  f.call(kInitCall, {});
   f.call(kSendCall, words(Item::kIsend, {0, 2, 7, 64}));
   f.call(kSendCall, words(Item::kIsend, {0, 2, 7, 8}));
   f.call(kWaitCall, word(Item::kRequestCancelled, 1) + word(Item::kIsendComplete, 2));
@@ -135,7 +143,7 @@ TEST_CASE("a cancelled send is none; a receive whose post is not on record belon
 
 TEST_CASE("a partitioned message leaves in the call that makes its last partition ready") {
   Folded f;
-  f.call(kInit, {});
+  f.call(kInitCall, {});
   const uint64_t number = uint64_t{1} << 39 | 1;
   const uint64_t mode = static_cast<uint64_t>(SendMode::kPartitioned) << 56;
   f.call(kStartCall,
@@ -151,7 +159,7 @@ TEST_CASE("a partitioned message leaves in the call that makes its last partitio
 TEST_CASE("call sites are rows of their own, up to a limit, and calls before MPI_Init outside") {
   Folded f;
   f.call(kStartCall, {});
-  f.call(kInit, {});
+  f.call(kInitCall, {});
   for (uint64_t site = 0; site < 5000; ++site)
     f.call(kSendCall, words(Item::kSend, {0, 2, 7, 1}), 0x1000 + site);
   CHECK(f.moved(kSendCall, true) == Sums{5000, 5000});

@@ -4,7 +4,7 @@
 #include <alloca.h>
 #include <execinfo.h>
 
-#include <catch2/catch_test_macros.hpp>
+#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -66,7 +66,10 @@ int compare_numbers(const void* a, const void* b) {
 }  // namespace
 
 TEST_CASE("return addresses are those of backtrace()") {
-  if (!frame_rules_usable()) SKIP("this glibc has no _dl_find_object()");
+  if (!frame_rules_usable()) {
+    WARN("this glibc has no _dl_find_object()");
+    return;
+  }
   Judge here;
   judge = &here;
   here.walk->use_own_stack();
