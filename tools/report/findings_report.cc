@@ -105,7 +105,7 @@ Json findings_to_json(const ToldFindings& findings) {
                     {"rank", finding.rank < 0 ? Json(nullptr) : Json(finding.rank)},
                     {"share", finding.rank < 0 ? Json(nullptr) : json_text::number(finding.share)},
                     {"function", or_null(finding.function)},
-         {"callers", finding.callers},
+                    {"callers", finding.callers},
                     {"call", or_null(finding.call)},
                     {"messages", finding.messages},
                     {"bytes", finding.bytes},

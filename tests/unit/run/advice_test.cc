@@ -148,8 +148,8 @@ TEST_CASE("equal compute saves what the busiest has more than the mean") {
 }
 
 // assemble, which only calls burn, takes 1000 and 3000, solve 2000 and 1000, each before a barrier:
-// 3000 + 2000. assemble equally long: 2000 + 2000, 1000 saved. Equal compute, 3500 for 3000 and 4000:
-// assemble takes 1167 and 2625, solve 2333 and 875: 4958, 42 saved. main has all compute.
+// 3000 + 2000. assemble equally long: 2000 + 2000, 1000 saved. Equal compute, 3500 for 3000 and
+// 4000: assemble takes 1167 and 2625, solve 2333 and 875: 4958, 42 saved. main has all compute.
 // Compute 1.96 % longer: 5098 and 4078.4, so the saving is 19.6 more.
 TEST_CASE("a function is balanced over ranks, with its callees") {
   const std::string text = R"(
