@@ -18,8 +18,7 @@ std::string signed_seconds(double seconds) {
 
 /// "+10.0 %"
 std::string signed_percent(double share) {
-  const std::string text = fmt::format("{:+.1f} %", 100 * share);
-  return text == "+0.0 %" || text == "-0.0 %" ? "0.0 %" : text;
+  return rubato::signed_percent(share, 1);
 }
 
 /// "±2.1 %"

@@ -96,7 +96,7 @@ std::string table(const std::string& title, const std::vector<Row>& rows, size_t
     const double gap = pair.gap() * share_of_rank;
     std::vector<std::string> cells = {name, unit.show(pair.before * share_of_rank),
                                       unit.show(pair.after * share_of_rank), unit.show(gap),
-                                      whole > 0 ? fmt::format("{:+.1f} %", 100 * gap / whole) : ""};
+                                      whole > 0 ? signed_percent(gap, whole) : ""};
     if (with_calls) cells.push_back(show_calls(pair.before_calls, pair.after_calls));
     text.add_row(std::move(cells));
   }
@@ -151,8 +151,11 @@ std::string diff_tables(const DiffResults& results, int width) {
                    width, 2);
     }
   }
-  text += fmt::format("\nOld: {}. New: {}. Tables are means over {} ranks.\n\n",
-                      name_of(results.before), name_of(results.after), ranks);
+  text += "\n" +
+          wrap(fmt::format("Old: {}. New: {}. Tables are means over {} ranks.",
+                           name_of(results.before), name_of(results.after), ranks),
+               width, 2) +
+          "\n";
   std::vector<Row> calls = sorted({d.by_call.begin(), d.by_call.end()});
   TimePair all;
   for (const TimePair& rank : d.by_rank) {

@@ -65,9 +65,9 @@ std::string closure_line(const Conclusion& found) {
   const ScenarioResult& own = *found.own_machine;
   return fmt::format(
       "For the machine of the recording, the model ({}) predicts {}; recorded were "
-      "{} ({:+.1f} %).",
+      "{} ({}).",
       own.name, show_seconds(own.elapsed), show_seconds(found.measured),
-      100 * (own.elapsed / found.measured - 1));
+      signed_percent(own.elapsed - found.measured, found.measured));
 }
 
 const char* name_of(Conclusion::Part::Kind kind) {
