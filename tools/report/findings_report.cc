@@ -57,6 +57,7 @@ std::string row_of(size_t number, const ToldFinding& told, int width) {
 
 ToldFindings::ToldFindings(const Judgement& judgement, const Roles& roles)
     : known(judgement.efficiency.has_value()), elapsed(judgement.elapsed) {
+  if (known) messages_known = !judgement.efficiency->without_lost_cores;
   if (roles.judged) of = roles.judged->name;
   for (const Finding& finding : judgement.findings) {
     // `measured` takes what `undisturbed` takes, and what was lost.
@@ -73,7 +74,11 @@ ToldFindings told_findings(const JudgedRun& run) {
 
 std::string findings_text(const ToldFindings& findings, size_t most, int width) {
   if (!findings.known) return "";
-  if (findings.list.empty())
+  const std::string unknown =
+      findings.messages_known
+          ? ""
+          : wrap("The cost of messages is not known: ranks lacked cores.", width, 2);
+  if (findings.list.empty() && findings.messages_known)
     return wrap("Findings: none costs 1 % of the elapsed time: nothing to gain.", width, 2);
   const size_t shown = std::min(most, findings.list.size());
   const size_t more = findings.list.size() - shown;
@@ -89,6 +94,7 @@ std::string findings_text(const ToldFindings& findings, size_t most, int width) 
         std::find(commands.begin(), commands.end(), told.command) == commands.end())
       commands.push_back(told.command);
   }
+  out += unknown;
   if (commands.empty()) return out;
   out += "Next commands:\n";
   for (const std::string& command : commands) out += continued(command, width);

@@ -23,6 +23,7 @@ struct ToldFindings {
   ToldFindings(const Judgement& judgement, const Roles& roles);
 
   bool known = false;             ///< the run can be judged
+  bool messages_known = true;     ///< else ranks lacked cores, and messages are not in the list
   double elapsed = 0;             ///< that costs refer to
   std::string of;                 ///< the scenario with that elapsed time
   std::vector<ToldFinding> list;  ///< the costliest first

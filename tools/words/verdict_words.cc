@@ -187,7 +187,8 @@ std::string finding_text(const Finding& finding) {
 std::string efficiency_line(const Judgement& judgement) {
   if (!judgement.efficiency) return "";
   const Efficiency& e = judgement.efficiency->factors;
-  std::string cause = "Little can be gained";
+  std::string cause = judgement.efficiency->without_lost_cores ? "The cost of messages is not known"
+                                                               : "Little can be gained";
   for (const Finding& finding : judgement.findings) {
     if (finding.kind == FindingKind::kLostCores || e.least() >= kGoodEfficiency) continue;
     cause = fmt::format("Main cost: {}, {}: {}", name_of(finding.kind),

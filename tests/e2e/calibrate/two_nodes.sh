@@ -77,7 +77,7 @@ for place in 0:nodeA 1:nodeA 2:nodeB 3:nodeB; do
   grep -qE "^SYSTEM_TREE_NODE +$parent .*(Name: \"|\"node::)${place#*:}\"" definitions.txt || fail "rank $place"
 done
 grep -q '4 ranks on 2 nodes' replay.txt || fail "nodes: $(cat replay.txt)"
-grep -q 'node 160, 20 MiB; network 160, 20 MiB' replay.txt || fail "distances: $(cat replay.txt)"
+grep -q 'node 160, 20.0 MiB; network 160, 20.0 MiB' replay.txt || fail "distances: $(cat replay.txt)"
 
 # Killed: each node has only its own records, and `rubato recover` reports where others may be.
 rc=0

@@ -44,7 +44,7 @@ trace 2 ./app
 "$python" - <<'PYTHON' || fail "the numbers: $(cat table.txt)"
 import json
 data = json.load(open("out.json"))
-measured, perfect = (scenario["elapsed"] for scenario in data["scenarios"])
+measured, perfect = (scenario["elapsed"] for scenario in data["scenarios"][:2])
 assert perfect <= measured, (perfect, measured)
 assert data["trace"]["clock_violations"] == 0 and data["trace"]["kept"] == []
 PYTHON

@@ -64,7 +64,7 @@ for how in '' std; do
 import json
 results = json.load(open("results.json"))
 assert results["identity"]["differing"] == 0, results["identity"]
-measured, fast, perfect, slow = (scenario["ranks"][0]["end"] for scenario in results["scenarios"])
+measured, fast, perfect, slow = (scenario["ranks"][0]["end"] for scenario in results["scenarios"][:4])
 # Rank 1 computes 0.3 s before it sends: without nine tenths of that the rank that waits for it is as much sooner done,
 # less what its thread may have taken to begin.
 assert 0.2 < measured - fast, (measured, fast)
