@@ -62,13 +62,24 @@ records=$(count 'Region: "fib"')
 [ "$records" -gt 475000 ] && [ "$records" -lt 485570 ] || fail "$records records of 242785 calls"
 none=$(seconds undisturbed --overhead function=0ns)
 some=$(seconds undisturbed --overhead function=1ns)
-"$python" - "$(property OVERHEAD_FUNCTION)" "$none" "$some" "$records" <<'P' || fail "see above"
+inclusive() {
+  "$rubato" profile run.otf2dir --on undisturbed --overhead "function=$1" --json profile.json >/dev/null || fail "profile"
+  "$python" -c 'import json
+fib, = [f for f in json.load(open("profile.json"))["scenarios"][0]["functions"] if f["name"] == "fib"]
+print(fib["inclusive"][0])'
+}
+with_none=$(inclusive 0ns)
+with_some=$(inclusive 1ns)
+"$python" - "$(property OVERHEAD_FUNCTION)" "$none" "$some" "$records" "$with_none" "$with_some" <<'P' || fail "see above"
 import sys
-cost, none, some, records = map(float, sys.argv[1:])
+cost, none, some, records, with_none, with_some = map(float, sys.argv[1:])
 print(f'{cost * 1e9:.1f} ns a record', file=sys.stderr)
 if not 1e-9 < cost < 1e-6:
     sys.exit(f'a record costs {cost} s?')
 if abs(none - some - records * 1e-9) > 1e-9:
     sys.exit(f'{none - some} s are taken out at 1 ns a record')
+# fib() with the calls of itself, but for the record of its last end.
+if abs(with_none - with_some - (records - 1) * 1e-9) > 2e-9:
+    sys.exit(f'{with_none - with_some} s are taken out of the inclusive time at 1 ns a record')
 P
 pass
