@@ -107,11 +107,13 @@ void find_savings(Study& study, const Scenario& scenario, size_t most,
   if (scenarios.size() == 1) return;
   const IntervalPlan plan(scenarios, true);
   if (plan.scenarios().size() == scenarios.size()) return;  // errors are not known
-  const Results results = study.replay(plan.scenarios());
-  const std::vector<std::optional<double>> halves = plan.saving_errors(results, overhead);
-  for (size_t i = 1; i < halves.size(); ++i) {
+  Results results = study.replay(plan.scenarios());
+  const Intervals intervals = plan.settle(results, overhead);
+  for (size_t i = 1; i < intervals.size(); ++i) {
+    if (!intervals[0] || !intervals[i]) continue;
     const double saved = results.scenarios[0].elapsed - results.scenarios[i].elapsed;
-    if (halves[i]) advice.tried[i - 1].saving = {saved - *halves[i], saved + *halves[i]};
+    const double half = half_of_difference(*intervals[0], *intervals[i]);
+    advice.tried[i - 1].saving = {saved - half, saved + half};
   }
 }
 

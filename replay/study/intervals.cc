@@ -63,13 +63,19 @@ double mean_guessed(const ScenarioResult& result, const std::vector<std::string>
 
 }  // namespace
 
-IntervalPlan::IntervalPlan(const std::vector<Scenario>& asked, bool compares)
+double half_of_difference(const ElapsedInterval& a, const ElapsedInterval& b) {
+  return std::hypot(std::hypot(a.model - b.model, a.compute - b.compute),
+                    std::hypot(a.overhead - b.overhead, a.losses - b.losses));
+}
+
+IntervalPlan::IntervalPlan(const std::vector<Scenario>& asked, bool of_recording)
     : scenarios_(asked), variants_(asked.size()) {
   for (size_t i = 0; i < asked.size(); ++i) {
     const Scenario& scenario = asked[i];
     Variants& variants = variants_[i];
     const bool models = scenario.basis == Basis::kModel;
-    if ((is_recording(scenario) && !compares) || (models && !states_uncertainty(scenario.platform)))
+    if ((is_recording(scenario) && !of_recording) ||
+        (models && !states_uncertainty(scenario.platform)))
       continue;
     variants.has_interval = true;
     variants.compensated = scenario.basis != Basis::kMeasured;
@@ -89,71 +95,43 @@ IntervalPlan::IntervalPlan(const std::vector<Scenario>& asked, bool compares)
   }
 }
 
-std::optional<IntervalPlan::Errors> IntervalPlan::errors_of(
-    size_t number, const Results& results, const RecordingOverhead& overhead) const {
-  const Variants& variants = variants_[number];
-  const Scenario& scenario = scenarios_[number];
-  const ScenarioResult& result = results.scenarios[number];
-  if (!variants.has_interval || !result.deadlock.empty()) return {};
-  const auto longer_by = [&](size_t variant) {
-    const ScenarioResult& other = results.scenarios[variant];
-    return variant == 0 || !other.deadlock.empty() ? 0 : other.elapsed - result.elapsed;
-  };
-  double recording = longer_by(variants.recording);
-  if (variants.compensated && variants.recording == 0)
-    recording = kErrors * kOverheadError * most_overhead(result, overhead);
-  const bool recorded = scenario.basis != Basis::kModel;
-  const double losses = kErrors * (recorded ? kLossErrorRecorded : kLossErrorModel) *
-                        (mean_lost(results) - mean(result.ranks, &RankResult::lost_core));
-  const double of_mpi = scenario.platform.model_error.value_or(kModelError);
-  double model = 0, guesses = 0;
-  if (variants.models) {
-    model = kErrors * of_mpi * mean(result.ranks, &RankResult::mpi);
-    guesses = kErrors * kGuessedAlgorithmError * mean_guessed(result, results.calls);
-  }
-  return Errors{
-      longer_by(variants.network), longer_by(variants.compute), recording, losses, model, guesses};
-}
-
-double IntervalPlan::half_width(const Errors& errors) {
-  double sum = 0;
-  for (const double error : errors) sum += error * error;
-  return std::sqrt(sum);
-}
-
 Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhead) const {
   Intervals intervals(variants_.size());
+  const double lost = mean_lost(results);
   for (size_t i = 0; i < variants_.size(); ++i) {
-    const std::optional<Errors> errors = errors_of(i, results, overhead);
-    if (!errors) continue;
-    const auto& [network, compute, recording, losses, model, guesses] = *errors;
-    const double elapsed = results.scenarios[i].elapsed, half = half_width(*errors);
-    intervals[i] = {std::max(0.0, elapsed - half),
-                    elapsed + half,
+    const Variants& variants = variants_[i];
+    const ScenarioResult& result = results.scenarios[i];
+    if (!variants.has_interval || !result.deadlock.empty()) continue;
+    const auto longer_by = [&](size_t variant) {
+      const ScenarioResult& other = results.scenarios[variant];
+      return variant == 0 || !other.deadlock.empty() ? 0 : other.elapsed - result.elapsed;
+    };
+    const double network = longer_by(variants.network);
+    const double compute = longer_by(variants.compute);
+    double recording = longer_by(variants.recording);
+    if (variants.compensated && variants.recording == 0)
+      recording = kErrors * kOverheadError * most_overhead(result, overhead);
+    const double of_mpi = scenarios_[i].platform.model_error.value_or(kModelError);
+    const double model =
+        variants.models ? kErrors * of_mpi * mean(result.ranks, &RankResult::mpi) : 0;
+    const double guesses =
+        variants.models ? kErrors * kGuessedAlgorithmError * mean_guessed(result, results.calls)
+                        : 0;
+    const bool recorded = scenarios_[i].basis != Basis::kModel;
+    const double losses = kErrors * (recorded ? kLossErrorRecorded : kLossErrorModel) *
+                          (lost - mean(result.ranks, &RankResult::lost_core));
+    const double of_platform = std::hypot(network, model, guesses);
+    const double half = std::hypot(of_platform, std::hypot(compute, losses, recording));
+    intervals[i] = {std::max(0.0, result.elapsed - half),
+                    result.elapsed + half,
                     scenarios_[i].platform_file,
-                    std::hypot(network, model, guesses),
+                    of_platform,
                     compute,
                     recording,
                     losses};
   }
   results.scenarios.resize(variants_.size());
   return intervals;
-}
-
-std::vector<std::optional<double>> IntervalPlan::saving_errors(
-    const Results& results, const RecordingOverhead& overhead) const {
-  const std::optional<Errors> base = errors_of(0, results, overhead);
-  std::vector<std::optional<double>> halves;
-  for (size_t i = 0; i < variants_.size(); ++i) {
-    std::optional<Errors> errors = errors_of(i, results, overhead);
-    if (base && errors) {
-      for (size_t k = 0; k < errors->size(); ++k) (*errors)[k] -= (*base)[k];
-      halves.emplace_back(half_width(*errors));
-    } else {
-      halves.emplace_back();
-    }
-  }
-  return halves;
 }
 
 std::vector<double> elapsed_with_intervals(Study& study, const std::vector<Scenario>& variants,

@@ -31,7 +31,6 @@
 // is exact by definition: its interval covers the errors of the recording only. No interval covers
 // stolen time that was not recorded, or another placement of processes.
 
-#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -69,12 +68,15 @@ struct ElapsedInterval {
 /// By scenario, as requested; none if there is no interval.
 using Intervals = std::vector<std::optional<ElapsedInterval>>;
 
+/// Half the width of the interval of the difference between two predictions of one study: they have
+/// the same errors, so only their differences count.
+double half_of_difference(const ElapsedInterval& a, const ElapsedInterval& b);
+
 /// The scenarios to replay in addition to the requested ones, and the resulting intervals.
 class IntervalPlan {
  public:
-  /// `compares`: `measured` without changes gets additional scenarios as well, for
-  /// saving_errors().
-  explicit IntervalPlan(const std::vector<Scenario>& asked, bool compares = false);
+  /// `of_recording`: `measured` without changes has an interval as well, for differences.
+  explicit IntervalPlan(const std::vector<Scenario>& asked, bool of_recording = false);
 
   /// The requested scenarios, then the additional ones.
   const std::vector<Scenario>& scenarios() const { return scenarios_; }
@@ -82,20 +84,8 @@ class IntervalPlan {
   /// Removes the results of the additional scenarios and returns the intervals of the requested
   /// ones. `overhead`: subtracted from each call.
   Intervals settle(Results& results, const RecordingOverhead& overhead) const;
-  /// By requested scenario: half the width of the interval of the time that it saves compared with
-  /// the first one, for which both have the same errors. None if there is no interval. REQUIRES:
-  /// settle() was not called.
-  std::vector<std::optional<double>> saving_errors(const Results& results,
-                                                   const RecordingOverhead& overhead) const;
 
  private:
-  /// How much longer a run may take: by network, compute, recording, losses, model, and guessed
-  /// algorithms.
-  using Errors = std::array<double, 6>;
-  static double half_width(const Errors& errors);
-  std::optional<Errors> errors_of(size_t number, const Results& results,
-                                  const RecordingOverhead& overhead) const;
-
   /// For one requested scenario; numbers are those of scenarios(), 0: none.
   struct Variants {
     bool has_interval = false;

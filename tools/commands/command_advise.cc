@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "replay/judge/lost_cores.h"
 #include "replay/rubato.h"
 #include "replay/study/advice.h"
 #include "tools/cli/commands.h"
@@ -64,15 +63,6 @@ std::string hosts_file(const po::variables_map& values) {
   return file;
 }
 
-/// `measured`, or `undisturbed` if ranks lost so much time that `measured` describes the machine's
-/// other work.
-Scenario default_scenario(EventSource& source, ReplayOptions options) {
-  options.total_functions = true;  // or the archive would be read once more for them
-  options.progress = nullptr;
-  const Results results = run_replay(source, {fixed_scenario("measured")}, options);
-  return fixed_scenario(lost_cores(Roles(results)) ? "undisturbed" : "measured");
-}
-
 }  // namespace
 
 int command_advise(const Arguments& arguments) {
@@ -95,7 +85,11 @@ int command_advise(const Arguments& arguments) {
   ReportFiles files(values, {"json", "csv", "hosts"}, archive);
 
   const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
-  if (!scenario) scenario = default_scenario(*source, options);
+  std::optional<JudgedRun> judged;
+  if (!scenario || files.tables_wanted()) judged = judged_run(*source, options);
+  // `measured` would describe the machine's other work.
+  if (!scenario)
+    scenario = fixed_scenario(Roles(judged->results).undisturbed ? "undisturbed" : "measured");
   Advice advice = find_advice(*source, *scenario, settings, options);
   advice.run.asked_with = engine_words(values);
   const AdviceSubject subject{&*scenario, settings.most, settings.hosts_file,
@@ -103,9 +97,8 @@ int command_advise(const Arguments& arguments) {
                               !values.count("on") && scenario->base == "undisturbed"};
   if (files.tables_wanted()) {
     const int width = page_width();
-    print_to_stdout(
-        advice_text(advice, subject, width) + "\n" +
-        findings_text(told_findings(judged_run(*source, options)), kFindingsShown, width));
+    print_to_stdout(advice_text(advice, subject, width) + "\n" +
+                    findings_text(told_findings(*judged), kFindingsShown, width));
   }
   if (files.wants("json")) files.write("json", advice_json(advice, subject));
   if (files.wants("csv")) files.write("csv", advice_csv(advice, subject));

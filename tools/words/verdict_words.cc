@@ -15,9 +15,11 @@ std::string percent(double factor) {
   return fmt::format("{:.{}f} %", 100 * factor, factor < 0.01 ? 1 : 0);
 }
 
-/// " in burn (app.c:12), called by assemble (app.c:23)". That main calls it says nothing.
+/// ", in burn (app.c:12), called by assemble (app.c:23)"; "" without a function. That main calls it
+/// says nothing.
 std::string in_function(const Finding& finding) {
-  const std::string text = " in " + finding.function;
+  if (finding.function.empty()) return "";
+  const std::string text = ", in " + finding.function;
   if (finding.callers.empty()) return text;
   const std::string& caller = finding.callers.back();
   if (caller == "...") return text + ", on several call paths";
@@ -29,7 +31,7 @@ std::string in_function(const Finding& finding) {
 std::string root_text(const Finding& finding) {
   if (finding.rank < 0) return "";
   return fmt::format(", {} of it for rank {}{}", percent(finding.share), finding.rank,
-                     finding.function.empty() ? "" : "," + in_function(finding));
+                     in_function(finding));
 }
 
 /// "ranks wait in MPI_Recv", with the root cause.
@@ -166,8 +168,7 @@ std::string finding_text(const Finding& finding) {
       return waits_text("sends wait for their receivers", finding);
     case FindingKind::kLoadImbalance:
       return fmt::format("rank {} computes {} longer than the mean rank{}", finding.rank,
-                         percent(finding.share),
-                         finding.function.empty() ? "" : "," + in_function(finding));
+                         percent(finding.share), in_function(finding));
     case FindingKind::kLateRoot:
       return waits_text("ranks wait for the root", finding);
     case FindingKind::kSynchronisation:
