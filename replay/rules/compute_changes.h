@@ -27,8 +27,8 @@ struct TimedFunctions {
 template <int K>
 class ComputeChanges {
  public:
-  /// `functions`: those that scenarios chose. `probe`: ticks that the scenarios subtract for each
-  /// record of a function. The scenarios must fit the trace.
+  /// `functions`: the functions that scenarios change. `probe`: ticks to subtract for each record
+  /// of a function. The scenarios must fit the trace.
   ComputeChanges(const std::vector<const Scenario*>& lanes, const TraceDefinitions& trace,
                  const Placement& placement, const TimedFunctions& functions, const Lanes<K>& probe)
       : times_(functions.times), probe_(probe) {

@@ -228,8 +228,7 @@ int trace(const Arguments& arguments) {
       "  mpirun -n 4 rubato trace -o run.otf2dir ./app args\n"
       "  mpirun -n 4 rubato trace bash job.sh       (a script that starts the program)\n"
       "  mpirun -n 4 rubato trace --no-archive ./app   (one line, no files)\n"
-      "  mpirun -n 4 rubato trace --no-archive --report tables ./app   (for runs too long to "
-      "trace)\n"
+      "  mpirun -n 4 rubato trace --no-archive --report tables ./app   (long runs)\n"
       "Details: share/doc/tracing.md"};
   po::variables_map values;
   if (!parse_options(arguments, help, options, "program", true, values)) return 0;

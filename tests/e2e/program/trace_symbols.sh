@@ -31,8 +31,8 @@ readelf -d "$tracer" | grep NEEDED | grep -i 'mpi\|otf2\|stdc++' && fail "the tr
 # At both levels, as a program with wrappers of its own calls PMPI_X.
 nm -D --defined-only "$tracer" | awk '{ print $3 }' | sed -n 's/^PMPI/MPI/p' | sort -u | cmp - wrapped || fail "not both of MPI_X and PMPI_X"
 # Besides MPI: what -finstrument-functions calls, how threads are created and joined (tracer/record/threads.h), and how programs
-# look functions up (tracer/hooks/symbol_lookup.h).
-others='^dlmopen$\|^dlopen$\|^dlsym$\|^__cyg_profile_func_\(enter\|exit\)$\|^pthread_\(create\|join\|tryjoin_np\|timedjoin_np\|clockjoin_np\)$'
+# look functions up (tracer/hooks/symbol_lookup.h) and unload libraries (tracer/stack/).
+others='^dlclose$\|^dlmopen$\|^dlopen$\|^dlsym$\|^__cyg_profile_func_\(enter\|exit\)$\|^pthread_\(create\|join\|tryjoin_np\|timedjoin_np\|clockjoin_np\)$'
 [ -z "$(nm -D --defined-only "$tracer" | awk '{ print $3 }' | grep -v '^P\?MPIX\?_' | grep -v "$others")" ] ||
   fail "more than that is exported"
 pass
