@@ -380,7 +380,7 @@ constexpr ScenarioKey kRows[] = {
        return Names{"rank0.cpu", "node0.cpu"};
      },
      [](const std::string& key) { return parse_processors(key).has_value(); }, change_processors},
-    {"region=solve*0.5, region=solve=mean", "a function in half the time, or equally long", true,
+    {"region=solve*0.5", "a function in half the time; =mean: balanced", true,
      [] { return Names{"region"}; }, nullptr,
      [](Scenario& scenario, const std::string& text, const Change& change, const std::string&) {
        change_function(scenario, text, change);

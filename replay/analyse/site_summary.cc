@@ -17,6 +17,23 @@ std::string text_of(const CallSite& site, const std::vector<FunctionName>& funct
   return site.line == 0 ? name : name + " (" + line + ")";
 }
 
+/// The call path, the outermost function first.
+std::vector<std::string> path_of(const SiteProfile::Site& key, const std::vector<CallSite>& sites,
+                                 const std::vector<FunctionName>& functions) {
+  std::vector<std::string> path;
+  if (key.site < sites.size() && sites[key.site].function >= functions.size()) {
+    CallSite site = sites[key.site];
+    site.function = key.function;  // recorded as such, not as part of a call path
+    return {text_of(site, functions)};
+  }
+  for (uint32_t at = key.site; at < sites.size(); at = sites[at].caller)
+    path.push_back(text_of(sites[at], functions));
+  std::reverse(path.begin(), path.end());
+  if (path.empty() && key.function < functions.size())
+    path.push_back(functions[key.function].place());
+  return path;
+}
+
 }  // namespace
 
 std::vector<SiteRow> site_rows(const SiteProfile& seen, const EventSource& source) {
@@ -24,13 +41,15 @@ std::vector<SiteRow> site_rows(const SiteProfile& seen, const EventSource& sourc
   const std::vector<FunctionName> functions = source.functions();
   const std::vector<CallSite> sites = source.call_sites();
   std::vector<SiteRow> rows;
-  if (sites.empty()) return rows;
+  if (sites.empty() && functions.empty()) return rows;
   for (const auto& [key, sum] : seen.sites()) {
     SiteRow row;
-    row.call = trace.calls[key.first].name;
-    for (uint32_t at = key.second; at < sites.size(); at = sites[at].caller)
-      row.path.push_back(text_of(sites[at], functions));
-    std::reverse(row.path.begin(), row.path.end());
+    row.call = trace.calls[key.call].name;
+    row.path = path_of(key, sites, functions);
+    const uint32_t function = key.function < functions.size() || key.site >= sites.size()
+                                  ? key.function
+                                  : sites[key.site].function;
+    if (function < functions.size()) row.function = functions[function].place();
     row.count = sum.count;
     row.ranks = static_cast<int>(std::count(sum.ranks.begin(), sum.ranks.end(), true));
     row.time = sum.time / trace.ticks_per_second;
@@ -41,6 +60,8 @@ std::vector<SiteRow> site_rows(const SiteProfile& seen, const EventSource& sourc
     row.bytes = sum.bytes;
     row.smallest = sum.messages > 0 ? sum.smallest : 0;
     row.largest = sum.largest;
+    row.sent = sum.sent;
+    row.bytes_sent = sum.bytes_sent;
     rows.push_back(std::move(row));
   }
   std::stable_sort(rows.begin(), rows.end(),

@@ -16,11 +16,13 @@ struct SiteRow {
   /// Outermost first: "main (app.c:28)", ..., "exchange (app.c:17)"; only "app.c:17" if call sites
   /// without paths are recorded; empty if this call has none.
   std::vector<std::string> path;
+  std::string function;  ///< place of the function that makes the call; "": not recorded
   uint64_t count = 0;
   int ranks = 0;  ///< that make the call
   double time = 0, least = 0, most = 0;
   double waits = 0;
   uint64_t messages = 0, bytes = 0, smallest = 0, largest = 0;
+  uint64_t sent = 0, bytes_sent = 0;  ///< of these messages
 
   double mean() const { return count > 0 ? time / static_cast<double>(count) : 0; }
 };

@@ -15,15 +15,19 @@ constexpr double kMostUnexplained = 0.1;  ///< deviation of the own machine's mo
 constexpr double kLeastCause = 0.001;     ///< of the elapsed time
 constexpr double kLeastPart = 0.005;      ///< likewise, of a gain
 
+/// What models are compared with: they know nothing of lost cores.
+const ScenarioResult& recorded(const Roles& roles) {
+  return lost_cores(roles) && roles.undisturbed ? *roles.undisturbed : *roles.measured;
+}
+
 /// True if the model of the archive's own machine misses the recorded time.
 bool misses(const Roles& roles) {
   return roles.own_machine &&
-         std::abs(roles.own_machine->elapsed / roles.measured->elapsed - 1) > kMostUnexplained;
+         std::abs(roles.own_machine->elapsed / recorded(roles).elapsed - 1) > kMostUnexplained;
 }
 
-/// Possible causes of the difference between a model and the recording.
-std::vector<Conclusion::Part> possible_causes(const Roles& roles) {
-  const ScenarioResult& measured = *roles.measured;
+/// Possible causes of the difference between a model and recorded times.
+std::vector<Conclusion::Part> possible_causes(const Roles& roles, const ScenarioResult& measured) {
   const TraceSummary& trace = roles.results->trace;
   std::vector<Conclusion::Part> parts;
   const auto add = [&](Conclusion::Part::Kind kind, double seconds) {
@@ -70,17 +74,22 @@ Conclusion conclude(const Roles& roles) {
   Conclusion found;
   if (!roles.measured || !(roles.measured->elapsed > 0)) return found;
   found.own_machine = roles.own_machine;
-  found.measured = roles.measured->elapsed;
+  found.recorded = recorded(roles).elapsed;
+  found.without_losses = &recorded(roles) == roles.undisturbed;
   found.window = mean_window(roles.measured->ranks);
-  found.parts = possible_causes(roles);
+  found.parts = possible_causes(roles, recorded(roles));
   const auto because = [&](ConclusionKind kind) {
     found.kind = kind;
     return found;
   };
-  if (misses(roles)) return because(ConclusionKind::kUnexplained);
+  const bool removed = roles.undisturbed && lacks_cores(roles);  // lost time, not exactly
+  if (misses(roles) && !removed) return because(ConclusionKind::kUnexplained);
   if (!roles.perfect) return found;
   if (has_unsynchronised_clocks(roles.results->trace)) return because(ConclusionKind::kClocks);
-  if (lacks_cores(roles)) return because(ConclusionKind::kLacksCores);
+  if (lacks_cores(roles)) {
+    found.parts = possible_causes(roles, *roles.measured);
+    return because(ConclusionKind::kLacksCores);
+  }
   // Time lost to other programs is not saved by a better network.
   const bool lost = lost_cores(roles);
   const ScenarioResult& run = lost ? *roles.undisturbed : *roles.measured;

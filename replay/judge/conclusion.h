@@ -40,8 +40,9 @@ struct Conclusion {
 
   ConclusionKind kind = ConclusionKind::kNone;
   const ScenarioResult* own_machine = nullptr;  ///< as in Roles, if `measured` is there
-  double measured = 0;                          ///< seconds elapsed
-  double window = 0;                            ///< seconds of the mean rank
+  double recorded = 0;  ///< seconds elapsed, of `measured` or, if ranks lost cores, `undisturbed`
+  bool without_losses = false;  ///< the latter
+  double window = 0;            ///< seconds of the mean rank
   /// kUnexplained, kLacksCores: possible causes; kGain, kNoGain: what only `measured` contains and
   /// is therefore part of the savings on other machines.
   std::vector<Part> parts;

@@ -17,7 +17,7 @@
 namespace rubato {
 namespace {
 
-constexpr double kLeastChains = 0.02;  ///< of the elapsed time
+constexpr double kLeastLoss = 0.02;  ///< of the elapsed time
 constexpr double kMainShare = 0.5;
 
 /// Ticks of waits in calls of one name.
@@ -83,22 +83,20 @@ Diagnosis::Waits waits_in(const std::string& name, const InCall& call, double al
   return waits;
 }
 
-}  // namespace
-
-bool needs_diagnosis(const Roles& roles) {
+/// True if this part of the lost time is worth a further replay.
+bool is_long(const Roles& roles, double LostTime::*part) {
   const std::optional<LostTime> lost = lost_time(roles);
-  return lost && lost->chains >= kLeastChains * lost->elapsed;
+  return lost && (*lost).*part >= kLeastLoss * lost->elapsed;
 }
 
-Diagnosis diagnose(EventSource& source, const Roles& roles, ReplayOptions options) {
-  if (!needs_diagnosis(roles)) return {};
+/// Waits on a perfect interconnect.
+std::vector<Diagnosis::Waits> find_waits(EventSource& source, const Roles& roles,
+                                         ReplayOptions options) {
   const TraceDefinitions& trace = source.definitions();
   WaitCauses causes(trace);
   WaitPlaces places(source);
   options.observers = {&causes, &places};
   options.wait_states = true;
-  options.verify = false;
-  options.total_functions = false;
   run_replay(source, {parse_scenario("perfect")}, options);
 
   std::map<std::string, InCall> calls;
@@ -108,12 +106,35 @@ Diagnosis diagnose(EventSource& source, const Roles& roles, ReplayOptions option
   add_roots(summary, parts_of_chains(*roles.perfect, summary), calls);
   double all = 0;
   for (const auto& [name, call] : calls) all += sum_of(call.by_root);
-  Diagnosis diagnosis;
+  std::vector<Diagnosis::Waits> waits;
   for (const auto& [name, call] : calls) {
-    if (sum_of(call.by_root) > 0) diagnosis.waits.push_back(waits_in(name, call, all));
+    if (sum_of(call.by_root) > 0) waits.push_back(waits_in(name, call, all));
   }
-  std::stable_sort(diagnosis.waits.begin(), diagnosis.waits.end(),
+  std::stable_sort(waits.begin(), waits.end(),
                    [](const auto& a, const auto& b) { return a.share > b.share; });
+  return waits;
+}
+
+}  // namespace
+
+bool needs_diagnosis(const Roles& roles) {
+  return is_long(roles, &LostTime::chains) || is_long(roles, &LostTime::messages) ||
+         needs_network_costs(roles);
+}
+
+Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Scenario>& scenarios,
+                   ReplayOptions options) {
+  options.verify = false;
+  options.total_functions = false;
+  Diagnosis diagnosis;
+  if (is_long(roles, &LostTime::messages) && roles.judged->from_recording)
+    diagnosis.function = costly_function(source, parse_scenario(roles.judged->name), options);
+  if (is_long(roles, &LostTime::chains)) diagnosis.waits = find_waits(source, roles, options);
+  if (needs_network_costs(roles)) {
+    const auto number = static_cast<size_t>(roles.platform - roles.results->scenarios.data());
+    if (number < scenarios.size())
+      diagnosis.network = network_costs(source, scenarios[number], options);
+  }
   return diagnosis;
 }
 

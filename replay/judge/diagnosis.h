@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/judge/network_costs.h"
 #include "replay/judge/roles.h"
 #include "replay/observe/waited.h"
 #include "replay/study/run_replay.h"
@@ -10,8 +11,9 @@
 
 namespace rubato {
 
-/// What ranks wait for on a perfect interconnect besides unequal compute: the facts behind findings
-/// on dependency chains, late roots and synchronisation.
+/// Facts behind findings that take further replays: what ranks wait for on a perfect interconnect
+/// besides unequal compute (dependency chains, late roots, synchronisation), and what the network
+/// of Roles::platform costs.
 struct Diagnosis {
   /// Waits in the calls of one name.
   struct Waits {
@@ -25,14 +27,19 @@ struct Diagnosis {
     std::string function;
   };
   std::vector<Waits> waits;  ///< the longest first; shares add up to 1 if there are any
+  /// Of Roles::judged, if messages or collectives cost time there.
+  std::optional<CostlyFunction> function;
+  std::optional<NetworkCosts> network;
 };
 
-/// True if a diagnosis costs one more replay, because dependency chains take at least 2 % of the
-/// elapsed time.
+/// True if a diagnosis takes further replays: dependency chains or messages take at least 2 % of
+/// the elapsed time, or needs_network_costs().
 bool needs_diagnosis(const Roles& roles);
 
-/// Replays `perfect` once more if needs_diagnosis(); else the diagnosis is empty. Names functions
-/// if note_places() was called on the source. Errors: as run_replay().
-Diagnosis diagnose(EventSource& source, const Roles& roles, ReplayOptions options);
+/// Replays `perfect`, Roles::judged and Roles::platform again, as far as needed; else the
+/// diagnosis is empty. `scenarios`: those of Roles::results, in their order; there may be more
+/// results. Names functions if note_places() was called on the source. Errors: as run_replay().
+Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Scenario>& scenarios,
+                   ReplayOptions options);
 
 }  // namespace rubato

@@ -94,14 +94,30 @@ bool is_of_messages(const std::string& call) {
   return info.waits || info.tests || info.without_records == CallClass::kMessage;
 }
 
-Finding of_messages(const Roles& roles, double seconds, const std::string& platforms) {
-  Finding finding = finding_of(FindingKind::kMessages, seconds);
-  find_slowest_call(roles, *roles.judged, finding);
-  if (finding.call.empty() || is_of_messages(finding.call)) {
-    count_messages(*roles.judged, finding);
-    if (finding.messages > 0 && static_cast<double>(finding.bytes) <= kSmallMessage)
-      finding.kind = FindingKind::kSmallMessages;
+/// Sets the call with most of the time of messages in a scenario, and the number and size of
+/// messages: those of a function, if it has most of it.
+void name_messages(const Roles& roles, const ScenarioResult& scenario,
+                   const std::optional<CostlyFunction>& function, Finding& finding) {
+  if (function && function->share > kMainPart) {
+    finding.function = function->function;
+    finding.callers = function->callers;
+    finding.call = function->call;
+    finding.calls = function->calls;
+    finding.messages = function->messages;
+    if (finding.messages > 0) finding.bytes = function->bytes / finding.messages;
+    return;
   }
+  find_slowest_call(roles, scenario, finding);
+  if (finding.call.empty() || is_of_messages(finding.call)) count_messages(scenario, finding);
+}
+
+Finding of_messages(const Roles& roles, const Diagnosis& diagnosis, double seconds,
+                    const std::string& platforms) {
+  Finding finding = finding_of(FindingKind::kMessages, seconds);
+  name_messages(roles, *roles.judged, diagnosis.function, finding);
+  const bool is_collective = !finding.call.empty() && !is_of_messages(finding.call);
+  if (finding.messages > 0 && !is_collective && static_cast<double>(finding.bytes) <= kSmallMessage)
+    finding.kind = FindingKind::kSmallMessages;
   finding.scenarios = other_networks(roles, platforms);
   return finding;
 }
@@ -172,11 +188,62 @@ std::vector<Finding> of_chains(const Roles& roles, const Diagnosis& diagnosis, d
   return findings;
 }
 
+bool is_of_network(FindingKind kind) {
+  return kind == FindingKind::kMessages || kind == FindingKind::kSmallMessages;
+}
+
+/// Replays with which a cost of the network can be compared.
+std::vector<std::string> variants_of(const ScenarioResult& platform,
+                                     const NetworkCosts::Cost& cost) {
+  const auto with = [&](const std::string& change) {
+    std::vector<std::string> changes = platform.changes;
+    changes.push_back(change);
+    return std::vector<std::string>{scenario_text(platform.base, changes)};
+  };
+  switch (cost.property) {
+    case NetworkProperty::kLatency:
+      return with("latency/2");
+    case NetworkProperty::kOverhead:
+      return with("overhead/2");
+    case NetworkProperty::kBandwidth:
+    case NetworkProperty::kContention:
+      return with("bandwidth*2");
+    case NetworkProperty::kPlacement:
+      return with(cost.change);
+    case NetworkProperty::kProgress:
+      return {};  // no change of a scenario
+  }
+  return {};
+}
+
+/// What the network of Roles::platform costs, by property.
+std::vector<Finding> of_network(const Roles& roles, const NetworkCosts& network) {
+  Finding common;
+  name_messages(roles, *roles.platform, network.function, common);
+  std::vector<Finding> findings;
+  for (const NetworkCosts::Cost& cost : network.costs) {
+    if (!(cost.seconds >= kLeastGain * network.elapsed)) continue;
+    Finding& finding = findings.emplace_back(common);
+    finding.kind = static_cast<FindingKind>(static_cast<int>(FindingKind::kLatency) +
+                                            static_cast<int>(cost.property));
+    finding.seconds = cost.seconds;
+    finding.half = cost.half;
+    finding.scenarios = variants_of(*roles.platform, cost);
+  }
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.seconds > b.seconds; });
+  return findings;
+}
+
 }  // namespace
 
 Judgement judge(const Roles& roles, const Diagnosis& diagnosis, const std::string& platforms) {
   Judgement judgement;
   judgement.efficiency = judged_efficiency(roles);
+  if (diagnosis.network) {
+    judgement.on_platform = of_network(roles, *diagnosis.network);
+    judgement.platform_elapsed = diagnosis.network->elapsed;
+  }
   const std::optional<LostTime> lost = lost_time(roles);
   if (!lost) return judgement;
   judgement.elapsed = lost->elapsed;
@@ -186,7 +253,8 @@ Judgement judge(const Roles& roles, const Diagnosis& diagnosis, const std::strin
     if (matters(seconds)) findings.push_back(finding_of(kind, seconds));
   };
   add(FindingKind::kLostCores, lost->lost_cores);
-  if (matters(lost->messages)) findings.push_back(of_messages(roles, lost->messages, platforms));
+  if (matters(lost->messages))
+    findings.push_back(of_messages(roles, diagnosis, lost->messages, platforms));
   add(FindingKind::kLateReceiver, lost->late_receivers);
   add(FindingKind::kTracing, lost->tracing);
   if (matters(lost->imbalance))
@@ -197,6 +265,8 @@ Judgement judge(const Roles& roles, const Diagnosis& diagnosis, const std::strin
   add(FindingKind::kKeptCalls, lost->kept);
   add(FindingKind::kApart, lost->apart);
   for (Finding& finding : findings) {
+    // (Answered by the findings on the platform.)
+    if (!judgement.on_platform.empty() && is_of_network(finding.kind)) finding.scenarios = {};
     if (finding.kind == FindingKind::kTracing) finding.scenarios = {"undisturbed"};
     if (finding.kind == FindingKind::kLostCores) finding.share = lost_share(roles);
     if (finding.kind == FindingKind::kKeptCalls) name_kept_call(roles.results->trace.kept, finding);

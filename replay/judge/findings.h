@@ -24,14 +24,22 @@ enum class FindingKind : uint8_t {
   kLateSender,       ///< receives and reductions wait for one rank in particular
   kChains,           ///< ranks wait for each other in turn
   kKeptCalls,        ///< calls that keep their recorded time
-  kApart             ///< ranks begin or end at different times
+  kApart,            ///< ranks begin or end at different times
+  // On a platform (network_costs.h), in the order of NetworkProperty:
+  kLatency,
+  kOverhead,
+  kBandwidth,
+  kContention,
+  kProgress,
+  kPlacement
 };
-inline constexpr int kFindingKinds = 12;
+inline constexpr int kFindingKinds = 18;
 /// As in JSON.
 inline constexpr std::array<const char*, kFindingKinds> kFindingNames = {
-    "lost cores",    "tracing",           "small messages", "messages",
-    "late receiver", "load imbalance",    "late root",      "synchronisation",
-    "late sender",   "dependency chains", "kept calls",     "different windows"};
+    "lost cores",     "tracing",           "small messages",  "messages",    "late receiver",
+    "load imbalance", "late root",         "synchronisation", "late sender", "dependency chains",
+    "kept calls",     "different windows", "latency",         "overhead",    "bandwidth",
+    "contention",     "no progress",       "placement"};
 
 constexpr const char* name_of(FindingKind kind) {
   return kFindingNames[static_cast<size_t>(kind)];
@@ -43,7 +51,8 @@ inline constexpr double kSmallMessage = 1024;  ///< bytes
 struct Finding {
   FindingKind kind = FindingKind::kTracing;
   double seconds = 0;  ///< of the elapsed time (lost_time.h): at most what the run would gain
-  int rank = -1;       ///< that computes longest, or is the root cause; -1: no single one
+  std::optional<double> half;  ///< half of the 95 % interval of `seconds`; none: not known
+  int rank = -1;               ///< that computes longest, or is the root cause; -1: no single one
   /// Load imbalance: compute of `rank` beyond the mean, relative to it. Waits: the part of them
   /// whose root cause is `rank`. Lost cores: of the ranks' time.
   double share = 0;
@@ -51,7 +60,7 @@ struct Finding {
   std::vector<std::string> callers;    ///< of `function`, as Blame::callers
   std::string call;                    ///< with most of that time; "": no single one
   uint64_t calls = 0;                  ///< messages: the number of these calls, all ranks
-  uint64_t messages = 0;               ///< of the run; 0: unknown, or not of messages
+  uint64_t messages = 0;               ///< of the run, or of `call`; 0: unknown, or no messages
   uint64_t bytes = 0;                  ///< mean of a message
   std::vector<std::string> scenarios;  ///< that investigate it (`--on`)
 };
@@ -62,6 +71,10 @@ struct Judgement {
   double elapsed = 0;  ///< of Roles::judged; 0 without efficiency
   /// Of at least 1 % of the elapsed time, the costliest first.
   std::vector<Finding> findings;
+  /// What the network of Roles::platform costs, likewise, of `platform_elapsed` seconds; a cost in
+  /// this list may contain parts of another one.
+  std::vector<Finding> on_platform;
+  double platform_elapsed = 0;
 };
 /// `platforms`: the directory of platform files that scenarios name.
 Judgement judge(const Roles& roles, const Diagnosis& diagnosis = {},

@@ -6,16 +6,20 @@
 
 namespace rubato {
 
-JudgedRun judged_run(EventSource& source, ReplayOptions options) {
+JudgedRun judged_run(EventSource& source, ReplayOptions options,
+                     const std::vector<Scenario>& others) {
   options.observers.clear();
   options.wait_states = true;
   options.total_functions = true;
   options.verify = false;
+  std::vector<Scenario> scenarios = {parse_scenario("measured"), parse_scenario("perfect")};
+  for (const Scenario& scenario : others) {
+    if (scenario.basis == Basis::kModel) scenarios.push_back(scenario);
+  }
   JudgedRun run;
-  run.results =
-      run_replay(source, {parse_scenario("measured"), parse_scenario("perfect")}, options);
+  run.results = run_replay(source, scenarios, options);
   find_undisturbed(source, run.results, options);
-  run.diagnosis = diagnose(source, run.results, options);
+  run.diagnosis = diagnose(source, run.results, scenarios, options);
   return run;
 }
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <vector>
+
+#include "models/scenario/scenario.h"
 #include "replay/judge/diagnosis.h"
 #include "replay/observe/results.h"
 #include "replay/run/replay_options.h"
@@ -9,12 +12,13 @@ namespace rubato {
 
 /// What judge() needs of a recorded run.
 struct JudgedRun {
-  Results results;  ///< `measured`, `perfect`, and `undisturbed` if ranks lost cores
+  Results results;  ///< `measured`, `perfect`, platforms, and `undisturbed` if ranks lost cores
   Diagnosis diagnosis;
 };
 
-/// Replays the run in these scenarios; observers in `options` are not used. Errors: as
-/// run_replay().
-JudgedRun judged_run(EventSource& source, ReplayOptions options);
+/// Replays the run in these scenarios and those of `others` that model a machine. Observers in
+/// `options` are not used. Errors: as run_replay().
+JudgedRun judged_run(EventSource& source, ReplayOptions options,
+                     const std::vector<Scenario>& others = {});
 
 }  // namespace rubato

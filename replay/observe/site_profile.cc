@@ -6,11 +6,14 @@
 
 namespace rubato {
 
-void SiteSum::add_message(uint64_t bytes_of_message) {
+void SiteSum::add_message(uint64_t bytes_of_message, bool sends) {
   ++messages;
   bytes += bytes_of_message;
   smallest = std::min(smallest, bytes_of_message);
   largest = std::max(largest, bytes_of_message);
+  if (!sends) return;
+  ++sent;
+  bytes_sent += bytes_of_message;
 }
 
 SiteProfile::SiteProfile(const EventSource& source, const KeptInScenario& kept)
@@ -43,8 +46,8 @@ void SiteProfile::polled(int number, std::span<const PolledWait> polls, double /
 void SiteProfile::add_collective(SiteSum& sum, int rank, const Action& action) const {
   const int me = trace_->comms[action.comm].local_rank(rank);
   const CollectiveShare share = collective_share(*trace_, action, me);
-  if (share.sends) sum.add_message(share.bytes_sent);
-  if (share.receives) sum.add_message(share.bytes_received);
+  if (share.sends) sum.add_message(share.bytes_sent, true);
+  if (share.receives) sum.add_message(share.bytes_received, false);
 }
 
 void SiteProfile::call(int number, const Call& call, const Block& block, const Lanes<1>&, double,
@@ -62,14 +65,14 @@ void SiteProfile::call(int number, const Call& call, const Block& block, const L
     if (!places) return;
     timeline.reader.emplace(*places, number);
   }
-  const uint32_t site = timeline.reader->at(call.event).site;
+  const CallPlace& place = timeline.reader->at(call.event);
   const int rank = trace_->rank_of(number);
   double inside = leave[0] - enter[0];
   if (call.spinning & kLoses) [[unlikely]] {
     const Lost lost = lost_in(block.actions_of(call));
     inside = std::max(0.0, inside - keeps_flushes_ * lost.flushing - keeps_stolen_ * lost.stolen);
   }
-  SiteSum& sum = sites_[{call.name, site}];
+  SiteSum& sum = sites_[{call.name, place.function, place.site}];
   timeline.latest[call.name] = &sum;
   sum.least = sum.count == 0 ? inside : std::min(sum.least, inside);
   sum.most = std::max(sum.most, inside);
@@ -80,13 +83,13 @@ void SiteProfile::call(int number, const Call& call, const Block& block, const L
   sum.ranks[rank] = true;
   for (const Action& action : block.actions_of(call)) {
     if (action.kind == ActionKind::kSend || action.kind == ActionKind::kPost) {
-      sum.add_message(action.message.bytes);
+      sum.add_message(action.message.bytes, action.kind == ActionKind::kSend);
     } else if (action.kind == ActionKind::kCollective ||
                action.kind == ActionKind::kWaitCollective) {
       add_collective(sum, rank, action);
     } else if (action.kind == ActionKind::kOneSided || action.kind == ActionKind::kFetch) {
       if (action.one_sided.bytes == 0 && action.flags & kFetches) continue;  // MPI_Get
-      sum.add_message(action.one_sided.bytes);
+      sum.add_message(action.one_sided.bytes, true);
     }
   }
 }

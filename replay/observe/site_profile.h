@@ -14,7 +14,7 @@
 
 namespace rubato {
 
-/// The calls of one name at one call site, of all ranks.
+/// The calls of one name at one call site of one function, of all ranks.
 struct SiteSum {
   uint64_t count = 0;
   double time = 0, least = 0, most = 0;  ///< ticks in the calls; the shortest, the longest call
@@ -22,9 +22,10 @@ struct SiteSum {
   // Data that the calls send and receive, as in CallTraffic, and its messages.
   uint64_t messages = 0, bytes = 0;
   uint64_t smallest = UINT64_MAX, largest = 0;
-  std::vector<bool> ranks;  ///< that call it
+  uint64_t sent = 0, bytes_sent = 0;  ///< of these messages
+  std::vector<bool> ranks;            ///< that call it
 
-  void add_message(uint64_t bytes_of_message);
+  void add_message(uint64_t bytes_of_message, bool sends);
 };
 
 /// REQUIRES: note_places() was called for the source. Only the window of a rank counts, as in
@@ -40,9 +41,12 @@ class SiteProfile : public Observer<1> {
   void polled(int timeline, std::span<const PolledWait> polls, double begin,
               const Waited& waited) override;
 
-  /// The name of the call, an index into TraceDefinitions::calls, and an index into
-  /// EventSource::call_sites().
-  using Site = std::pair<uint16_t, uint32_t>;
+  struct Site {
+    uint16_t call = 0;             ///< index into TraceDefinitions::calls
+    uint32_t function = kNoPlace;  ///< that makes the call: index into EventSource::functions()
+    uint32_t site = kNoPlace;      ///< index into EventSource::call_sites()
+    auto operator<=>(const Site&) const = default;
+  };
   const std::map<Site, SiteSum>& sites() const { return sites_; }
 
  private:

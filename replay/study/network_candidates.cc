@@ -81,25 +81,18 @@ void CandidateFinder::add_algorithms(const std::string& operation) {
 }
 
 void CandidateFinder::add_placements() {
-  const int ranks = base_->placement.ranks();
-  const int nodes = base_->placement.nodes();
-  if (nodes < 2 || nodes == ranks || names_nodes(*scenario_)) return;
-  if (!scenario_->platform.level(Level::kNode) || !scenario_->platform.level(Level::kNetwork))
-    return;
-  std::vector<int> ranks_on(ranks);
-  for (int rank = 0; rank < ranks; ++rank) ++ranks_on[base_->placement.node_of(rank)];
-  const int most = *std::max_element(ranks_on.begin(), ranks_on.end());
-  add_placement("block:" + std::to_string(most), Placement::blocks(ranks, most));
-  add_placement("roundrobin:" + std::to_string(nodes), Placement::round_robin(ranks, nodes));
+  for (const std::string& change : plain_placements(*scenario_, base_->placement))
+    add_placement(change);
 }
-void CandidateFinder::add_placement(const std::string& name, const Placement& placement) {
-  if (same_nodes(placement, base_->placement)) return;
+
+void CandidateFinder::add_placement(const std::string& change) {
   std::vector<std::string> changes = scenario_->changes;
-  changes.push_back("placement=" + name);
+  changes.push_back(change);
   const int sockets = sockets_told(base_->placement);
   if (scenario_->placement.sockets == 0 && sockets > 1)
     changes.push_back("sockets=" + std::to_string(sockets));
-  add(CandidateKind::kPlacement, name, scenario_text(scenario_->base, changes));
+  add(CandidateKind::kPlacement, change.substr(change.find('=') + 1),
+      scenario_text(scenario_->base, changes));
 }
 
 }  // namespace rubato

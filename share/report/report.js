@@ -86,8 +86,13 @@ function writeFindings() {
     byId("findings").remove();
     return;
   }
-  fillTable(byId("finding-table"), ["Finding", "Costs at most", `of ${data.judged}`],
-    data.findings.map((finding) => [`${finding.kind}: ${finding.text}`, secondsCell(finding.seconds), shareCell(finding.of_elapsed, 1)]));
+  const several = new Set(data.findings.map((finding) => finding.scenario)).size > 1;
+  const head = ["Finding", "Costs at most", several ? "of the scenario" : `of ${data.findings[0].scenario}`];
+  fillTable(byId("finding-table"), several ? ["Scenario", ...head] : head, data.findings.map((finding) => {
+    const half = finding.interval ? ` (± ${showSeconds((finding.interval[1] - finding.interval[0]) / 2)})` : "";
+    const row = [`${finding.kind}: ${finding.text}${half}`, secondsCell(finding.seconds), shareCell(finding.of_elapsed, 1)];
+    return several ? [finding.scenario, ...row] : row;
+  }));
   byId("commands").textContent = [...new Set(data.findings.map((finding) => finding.command).filter(Boolean))].join("\n");
 }
 

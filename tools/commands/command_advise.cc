@@ -86,7 +86,10 @@ int command_advise(const Arguments& arguments) {
 
   const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
   std::optional<JudgedRun> judged;
-  if (!scenario || files.tables_wanted()) judged = judged_run(*source, options);
+  if (!scenario || files.tables_wanted()) {
+    judged = judged_run(*source, options,
+                        scenario ? std::vector<Scenario>{*scenario} : std::vector<Scenario>{});
+  }
   // `measured` would describe the machine's other work.
   if (!scenario)
     scenario = fixed_scenario(Roles(judged->results).undisturbed ? "undisturbed" : "measured");

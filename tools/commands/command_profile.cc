@@ -55,9 +55,9 @@ po::options_description profile_options() {
 class Profiler {
  public:
   Profiler(EventSource& source, const ReplayOptions& options, ReportFiles& files, bool all,
-           const Metrics& metrics)
+           const Metrics& metrics, const std::vector<Scenario>& scenarios)
       : source_(&source), options_(options), files_(&files), all_(all), metrics_(&metrics) {
-    JudgedRun run = judged_run(source, options);
+    const JudgedRun run = judged_run(source, options, scenarios);
     findings_ = told_findings(run);
   }
 
@@ -196,7 +196,7 @@ int command_profile(const Arguments& arguments) {
   source->note_places();
   if (!source->functions().empty()) source->total_functions();
   const Metrics metrics = metrics_of(archive, options.ignore_offsets);
-  Profiler profiler(*source, options, files, values.count("all") > 0, metrics);
+  Profiler profiler(*source, options, files, values.count("all") > 0, metrics, scenarios);
   for (const Scenario& scenario : scenarios) profiler.profile(scenario);
   profiler.end();
   files.commit();

@@ -332,7 +332,7 @@ int command_replay(const Arguments& arguments) {
     find_undisturbed(*source, results, options);
     drawn.push_back(parse_scenario("undisturbed"));
   }
-  const Diagnosis diagnosis = diagnose(*source, results, options);
+  const Diagnosis diagnosis = diagnose(*source, results, scenarios, options);
   std::vector<Sweep> sweeps;
   if (!axes.empty())
     sweeps = run_sweeps(*source, scenarios, axes, options, plan.intervals ? &overhead : nullptr);

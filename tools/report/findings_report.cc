@@ -41,7 +41,8 @@ std::string row_of(size_t number, const ToldFinding& told, int width) {
   std::string lead = fmt::format("{:2}. {:>9} {:>7}  ", number, show_seconds(finding.seconds),
                                  show_share(told.share, 1));
   const int column = display_width(lead);
-  const std::string text = wrap(fmt::format("{}: {}", name_of(finding.kind), told.text),
+  const std::string around = finding.half ? " (± " + show_seconds(*finding.half) + ")" : "";
+  const std::string text = wrap(fmt::format("{}: {}{}", name_of(finding.kind), told.text, around),
                                 std::max(20, width - column), 0);
   std::string out;
   for (size_t begin = 0; begin < text.size();) {
@@ -51,6 +52,45 @@ std::string row_of(size_t number, const ToldFinding& told, int width) {
     begin = end;
   }
   return out;
+}
+
+/// Rows for the first `most` findings, numbered from `first` on, and the commands that are not
+/// among `commands` yet.
+std::string rows_of(const std::vector<ToldFinding>& list, size_t first, size_t most, int width,
+                    std::vector<std::string>& commands) {
+  std::string out;
+  for (size_t i = 0; i < std::min(most, list.size()); ++i) {
+    const ToldFinding& told = list[i];
+    out += row_of(first + i, told, width);
+    if (!told.command.empty() &&
+        std::find(commands.begin(), commands.end(), told.command) == commands.end())
+      commands.push_back(told.command);
+  }
+  return out;
+}
+
+/// " (2 more: --all)"
+std::string more_of(const std::vector<ToldFinding>& list, size_t most) {
+  return list.size() > most ? fmt::format(" ({} more: --all)", list.size() - most) : "";
+}
+
+Json to_json(const ToldFinding& told, const std::string& scenario) {
+  const auto& [finding, share, text, command] = told;
+  const auto ranged = [&](double by) { return json_text::number(finding.seconds + by); };
+  return {{"kind", name_of(finding.kind)},
+          {"scenario", or_null(scenario)},
+          {"text", text},
+          {"seconds", json_text::number(finding.seconds)},
+          {"interval", finding.half ? Json{ranged(-*finding.half), ranged(*finding.half)} : Json()},
+          {"of_elapsed", json_text::number(share)},
+          {"rank", finding.rank < 0 ? Json(nullptr) : Json(finding.rank)},
+          {"share", finding.rank < 0 ? Json(nullptr) : json_text::number(finding.share)},
+          {"function", or_null(finding.function)},
+          {"callers", finding.callers},
+          {"call", or_null(finding.call)},
+          {"messages", finding.messages},
+          {"bytes", finding.bytes},
+          {"command", or_null(command)}};
 }
 
 }  // namespace
@@ -65,6 +105,12 @@ ToldFindings::ToldFindings(const Judgement& judgement, const Roles& roles)
     list.push_back({finding, finding.seconds / (elapsed + lost), finding_text(finding),
                     next_command(finding, *roles.results)});
   }
+  if (roles.platform) platform = roles.platform->name;
+  platform_elapsed = judgement.platform_elapsed;
+  for (const Finding& finding : judgement.on_platform) {
+    on_platform.push_back({finding, finding.seconds / platform_elapsed, finding_text(finding),
+                           next_command(finding, *roles.results)});
+  }
 }
 
 ToldFindings told_findings(const JudgedRun& run) {
@@ -73,28 +119,24 @@ ToldFindings told_findings(const JudgedRun& run) {
 }
 
 std::string findings_text(const ToldFindings& findings, size_t most, int width) {
-  if (!findings.known) return "";
-  const std::string unknown =
-      findings.messages_known
-          ? ""
-          : wrap("The cost of messages is not known: ranks lacked cores.", width, 2);
-  if (findings.list.empty() && findings.messages_known)
-    return wrap("Findings: none costs 1 % of the elapsed time: nothing to gain.", width, 2);
-  const size_t shown = std::min(most, findings.list.size());
-  const size_t more = findings.list.size() - shown;
-  std::string out = wrap(fmt::format("Findings, each costs at most so much of the {} of {}{}:",
-                                     show_seconds(findings.elapsed), findings.of,
-                                     more > 0 ? fmt::format(" ({} more: --all)", more) : ""),
-                         width, 2);
+  std::string out;
   std::vector<std::string> commands;
-  for (size_t i = 0; i < shown; ++i) {
-    const ToldFinding& told = findings.list[i];
-    out += row_of(i + 1, told, width);
-    if (!told.command.empty() &&
-        std::find(commands.begin(), commands.end(), told.command) == commands.end())
-      commands.push_back(told.command);
+  const auto add = [&](const std::string& line) { out += wrap(line, width, 2); };
+  if (!findings.list.empty()) {
+    add(fmt::format("Findings, each costs at most so much of the {} of {}{}:",
+                    show_seconds(findings.elapsed), findings.of, more_of(findings.list, most)));
+    out += rows_of(findings.list, 1, most, width, commands);
+  } else if (findings.known && findings.messages_known) {
+    add("Findings: none costs 1 % of the elapsed time: nothing to gain.");
   }
-  out += unknown;
+  if (findings.known && !findings.messages_known)
+    add("The cost of messages is not known: ranks lacked cores.");
+  if (!findings.on_platform.empty()) {
+    add(fmt::format("On {} the network costs at most so much of {}{}:", findings.platform,
+                    show_seconds(findings.platform_elapsed), more_of(findings.on_platform, most)));
+    const size_t first = 1 + std::min(most, findings.list.size());
+    out += rows_of(findings.on_platform, first, most, width, commands);
+  }
   if (commands.empty()) return out;
   out += "Next commands:\n";
   for (const std::string& command : commands) out += continued(command, width);
@@ -103,20 +145,9 @@ std::string findings_text(const ToldFindings& findings, size_t most, int width) 
 
 Json findings_to_json(const ToldFindings& findings) {
   Json list = Json::array();
-  for (const auto& [finding, share, text, command] : findings.list) {
-    list.push_back({{"kind", name_of(finding.kind)},
-                    {"text", text},
-                    {"seconds", json_text::number(finding.seconds)},
-                    {"of_elapsed", json_text::number(share)},
-                    {"rank", finding.rank < 0 ? Json(nullptr) : Json(finding.rank)},
-                    {"share", finding.rank < 0 ? Json(nullptr) : json_text::number(finding.share)},
-                    {"function", or_null(finding.function)},
-                    {"callers", finding.callers},
-                    {"call", or_null(finding.call)},
-                    {"messages", finding.messages},
-                    {"bytes", finding.bytes},
-                    {"command", or_null(command)}});
-  }
+  for (const ToldFinding& told : findings.list) list.push_back(to_json(told, findings.of));
+  for (const ToldFinding& told : findings.on_platform)
+    list.push_back(to_json(told, findings.platform));
   return list;
 }
 

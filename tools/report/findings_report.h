@@ -27,6 +27,10 @@ struct ToldFindings {
   double elapsed = 0;             ///< that costs refer to
   std::string of;                 ///< the scenario with that elapsed time
   std::vector<ToldFinding> list;  ///< the costliest first
+  /// What the network costs on `platform`, a scenario, as parts of `platform_elapsed`.
+  std::vector<ToldFinding> on_platform;
+  std::string platform;
+  double platform_elapsed = 0;
 };
 
 /// The findings of `run`.

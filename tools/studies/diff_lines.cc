@@ -16,11 +16,6 @@ std::string signed_seconds(double seconds) {
   return seconds > 0 ? "+" + show_seconds(seconds) : show_seconds(seconds);
 }
 
-/// "+10.0 %"
-std::string signed_percent(double share) {
-  return rubato::signed_percent(share, 1);
-}
-
 /// "±2.1 %"
 std::string half_width(double share) {
   return fmt::format("±{:.1f} %", 100 * share);
@@ -35,7 +30,7 @@ std::string several(const DiffSide& side) {
 }
 
 std::string elapsed_text(const DiffResults& results) {
-  return fmt::format("{}: {}, {}{} → {}, {}{}", signed_percent(results.slowdown.share),
+  return fmt::format("{}: {}, {}{} → {}, {}{}", signed_percent(results.slowdown.share, 1),
                      name_of(results.before), show_seconds(results.slowdown.before),
                      several(results.before), name_of(results.after),
                      show_seconds(results.slowdown.after), several(results.after));
@@ -117,7 +112,7 @@ std::string basis_of(const DiffResults& results) {
 std::string noise_text(const DiffResults& results) {
   const Slowdown& s = results.slowdown;
   const std::string range =
-      fmt::format("{} {} ({})", signed_percent(s.share), half_width(s.half), basis_of(results));
+      fmt::format("{} {} ({})", signed_percent(s.share, 1), half_width(s.half), basis_of(results));
   if (!results.limit)
     return fmt::format("{}: {}", s.is_certain() ? "beyond it" : "the difference may be noise",
                        range);

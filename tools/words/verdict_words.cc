@@ -40,15 +40,24 @@ std::string waits_text(const char* ranks_wait, const Finding& finding) {
          root_text(finding);
 }
 
-/// "1,184 messages of 8 B on average, most of it in MPI_Recv (1,184 calls)"
+/// "1,184 messages of 8 B on average, in exchange (app.c:12), most of it in MPI_Recv (1,184 calls)"
 std::string messages_text(const Finding& finding) {
-  std::string text;
+  std::string text = "calls";
   if (finding.messages > 0)
     text = fmt::format("{} of {} on average", counted(finding.messages, "message", "messages"),
                        show_bytes(static_cast<double>(finding.bytes)));
-  if (finding.call.empty()) return text.empty() ? "no call has most of it" : text;
-  return fmt::format("{}most of it in {} ({})", text.empty() ? "" : text + ", ", finding.call,
-                     counted(finding.calls, "call", "calls"));
+  text += in_function(finding);
+  if (finding.call.empty()) return text == "calls" ? "no call has most of it" : text;
+  const std::string in =
+      fmt::format("most of it in {} ({})", finding.call, counted(finding.calls, "call", "calls"));
+  return text == "calls" ? in : text + ", " + in;
+}
+
+/// "placement=block:4": the change of the scenario that is suggested.
+std::string placement_text(const Finding& finding) {
+  const std::string& scenario = finding.scenarios.front();
+  return "messages between nodes that " + scenario.substr(scenario.rfind("placement=")) +
+         " keeps within nodes";
 }
 
 /// "MPI_Comm_split (4 calls) keeps its recorded time"
@@ -67,9 +76,10 @@ std::string closure_line(const Conclusion& found) {
   const ScenarioResult& own = *found.own_machine;
   return fmt::format(
       "For the machine of the recording, the model ({}) predicts {}; recorded were "
-      "{} ({}).",
-      own.name, show_seconds(own.elapsed), show_seconds(found.measured),
-      signed_percent(own.elapsed - found.measured, found.measured));
+      "{}{} ({}).",
+      own.name, show_seconds(own.elapsed), show_seconds(found.recorded),
+      found.without_losses ? " without lost cores" : "",
+      signed_percent(own.elapsed - found.recorded, found.recorded));
 }
 
 const char* name_of(Conclusion::Part::Kind kind) {
@@ -181,6 +191,17 @@ std::string finding_text(const Finding& finding) {
       return kept_text(finding);
     case FindingKind::kApart:
       return "ranks begin or end at different times";
+    case FindingKind::kLatency:
+    case FindingKind::kBandwidth:
+      return messages_text(finding);
+    case FindingKind::kOverhead:
+      return "processor time of " + messages_text(finding);
+    case FindingKind::kContention:
+      return "flows share links: " + messages_text(finding);
+    case FindingKind::kProgress:
+      return "long messages advance only while ranks are inside MPI: " + messages_text(finding);
+    case FindingKind::kPlacement:
+      return placement_text(finding);
   }
   return "";
 }
@@ -215,7 +236,7 @@ std::string headline(const Conclusion& found) {
   switch (found.kind) {
     case ConclusionKind::kUnexplained:
       return text + fmt::format("{} are unexplained{}: no conclusion about faster networks.",
-                                show_seconds(std::abs(found.measured - found.own_machine->elapsed)),
+                                show_seconds(std::abs(found.recorded - found.own_machine->elapsed)),
                                 why.empty() ? "" : "; possible causes: " + why);
     case ConclusionKind::kClocks:
       return text +

@@ -63,8 +63,8 @@ TEST_CASE("work passed from rank to rank is serialised") {
     1: 0..1100 recv 0 8B
     1: 2100 end
   )");
-  Results results =
-      run_replay(*source, {parse_scenario("measured"), parse_scenario("perfect")}, {});
+  const std::vector<Scenario> scenarios = {parse_scenario("measured"), parse_scenario("perfect")};
+  Results results = run_replay(*source, scenarios, {});
   const auto e = efficiency(results, results.scenarios[0]);
   REQUIRE(e);
   CHECK(e->load_balance == Approx(1));
@@ -76,7 +76,7 @@ TEST_CASE("work passed from rank to rank is serialised") {
         "cost: dependency chains, 500.0 ns: ranks wait for each other in turn.");
   // Of the 1000 beyond the longest compute, rank 0 has ended for 1000, the mean rank for 500.
   // Rank 1 waits in its receive, only for rank 0. Messages take the other 100.
-  const Judgement judgement = judge(results, diagnose(*source, results, {}));
+  const Judgement judgement = judge(results, diagnose(*source, results, scenarios, {}));
   REQUIRE(judgement.findings.size() == 3);
   CHECK(judgement.findings[0].kind == FindingKind::kLateSender);
   CHECK(judgement.findings[0].seconds == Approx(500e-9));
@@ -99,9 +99,9 @@ TEST_CASE("the root cause of dependency chains is named with its function") {
     1: 2100 end
   )");
   source->note_places();
-  Results results =
-      run_replay(*source, {parse_scenario("measured"), parse_scenario("perfect")}, {});
-  CHECK(efficiency_line(judge(results, diagnose(*source, results, {})))
+  const std::vector<Scenario> scenarios = {parse_scenario("measured"), parse_scenario("perfect")};
+  Results results = run_replay(*source, scenarios, {});
+  CHECK(efficiency_line(judge(results, diagnose(*source, results, scenarios, {})))
             .ends_with("ranks wait in MPI_Recv, 100 % of it for rank 0, in prepare."));
 }
 

@@ -1,0 +1,142 @@
+// What a network costs, in small programs on machines whose times are worked out by hand. One tick
+// is one nanosecond.
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "models/platform/platform_file.h"
+#include "replay/judge/findings.h"
+#include "replay/judge/judged_run.h"
+#include "replay/sources/text_source.h"
+#include "tools/words/verdict_words.h"
+
+using namespace rubato;
+
+namespace {
+
+Scenario machine(const std::string& levels) {
+  Scenario scenario;
+  scenario.name = scenario.base = "machine";
+  scenario.platform = parse_platform("format = 1\n" + levels, "machine");
+  return scenario;
+}
+
+Judgement judged(const std::string& text, const Scenario& scenario) {
+  const auto source = parse_text_trace(text);
+  source->note_places();
+  const JudgedRun run = judged_run(*source, {}, {scenario});
+  return judge(run.results, run.diagnosis);
+}
+
+double seconds(const Judgement& judgement, FindingKind kind) {
+  for (const Finding& finding : judgement.on_platform) {
+    if (finding.kind == kind) return finding.seconds;
+  }
+  return 0;
+}
+
+const char* const kMessageBetweenNodes = R"(
+  nodes 0 1
+  0: 0..0 local MPI_Comm_rank
+  0: 1000..1000 send 1 300B
+  0: 1000 end
+  1: 0..0 local MPI_Comm_rank
+  1: 0..1000 recv 0 300B
+  1: 1600 end
+)";
+const char* const kSlowNetwork = R"(
+  [level.network]
+  transfer = [ { from = "0B", latency = "100ns", bandwidth = "1GB/s" } ]
+  send_overhead = "40ns"
+  receive_overhead = "60ns"
+)";
+
+}  // namespace
+
+// The message leaves at 1000 + 40, takes 100 + 300, is received in 60: rank 1 ends at 1500 + 600.
+TEST_CASE("latency, overhead and bandwidth of a platform are findings") {
+  const Judgement judgement = judged(kMessageBetweenNodes, machine(kSlowNetwork));
+  CHECK(judgement.platform_elapsed == Approx(2100e-9));
+  REQUIRE(judgement.on_platform.size() == 3);
+  CHECK(judgement.on_platform[0].kind == FindingKind::kBandwidth);
+  CHECK(seconds(judgement, FindingKind::kBandwidth) == Approx(300e-9));
+  CHECK(seconds(judgement, FindingKind::kLatency) == Approx(100e-9));
+  CHECK(seconds(judgement, FindingKind::kOverhead) == Approx(100e-9));
+  CHECK_FALSE(judgement.on_platform[0].half);  // the platform states no uncertainty
+  CHECK(finding_text(judgement.on_platform[0]) ==
+        "1 message of 300 B on average, most of it in MPI_Recv (1 call)");
+  CHECK(judgement.on_platform[0].scenarios == std::vector<std::string>{"machine:bandwidth*2"});
+}
+
+// The model errs by 10 % of MPI time, 1.96 times that for 95 %. Without bandwidth the mean rank
+// spends 300 / 2 less in MPI: 29.4. All compute is the same in both scenarios.
+TEST_CASE("costs of a platform have the intervals of differences") {
+  const Judgement judgement =
+      judged(kMessageBetweenNodes, machine("model_error = 0.1\n" + std::string(kSlowNetwork)));
+  REQUIRE(judgement.on_platform.size() == 3);
+  REQUIRE(judgement.on_platform[0].half);
+  CHECK(*judgement.on_platform[0].half == Approx(29.4e-9));
+}
+
+// Rank 1 posts at 0 and computes until 10000; the data flows meanwhile only with progress.
+TEST_CASE("rendezvous without progress is a finding") {
+  const auto with = [](const std::string& protocol) {
+    return machine(R"([level.node]
+      transfer = [ { from = "0B", latency = "0ns", bandwidth = "1GB/s" } ]
+      protocol = [ { from = "0B", kind = "eager" }, { from = "1000B", kind = ")" +
+                   protocol + "\" } ]");
+  };
+  const std::string text = R"(
+    0: 0..0 local MPI_Comm_rank
+    0: 1000..1000 send 1 4000B
+    0: 10000 end
+    1: 0..0 local MPI_Comm_rank
+    1: 0..0 irecv 0 4000B req 1
+    1: 10000..10000 wait 1
+    1: 10000 end
+  )";
+  // Pull: the data leaves when rank 1 waits, at 10000, takes 4000, and rank 0 computes for 9000
+  // more. Async: it leaves at 1000. The difference is 9000.
+  const Judgement pull = judged(text, with("pull"));
+  CHECK(pull.platform_elapsed == Approx(23000e-9));
+  CHECK(seconds(pull, FindingKind::kProgress) == Approx(9000e-9));
+  CHECK(seconds(judged(text, with("async")), FindingKind::kProgress) == 0);
+}
+
+// In blocks of two the messages of neighbours do not cross the network, where they take 1000.
+TEST_CASE("a placement that keeps messages within nodes is a finding") {
+  const Judgement judgement = judged(R"(
+    nodes 0 1 0 1
+    0: 0..0 local MPI_Comm_rank
+    0: 1000..1000 send 1 1000B
+    0: 1000 end
+    1: 0..0 local MPI_Comm_rank
+    1: 1000..1000 recv 0 1000B
+    1: 1000 end
+    2: 0..0 local MPI_Comm_rank
+    2: 1000..1000 send 3 1000B
+    2: 1000 end
+    3: 0..0 local MPI_Comm_rank
+    3: 1000..1000 recv 2 1000B
+    3: 1000 end
+  )",
+                                     machine(R"(
+    [level.node]
+    transfer = [ { from = "0B", latency = "0ns", bandwidth = "1000GB/s" } ]
+    [level.network]
+    transfer = [ { from = "0B", latency = "0ns", bandwidth = "1GB/s" } ]
+  )"));
+  CHECK(judgement.platform_elapsed == Approx(2000e-9));
+  CHECK(seconds(judgement, FindingKind::kPlacement) == Approx(999e-9));
+  REQUIRE(judgement.on_platform.size() == 2);
+  CHECK(judgement.on_platform[0].kind == FindingKind::kBandwidth);
+  CHECK(finding_text(judgement.on_platform[1]) ==
+        "messages between nodes that placement=block:2 keeps within nodes");
+}
+
+TEST_CASE("a network that costs nothing has no findings") {
+  CHECK(judged(kMessageBetweenNodes, machine(R"([level.network]
+    transfer = [ { from = "0B", latency = "1ns", bandwidth = "1000GB/s" } ])"))
+            .on_platform.empty());
+}
