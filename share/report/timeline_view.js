@@ -25,6 +25,22 @@ function showTime(seconds, step) {
   return `${parseFloat((seconds * scale).toFixed(decimals))} ${name}`;
 }
 
+/** Ticks of a window below a picture. */
+function drawTimeAxis(context, {from, to}, left, width, top) {
+  context.fillStyle = kText;
+  context.font = Chart.helpers.toFont({size: 12}).string;
+  context.textBaseline = "top";
+  const step = roundStep((to - from) / (width / 110));
+  for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
+    const x = left + (at - from) / (to - from) * width;
+    context.fillRect(x, top, 1, 4);
+    const words = showTime(Math.abs(at) < step / 1e6 ? 0 : at, step);
+    const half = context.measureText(words).width / 2;
+    context.textAlign = "center";
+    context.fillText(words, Math.max(half, Math.min(left + width - half, x)), top + 6);
+  }
+}
+
 class TimelineView {
   /** `tools`: shown() is {from, to, firstRow, lastRow, selection, marks, target, row} for this view, in its time. */
   constructor(scenario, tools) {
@@ -45,6 +61,7 @@ class TimelineView {
     this.canvas.tabIndex = 0;
     exportButtons(this.box, `timeline ${scenario.name}`, {picture: () => this.canvas, title: () => this.caption.textContent,
       table: () => timelineCsv(this.data, this.shown.selection || this.shown)});
+    this.strip = hasEfficiencies(scenario) ? new EfficiencyStrip(this) : null;
   }
 
   get shown() { return this.tools.shown(this); }
@@ -98,7 +115,8 @@ class TimelineView {
     this.drawMarks(context, shown);
     context.restore();
     this.drawLabels(context, labels, shown);
-    this.drawAxis(context, shown);
+    drawTimeAxis(context, shown, this.left, this.width, this.height);
+    if (this.strip) this.strip.draw();
   }
 
   labels(context, firstRow, lastRow) {
@@ -108,7 +126,8 @@ class TimelineView {
     for (let row = firstRow; row <= lastRow; ++row) if (row % step === 0) rows.push(row);
     const word = this.rowHeight >= 14 && !narrow() ? "rank " : "";
     const labels = rows.map((row) => [row, word + this.data.rows[row].label]);
-    this.left = Math.ceil(Math.max(18, ...labels.map(([, label]) => context.measureText(label).width))) + 8;
+    const least = data.scenarios.some(hasEfficiencies) ? context.measureText("100 %").width : 18;  // all axes begin at one place
+    this.left = Math.ceil(Math.max(least, ...labels.map(([, label]) => context.measureText(label).width))) + 8;
     return labels;
   }
 
@@ -228,20 +247,5 @@ class TimelineView {
       context.font = Chart.helpers.toFont({size: 12, weight: row === found ? "bold" : "normal"}).string;
       context.fillText(label, this.left - 5, Math.min(this.height - 6, Math.max(7, this.y(row))));
     });
-  }
-
-  drawAxis(context, {from, to}) {
-    context.fillStyle = kText;
-    context.font = Chart.helpers.toFont({size: 12}).string;
-    context.textBaseline = "top";
-    const step = roundStep((to - from) / (this.width / 110));
-    for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
-      const x = this.x(at);
-      context.fillRect(x, this.height, 1, 4);
-      const words = showTime(Math.abs(at) < step / 1e6 ? 0 : at, step);
-      const half = context.measureText(words).width / 2;
-      context.textAlign = "center";
-      context.fillText(words, Math.max(half, Math.min(this.left + this.width - half, x)), this.height + 6);
-    }
   }
 }

@@ -76,10 +76,10 @@ colours='setTimeout(() => document.querySelectorAll("canvas").forEach((canvas) =
 sed "s|^  drawPlatforms();\$|& $colours|" "$dir/real.html" >"$dir/colours.html"
 page colours.html
 mapfile -t counts < <(grep -o 'data-colours="[0-9]*"' "$dir/page.html" | tr -dc '0-9\n')
-# Bars of scenarios and of ranks, two timelines, a matrix, and two histograms.
+# Bars of scenarios and of ranks, two timelines, efficiencies over time, a matrix, and two histograms.
 blank=0
 for count in "${counts[@]}"; do ((count > 3)) || blank=1; done
-if ((${#counts[@]} != 7 || blank)); then
+if ((${#counts[@]} != 8 || blank)); then
   echo "a real page: ${#counts[@]} canvases of ${counts[*]} colours"
   exit 1
 fi

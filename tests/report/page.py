@@ -165,6 +165,86 @@ def save(page):
             expect(name + " adds up", abs(total / (whole * len(ranks)) - 1) < 1e-6, (total, whole, len(ranks)))
 
 
+DRAWN = """
+const colourOf = (css) => css.startsWith("#") ? colourParts(css).join() : css.match(/[\\d.]+/g).slice(0, 3).map(Number).join();
+const pixelsOf = (canvas) => {
+  const {width, height} = canvas;
+  const copy = Object.assign(document.createElement("canvas"), {width, height}).getContext("2d");
+  copy.drawImage(canvas, 0, 0);
+  const {data: all} = copy.getImageData(0, 0, width, height);
+  return (x, y) => [...all.slice(4 * (Math.floor(y) * width + Math.floor(x)), 4 * (Math.floor(y) * width + Math.floor(x)) + 3)].join();
+};
+"""
+
+LINES = """(() => {
+  %s
+  const {strip} = timelineViews[0];
+  const at = pixelsOf(strip.canvas);
+  const {left, from, to} = strip.shown;
+  const bad = [];
+  const count = strip.windows.length;
+  let checked = 0;
+  known.forEach((factors, number) => {
+    const x = (share) => left + ((number + share) / count * strip.end - from) / (to - from) * strip.width;
+    const [begin, end] = [Math.ceil(x(0.2)), Math.floor(x(0.8))];
+    if (begin < left + 1 || end > left + strip.width - 1 || end - begin < 6) return;
+    const y = (share) => 7 + (1 - share) * 112;
+    const product = factors.reduce((a, b) => a * b);
+    kFactors.forEach(([name, colour], index) => {
+      const rows = [];
+      for (let row = 0; row < 120; ++row) for (let column = begin; column < end; ++column)
+        if (at(column, row) === colourOf(colour)) rows.push(row + 0.5);
+      checked += rows.length > 0;
+      const covered = factors.slice(index + 1).some((other) => Math.abs(y(other) - y(factors[index])) < 3);
+      if (rows.length === 0 && !covered) bad.push([number, name, "is not drawn"]);
+      const off = rows.filter((row) => Math.abs(row - y(factors[index])) > 1.6);
+      if (off.length) bad.push([number, name, factors[index], off[0], y(factors[index])]);
+    });
+    if (factors.some((factor) => Math.abs(y(factor) - y(product)) < 4)) return;
+    let top = 0;
+    while (top < 120 && at(begin + 1, top) !== colourOf(kProductColour)) ++top;
+    if (Math.abs(top - y(product)) > 1.6) bad.push([number, "product", product, top, y(product)]);
+    checked += 1;
+  });
+  return [checked, bad];
+})()"""
+
+
+def efficiencies(page, trace):
+    """The lines over time have the numbers of `rubato profile`, in the window of the timeline."""
+    subprocess.run([RUBATO, "profile", trace, "--on", "measured", "--csv", trace + ".csv"], check=True, stdout=subprocess.DEVNULL)
+    kinds = ["over_time_load_balance", "over_time_serialisation", "over_time_transfer"]
+    with open(trace + ".csv", encoding="utf-8") as file:
+        rows = [(row["kind"], float(row["value"])) for row in csv.DictReader(file) if row["kind"] in kinds]
+    known = list(zip(*([value for kind, value in rows if kind == each] for each in kinds)))
+    expect("windows of the profile", len(known) == 100 and len(set(known)) > 10, len(known))
+    drawn = page.run("timelineViews.map(({strip}) => strip && strip.windows)")
+    close = all(abs(a - b) < 0.00051 for ours, theirs in zip(drawn[0], known) for a, b in zip(ours, theirs))
+    expect("efficiencies are those of the profile", len(drawn[0]) == 100 and close)
+    expect("only the recording has efficiencies over time", drawn[1:] == [None] * len(drawn[1:]))
+    same = ("(({canvas, strip, left, width}) => [canvas, strip.canvas].map((each) => each.getBoundingClientRect())"
+            ".every(({left: at, width: wide}, i, all) => at === all[0].left && wide === all[0].width) && "
+            "strip.shown.left === left && strip.width === width)(timelineViews[0])")
+    script = LINES % (DRAWN + f"const known = {json.dumps(known)};")
+    for window, least in (("wholeTimeline()", 120), ("setWindow(0.31 * whole(), 0.52 * whole())", 40)):
+        page.run(window)
+        checked, bad = page.run(script)
+        expect(f"lines of efficiencies after {window}", checked >= least and not bad, (checked, bad[:5]))
+        expect("efficiencies are below their timeline", page.run(same))
+    page.run("wholeTimeline()")
+    x, y, wide, _ = page.run("(({strip}) => { strip.canvas.scrollIntoView({block: 'center'}); const box = "
+                             "strip.canvas.getBoundingClientRect(); return [box.left + strip.shown.left, box.top, strip.width, 0]; })(timelineViews[0])")
+    page.mouse("Moved", x + wide * 0.425, y + 60)
+    tip = page.run("timelineViews[0].strip.tip.innerText")
+    product = known[42][0] * known[42][1] * known[42][2]
+    words = [f"Load balance {100 * known[42][0]:.1f} %", f"Serialisation {100 * known[42][1]:.1f} %",
+             f"Transfer {100 * known[42][2]:.1f} %", f"Parallel efficiency {100 * product:.1f} %"]
+    near = [float(line.split()[-2]) for line in tip.splitlines()[1:]]
+    far = [float(line.split()[-2]) for line in words]
+    expect("hover has the efficiencies", [line.rsplit(" ", 2)[0] for line in tip.splitlines()[1:]] ==
+           [line.rsplit(" ", 2)[0] for line in words] and all(abs(a - b) < 0.16 for a, b in zip(near, far)), (tip, words))
+
+
 LAYOUT = """(() => {
   const wide = document.documentElement.clientWidth;
   const bad = [];
@@ -201,7 +281,8 @@ CONTRAST = """(() => {
     }
     return kPage;
   };
-  const pairs = [["path and its outline", kPathColour, kPage], ["text of pictures", kText, kPage], ["limits of sweeps", kLimitColour, kPage]];
+  const pairs = [["path and its outline", kPathColour, kPage], ["text of pictures", kText, kPage], ["limits of sweeps", kLimitColour, kPage],
+    ...kFactors.flatMap(([name, colour]) => [kPage, kProductColour].map((other) => [name, colour, other]))];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const parent = node.parentElement;
@@ -239,6 +320,7 @@ def main():
         page.open(path)
         expect("every call is on the page", page.run("timelineViews.every(({data}) => data.grain === 0)"))
         compare_with_profile(page, trace, 0)
+        efficiencies(page, trace)
         sums_of_windows(page)
         use(page, path)
         save(page)
@@ -253,8 +335,9 @@ def main():
           return rampColour(map.share(310378496)) === rampColour(map.share(310378000));
         })()""")
         expect("cells of equal text have equal colours", equal)
-        for each in ("ring", "report", "map", "calibration"):
-            looks(page, f"{folder}/{each}.html", each) if each != "calibration" else None
+        for each in ("ring", "report", "map"):
+            if os.path.exists(f"{folder}/{each}.html"):
+                looks(page, f"{folder}/{each}.html", each)
         expect("no complaints", not page.console, page.console[:3])
         page.close()
     if FAILED:

@@ -163,7 +163,6 @@ Json timeline_data(const ScenarioPicture& picture) {
           {"all_messages", picture.all_messages}};
 }
 
-/// Cells as [row, column, messages, bytes, seconds]; sizes as [least, messages, bytes].
 /// Load balance, serialisation and transfer of each window, in thousandths.
 Json over_time_data(const EfficienciesOverTime& over_time) {
   Json windows = Json::array();
@@ -176,6 +175,7 @@ Json over_time_data(const EfficienciesOverTime& over_time) {
   return windows;
 }
 
+/// Cells as [row, column, messages, bytes, seconds]; sizes as [least, messages, bytes].
 Json traffic_data(const TrafficPicture& picture) {
   Json cells = Json::array(), sizes = Json::array();
   for (const TrafficCell& cell : picture.cells) {
@@ -301,8 +301,9 @@ std::string report_html(const Report& report, const std::vector<PlatformPicture>
   }
   const std::string text = json_text::dump(data, -1);
   return fill_page("report.html",
-                   {"timeline_data.js", "timeline_sums.js", "timeline_view.js", "timeline.js",
-                    "sweep.js", "places.js", "traffic.js", "topology.js", "links.js", "report.js"},
+                   {"timeline_data.js", "timeline_sums.js", "timeline_view.js",
+                    "timeline_strips.js", "timeline.js", "sweep.js", "places.js", "traffic.js",
+                    "topology.js", "links.js", "report.js"},
                    "Rubato: " + results.trace.path, text);
 }
 
