@@ -43,6 +43,7 @@ function marksOf(timeline) {
 let sumsLater = 0;
 function drawTimelines() {
   timelineViews.forEach((view) => view.draw());
+  if (counterStrip) counterStrip.draw();
   clearTimeout(sumsLater);
   sumsLater = setTimeout(() => {
     writeTimelineSums();
@@ -316,6 +317,7 @@ function setUpTimelines() {
     return;
   }
   writeTimelineLegend();
+  setUpCounters();
   drawn.forEach((scenario, index) => byId("timeline-choice").append(element("option", scenario.name, {value: index})));
   const undrawn = data.scenarios.filter((scenario) => !scenario.timeline && scenario.elapsed > 0);
   byId("timeline-undrawn").textContent = undrawn.length === 0 ? ""

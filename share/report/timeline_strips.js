@@ -1,4 +1,4 @@
-// Pictures over the time of a timeline, in the same window: efficiencies as lines. Loaded before
+// Pictures over the time of a timeline, in the same window: efficiencies as lines, counters as a heat map. Loaded before
 // timeline.js, which has the window that is shown.
 
 /** Name, colour and dashes of a factor: all have a contrast of at least 4.5 to the page. */
@@ -6,6 +6,7 @@ const kFactors = [["Load balance", dark ? "#79b8f5" : "#0b5cad", []], ["Serialis
   ["Transfer", dark ? "#5fd6a8" : "#00694a", [2, 3]]];
 const kProductColour = dark ? "#3a4652" : "#d3dae0";
 const kStripHeight = 120;
+const kTallestCounters = 200;
 
 const showPercent = (share) => `${(100 * share).toFixed(1)} %`;
 
@@ -42,7 +43,8 @@ class TimeStrip {
     const whole = this.canvas.clientWidth || 600;
     const scale = window.devicePixelRatio || 1;
     this.width = whole - left;
-    const high = this.height + kAxisHeight;
+    this.layOut(this.shown);
+    const high = this.height + kAxisHeight + (this.legendHeight || 0);
     this.canvas.width = Math.round(whole * scale);
     this.canvas.height = Math.round(high * scale);
     this.canvas.style.height = `${high}px`;
@@ -53,6 +55,8 @@ class TimeStrip {
     this.paint(context, this.shown);
     drawTimeAxis(context, this.shown, left, this.width, this.height);
   }
+
+  layOut() {}
 
   /** The part on the right of the labels. */
   inside(context, paint) {
@@ -154,4 +158,146 @@ class EfficiencyStrip extends TimeStrip {
       rows: this.windows.map((factors, number) => [number * this.length, (number + 1) * this.length, ...factors,
         factors.reduce((a, b) => a * b)])};
   }
+}
+
+// --- Counters --------------------------------------------------------------------------------------
+
+/** What each rank counted outside MPI in each interval of the recording; `most` is the largest of the run. */
+class CounterStrip extends TimeStrip {
+  constructor(parent, place) {
+    super(parent, "counters over time", place, () => this.table());
+    Object.assign(this, data.counters);
+    this.legendHeight = 40;
+    this.values = this.list.map(({cells, step}) => {
+      const from = new Unpacker(cells);
+      return Float64Array.from({length: this.rows * this.intervals}, () => from.next() * step);
+    });
+  }
+
+  show(number) {
+    this.counter = this.list[number];
+    this.chosen = this.values[number];
+    this.most = this.chosen.reduce((most, count, cell) => {
+      const interval = cell % this.intervals;
+      return this.timeOf(interval + 1) > 0 && this.timeOf(interval) < recording().elapsed ? Math.max(most, count) : most;
+    }, 0);
+    this.canvas.setAttribute("aria-label", `${this.counter.name} over time`);
+  }
+
+  ranks(row) {
+    const first = row * this.ranks_per_row;
+    const last = Math.min(data.trace.ranks, first + this.ranks_per_row) - 1;
+    return first === last ? `rank ${first}` : `mean of ranks ${first} to ${last}`;
+  }
+
+  text(count) {
+    const {unit} = this.counter;
+    if (unit === "ns") return showSeconds(count * 1e-9);
+    if (/^(bytes|B)$/i.test(unit)) return showBytes(count);
+    const number = count >= 1000 ? showCount(Math.round(count)) : `${parseFloat(count.toPrecision(3))}`;
+    return unit && unit !== "#" ? `${number} ${unit}` : number;
+  }
+
+  timeOf(interval) { return this.start + interval * this.seconds; }
+  rowAt(offsetY) { return this.firstRow + Math.floor(offsetY / this.rowHeight); }
+
+  words(time, offsetY) {
+    const [interval, row] = [Math.floor((time - this.start) / this.seconds), this.rowAt(offsetY)];
+    if (interval < 0 || interval >= this.intervals || row < 0 || row > this.lastRow) return null;
+    const count = this.chosen[row * this.intervals + interval];
+    const perSecond = this.counter.unit === "ns" ? `${showShare(count * 1e-9, this.seconds)} of the time`
+      : `${this.text(count / this.seconds)} per second`;
+    return [`${this.counter.name}, ${this.ranks(row)}`,
+      `${showTick(Math.max(0, this.timeOf(interval)))} to ${showTick(this.timeOf(interval + 1))}: ${this.text(count)}`,
+      ...count > 0 ? [perSecond] : []];
+  }
+
+  layOut({firstRank, lastRank}) {
+    [this.firstRow, this.lastRow] = [firstRank, lastRank].map((rank) => Math.floor(rank / this.ranks_per_row));
+    const rows = this.lastRow - this.firstRow + 1;
+    this.rowHeight = Math.min(18, kTallestCounters / rows);
+    if (this.rowHeight > 1) this.rowHeight = Math.max(1, Math.floor(this.rowHeight));
+    this.height = Math.ceil(rows * this.rowHeight);
+  }
+
+  /** The square root of a share of the largest count is even: few counts and many are both seen. */
+  colour(count) { return count > 0 ? rampColour(0.12 + 0.88 * Math.sqrt(Math.min(1, count / this.most))) : kIdleColour; }
+
+  paint(context, {left, from, to}) {
+    const scale = window.devicePixelRatio || 1;
+    const snap = (pixels) => Math.round(pixels * scale) / scale;
+    const first = Math.max(0, Math.floor((from - this.start) / this.seconds));
+    const last = Math.min(this.intervals - 1, Math.floor((to - this.start) / this.seconds));
+    this.inside(context, () => {
+      for (let row = this.firstRow; row <= this.lastRow; ++row) {
+        const [top, bottom] = [row, row + 1].map((each) => snap((each - this.firstRow) * this.rowHeight));
+        for (let interval = first; interval <= last; ++interval) {
+          const [begin, end] = [interval, interval + 1].map((each) => snap(this.x(this.timeOf(each))));
+          context.fillStyle = this.colour(this.chosen[row * this.intervals + interval]);
+          context.fillRect(begin, top, end - begin, bottom - top - (this.rowHeight >= 8 ? 1 : 0));
+        }
+      }
+    });
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    context.fillStyle = kText;
+    const step = roundStep(Math.max(1, 14 / this.rowHeight));
+    for (let row = this.firstRow; row <= this.lastRow; ++row) if (row % step === 0)
+      context.fillText(`${this.rowHeight >= 14 && !narrow() ? "rank " : ""}${row * this.ranks_per_row}`, left - 5,
+        Math.min(this.height - 6, Math.max(7, (row - this.firstRow + 0.5) * this.rowHeight)));
+    this.drawLegend(context, left, this.height + kAxisHeight + 6);
+  }
+
+  drawLegend(context, left, top) {
+    const width = Math.min(260, this.width - 20);
+    for (let pixel = 0; pixel < width; ++pixel) {
+      context.fillStyle = this.colour(this.most * ((pixel + 0.5) / width) ** 2);
+      context.fillRect(left + pixel, top, 1, 10);
+    }
+    context.fillStyle = kText;
+    context.textBaseline = "top";
+    [["left", 0], ["center", 0.5], ["right", 1]].forEach(([align, share]) => {
+      context.textAlign = align;
+      context.fillText(share === 0 ? "0" : this.text(this.most * share ** 2), left + share * width, top + 14);
+    });
+  }
+
+  table() {
+    return {header: ["counter", this.ranks_per_row > 1 ? "first of a group of ranks" : "rank", "from (s)", "to (s)",
+      this.ranks_per_row > 1 ? "count of the mean rank" : "count"],
+    rows: [...this.chosen].map((count, cell) => {
+      const interval = cell % this.intervals;
+      return [this.counter.name, Math.floor(cell / this.intervals) * this.ranks_per_row, this.timeOf(interval),
+        this.timeOf(interval + 1), parseFloat(count.toPrecision(4))];
+    })};
+  }
+}
+
+let counterStrip = null;
+const recording = () => data.scenarios.find((scenario) => scenario.name === "measured");
+
+/** `recorded`: the view of the recording, if it is shown; else the counters have the whole run. */
+function counterPlace() {
+  const recorded = timelineViews.find((view) => view.scenario === recording());
+  if (!recorded) return {left: timelineViews[0].left, from: 0, to: recording().elapsed, firstRank: 0, lastRank: data.trace.ranks - 1};
+  const {firstRow, lastRow, from, to} = recorded.shown;
+  const {rows, timeline, exact} = recorded.data;
+  const more = exact ? 0 : timeline.ranks_per_row - 1;
+  return {left: recorded.left, from, to, firstRank: rows[firstRow].rank, lastRank: Math.min(data.trace.ranks - 1, rows[lastRow].rank + more)};
+}
+
+function setUpCounters() {
+  if (!data.counters) {
+    byId("counters").remove();
+    return;
+  }
+  counterStrip = new CounterStrip(byId("counter-picture"), counterPlace);
+  counterStrip.list.forEach(({name}, index) => byId("counter-choice").append(element("option", name, {value: index})));
+  byId("counter-words").textContent = "Counts of the program outside MPI, by rank, in intervals of " +
+    `${showSeconds(counterStrip.seconds)} of measured.`;
+  byId("counter-choice").addEventListener("change", () => {
+    counterStrip.show(byId("counter-choice").value);
+    counterStrip.draw();
+  });
+  counterStrip.show(0);
 }

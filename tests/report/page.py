@@ -245,6 +245,70 @@ def efficiencies(page, trace):
            [line.rsplit(" ", 2)[0] for line in words] and all(abs(a - b) < 0.16 for a, b in zip(near, far)), (tip, words))
 
 
+CELLS = """(() => {
+  %s
+  const at = pixelsOf(counterStrip.canvas);
+  const bad = [];
+  let checked = 0;
+  const {left, from, to} = counterStrip.shown;
+  known.forEach(([row, time, count]) => {
+    const x = left + (time - from) / (to - from) * counterStrip.width;
+    if (x < left || x >= left + counterStrip.width) return;
+    checked += 1;
+    const [seen, expected] = [at(x, (row - counterStrip.firstRow + 0.5) * counterStrip.rowHeight - 0.5), colourOf(counterStrip.colour(count))];
+    const apart = Math.max(...seen.split(",").map((part, i) => Math.abs(part - expected.split(",")[i])));
+    if (apart > 1) bad.push([row, time, count, seen, expected]);
+  });
+  return [checked, bad];
+})()"""
+
+
+def counts_of(ranks, counter):
+    """In the middle of each interval of the run counted.py makes, from its begin: [time, count of the mean of `ranks`].
+    Intervals have 10 of the 200 ticks that a round computes, or half of them at the begin."""
+    known = []
+    for interval in range(12, 232):
+        number, within = divmod(10 * interval - 120, 220)
+        of_rank = [(rank + 1) * (number + 1) * 1000 if counter == 0 else (200 - 10 * (rank % 20)) * 1e6 for rank in ranks]
+        known.append(((10 * interval + 5 - 120) / 1000, sum(of_rank) / len(of_rank) / 20 if within < 200 else 0))
+    return known
+
+
+def counters(page, folder):
+    """Counters over time are what counted.py wrote."""
+    for ranks, per_row in ((3, 1), (300, 3)):
+        archive, path = f"{folder}/counted{ranks}", f"{folder}/counted{ranks}.html"
+        made = subprocess.run(["/usr/bin/python3", os.path.dirname(os.path.abspath(__file__)) + "/counted.py", archive, str(ranks)], check=False)
+        if made.returncode == 77:
+            return
+        subprocess.run([RUBATO, "replay", archive, "--html", path], check=True, stdout=subprocess.DEVNULL)
+        page.open(path)
+        expect("counters have names", page.run("[...byId('counter-choice').options].map(({text}) => text)") == ["EVENTS", "BUSY"])
+        for counter in range(2):
+            page.run(f"byId('counter-choice').value = {counter}; byId('counter-choice').dispatchEvent(new Event('change'))")
+            known = [(row, *cell) for row in range(ranks // per_row)
+                     for cell in counts_of(range(row * per_row, (row + 1) * per_row), counter)]
+            worst = page.run("((known) => Math.max(...known.map(([row, time, count]) => Math.abs(count - counterStrip.chosen[row * 240 + "
+                             "Math.floor((time - counterStrip.start) / counterStrip.seconds)])) ) / counterStrip.most)"
+                             f"({json.dumps(known)})")
+            expect(f"{ranks} ranks: counts are those of the archive", worst < 2e-5, worst)
+            script = CELLS % (DRAWN + f"const known = {json.dumps(known)};")
+            for window in ("wholeTimeline()", "setWindow(0.4, 0.9, 1, 2)"):
+                page.run(window)
+                checked, bad = page.run(script.replace("known.forEach", "known.filter(([row]) => row >= counterStrip.firstRow && "
+                                                       "row <= counterStrip.lastRow).forEach"))
+                expect(f"{ranks} ranks: cells of counter {counter} after {window}", checked >= 50 and not bad, (checked, bad[:5]))
+            page.run("wholeTimeline()")
+        # Of BUSY, rank 1 has 190 of 200 ms, so that 9.5 of 10 ms; ranks 3 to 5 have 160.
+        x, y = page.run("(() => { counterStrip.canvas.scrollIntoView({block: 'center'}); const box = counterStrip.canvas.getBoundingClientRect(); "
+                        "return [box.left + counterStrip.x(0.505), box.top + 1.5 * counterStrip.rowHeight]; })()")
+        page.mouse("Moved", x, y)
+        tip = page.run("counterStrip.tip.innerText")
+        words = ["BUSY, rank 1", "500 ms to 510 ms: 9.500 ms", "95.0 % of the time"] if per_row == 1 else \
+            ["BUSY, mean of ranks 3 to 5", "500 ms to 510 ms: 8.000 ms", "80.0 % of the time"]
+        expect("hover has the count", tip.split("\n")[:3] == words, tip)
+
+
 LAYOUT = """(() => {
   const wide = document.documentElement.clientWidth;
   const bad = [];
@@ -321,9 +385,12 @@ def main():
         expect("every call is on the page", page.run("timelineViews.every(({data}) => data.grain === 0)"))
         compare_with_profile(page, trace, 0)
         efficiencies(page, trace)
+        expect("a page without counters has no place for them", page.run("byId('counters') === null && data.counters === undefined"))
         sums_of_windows(page)
         use(page, path)
         save(page)
+        counters(page, folder)
+        page.open(path)
         # A message takes as long as hundreds of rounds of compute.
         page.run("byId('timeline-choice').value = drawn.findIndex(({name}) => name === 'slow'); chooseTimeline()")
         expect("runs of very different length have their own scales", page.run("timelineState.ownScale") and
@@ -335,7 +402,7 @@ def main():
           return rampColour(map.share(310378496)) === rampColour(map.share(310378000));
         })()""")
         expect("cells of equal text have equal colours", equal)
-        for each in ("ring", "report", "map"):
+        for each in ("ring", "report", "map", "counted3"):
             if os.path.exists(f"{folder}/{each}.html"):
                 looks(page, f"{folder}/{each}.html", each)
         expect("no complaints", not page.console, page.console[:3])

@@ -26,6 +26,7 @@
 #include "tools/options/job_options.h"
 #include "tools/options/options.h"
 #include "tools/options/scenario_options.h"
+#include "tools/profile/counter_tables.h"
 #include "tools/report/report_html.h"
 #include "tools/report/report_json.h"
 #include "tools/report/report_text.h"
@@ -357,7 +358,8 @@ int command_replay(const Arguments& arguments) {
             : draw_scenarios(*source, drawn, results, options, threads,
                              [&] { return open_again(archive, options); });
     files.write("html",
-                report_html(report, platforms, timelines, report_origin("replay", arguments)));
+                report_html(report, platforms, timelines, report_origin("replay", arguments),
+                            metrics_of(archive, options.ignore_offsets)));
   }
   if (files.wants("perfetto")) {
     write_perfetto(*source, scenarios, results, options, window,

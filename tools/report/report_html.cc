@@ -18,6 +18,7 @@
 #include "replay/analyse/other_rows.h"
 #include "tools/cli/install_paths.h"
 #include "tools/format/json_text.h"
+#include "tools/report/counter_picture.h"
 #include "tools/report/interval_report.h"
 #include "tools/report/job_report.h"
 #include "tools/report/link_report.h"
@@ -247,7 +248,8 @@ std::string fill_page(const std::string& template_name, const std::vector<std::s
 }
 
 std::string report_html(const Report& report, const std::vector<PlatformPicture>& platforms,
-                        const std::vector<ScenarioPicture>& pictures, const ReportOrigin& origin) {
+                        const std::vector<ScenarioPicture>& pictures, const ReportOrigin& origin,
+                        const Metrics& metrics) {
   const Results& results = *report.results;
   const ScenarioResult* reference = report.roles.reference;
   const ScenarioResult* judged = report.roles.judged;
@@ -296,6 +298,8 @@ std::string report_html(const Report& report, const std::vector<PlatformPicture>
     }
     data["scenarios"].push_back(std::move(columns));
   }
+  if (Json counters = counters_for_page(metrics, report.roles); !counters.is_null())
+    data["counters"] = std::move(counters);
   for (const PlatformPicture& platform : platforms) {
     data["platforms"].push_back(platform_data(platform));
   }

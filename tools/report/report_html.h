@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/archive/metrics.h"
 #include "tools/cli/commands.h"
 #include "tools/report/platform_picture.h"
 #include "tools/report/report.h"
@@ -22,11 +23,11 @@ ReportOrigin report_origin(const std::string& command, const Arguments& argument
 
 /// A report as one self-contained HTML file: the page, its style and script (share/report/),
 /// Chart.js and the data. `platforms` are drawn with their fitted samples; `pictures` are
-/// timelines; sweeps become curves and heat maps. Errors: InputError if the parts of the page are
-/// not installed.
+/// timelines; sweeps become curves and heat maps; counters of `metrics` are drawn over time.
+/// Errors: InputError if the parts of the page are not installed.
 std::string report_html(const Report& report, const std::vector<PlatformPicture>& platforms,
                         const std::vector<ScenarioPicture>& pictures = {},
-                        const ReportOrigin& origin = {});
+                        const ReportOrigin& origin = {}, const Metrics& metrics = {});
 
 /// The page `template_name` of share/report with "@TITLE@", "@CSS@", "@CHART@", "@JS@" (page.js,
 /// export.js, then `scripts`) and "@DATA@" filled in; `data_json` is read by the script. Also used
