@@ -197,7 +197,7 @@ class TimelineView {
     const {all_messages: all} = this.scenario.timeline;
     const known = this.data.messages.length;
     this.note.textContent = [
-      shown.length > kFewMessages ? `${showCount(shown.length)} messages in view: they are lines where ${kFewMessages} or fewer are.` : "",
+      shown.length > kFewMessages ? `${showCount(shown.length)} messages in view; zoom in until at most ${kFewMessages} remain to see them as lines.` : "",
       known < all ? `Of ${showCount(all)} messages this page has the ${showCount(known)} that took longest.` : "",
     ].join(" ").trim();
     if (shown.length > kFewMessages) return;
