@@ -116,7 +116,7 @@ function fillTable(table, header, rows, chosen = -1) {
   if (!isFilled) exportButtons(table.closest(".table-box") || table, tableName(table), {after: true, table: () => table.saved});
   const head = element("thead");
   const headRow = element("tr");
-  header.forEach((text) => headRow.append(element("th", textOf(text), {scope: "col"})));
+  header.forEach((text) => headRow.append(breakable(element("th", undefined, {scope: "col"}), textOf(text))));
   head.append(headRow);
   const body = element("tbody");
   rows.forEach((cells, index) => {

@@ -341,6 +341,7 @@ function setUpTimelines() {
     if (timelineKey(event.key, event.target.tagName === "CANVAS")) event.preventDefault();
   });
   addEventListener("resize", drawTimelines);
+  matchMedia("print").addEventListener("change", drawTimelines);
   addEventListener("hashchange", readTimelineLink);
   readTimelineLink();
 }
