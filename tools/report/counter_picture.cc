@@ -14,6 +14,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kSteps = 32767;  // the largest number of three digits
 
+/// True for counters that counted; archives of other tracers may have anything.
+bool has_counts(const Metric& metric, const std::vector<double>& counts) {
+  const auto most = std::max_element(counts.begin(), counts.end());
+  return metric.adds_up && most != counts.end() && *most > 1e-300 &&
+         std::all_of(counts.begin(), counts.end(), [](double n) { return std::isfinite(n); });
+}
+
 /// By row and interval, the mean of the ranks of each row.
 std::vector<double> rows_of(const std::vector<double>& counts, size_t ranks, size_t ranks_per_row) {
   std::vector<double> rows;
@@ -35,9 +42,7 @@ Json counters_for_page(const Metrics& metrics, const Roles& roles) {
   if (!roles.measured) return nullptr;
   std::vector<size_t> shown;
   for (size_t metric = 0; metric < metrics.program.size(); ++metric) {
-    const std::vector<double>& counts = metrics.program[metric];
-    const bool any = std::any_of(counts.begin(), counts.end(), [](double n) { return n > 0; });
-    if (metrics.metrics[metric].adds_up && any) shown.push_back(metric);
+    if (has_counts(metrics.metrics[metric], metrics.program[metric])) shown.push_back(metric);
   }
   if (shown.empty()) return nullptr;
   const auto ranks = static_cast<size_t>(metrics.ranks);
@@ -47,7 +52,7 @@ Json counters_for_page(const Metrics& metrics, const Roles& roles) {
   Json list = Json::array();
   for (const size_t metric : shown) {
     const std::vector<double> rows = rows_of(metrics.program[metric], ranks, ranks_per_row);
-    const double step = *std::max_element(rows.begin(), rows.end()) / kSteps;
+    const double step = std::max(1e-300, *std::max_element(rows.begin(), rows.end()) / kSteps);
     std::string cells;
     for (const double count : rows)
       pack(cells, static_cast<uint64_t>(std::llround(std::max(0.0, count) / step)));
