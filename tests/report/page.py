@@ -325,6 +325,11 @@ LAYOUT = """(() => {
   document.querySelectorAll("td, th").forEach((each) => {
     if (each.scrollWidth > each.clientWidth + 1 && each.clientWidth > 0) bad.push(`${each.tagName} ${each.textContent} is cut`);
   });
+  document.querySelectorAll("td:not(.name)").forEach((each) => {
+    const range = document.createRange();
+    range.selectNodeContents(each);
+    if (/^[\\d.,]+$/.test(each.textContent) && range.getClientRects().length > 1) bad.push(`${each.textContent} is broken`);
+  });
   return bad;
 })()"""
 
