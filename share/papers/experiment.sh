@@ -10,6 +10,29 @@ say() { printf '== %s\n' "$*" >&2; }
 
 papers=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
+# Time of processors in ticks: of all programs and the hypervisor's others, of this script and its programs, and all.
+processor_ticks() {
+  local all idle waiting stolen own
+  read -r _ user nice system idle waiting irq softirq stolen _ </proc/stat
+  read -r -a own < <(sed 's/.*) //' /proc/$$/stat) # behind the name: field 3 on
+  all=$((user + nice + system + irq + softirq + stolen))
+  echo "$all $((own[11] + own[12] + own[13] + own[14])) $((all + idle + waiting))"
+}
+read -r -a ticks_before < <(processor_ticks)
+
+# Sets others: the share of all processors that other programs had since this file was read, in percent; and quiet: a
+# sentence about it for the page. Warns if the figures are not to be trusted.
+watch_others() {
+  local now whole
+  read -r -a now < <(processor_ticks)
+  whole=$((now[2] - ticks_before[2]))
+  others=$((whole > 0 ? 100 * (now[0] - ticks_before[0] - now[1] + ticks_before[1]) / whole : 0))
+  ((others > 0)) || others=0
+  quiet="other programs had $others % of the processors"
+  ((others < 3)) || printf '%s: %s: too busy for these claims; repeat it on a quiet machine\n' "$paper" "$quiet" >&2
+  ((others < 3)) || quiet+=": too busy for these claims"
+}
+
 # Sets rubato, mpicc and mpirun, and what Open MPI needs to start more ranks than there are cores, or as root.
 # Arguments: further commands that have to be there.
 find_tools() {

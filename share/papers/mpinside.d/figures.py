@@ -5,7 +5,6 @@ OUTPUT_DIR/settings.json says what was run; KEY is the number of a figure, or t1
 """
 import json
 import os
-import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'pictures.d'))
@@ -173,25 +172,45 @@ def shared_cores():
 # --- Virtual clocks --------------------------------------------------------------------------------------------------
 
 
+def slices_of(events):
+    """[(activity, begin, end)] of a rank from a timeline for Perfetto; seconds after the begin of the run."""
+    begin = next(event['ts'] + event['dur'] for event in events if event['name'] == 'MPI_Init')
+    waits = [event for event in events if event['cat'] == 'wait']
+    slices = []
+    for event in sorted(events, key=lambda event: event['ts']):
+        if event['cat'] not in ('compute', 'mpi') or event['name'] in ('MPI_Init', 'MPI_Finalize'):
+            continue
+        at, end = event['ts'], event['ts'] + event['dur']
+        activity = {'MPI_Send': 'messages', 'MPI_Recv': 'messages', 'compute': 'compute'}.get(event['name'], 'other')
+        for wait in waits:
+            if event['cat'] == 'mpi' and at <= wait['ts'] < end:  # a wait begins with its call
+                slices.append((wait['name'], at - begin, wait['ts'] + wait['dur'] - begin))
+                at = wait['ts'] + wait['dur']
+        slices.append((activity, at - begin, end - begin))
+    return [(activity, at * 1e-6, end * 1e-6) for activity, at, end in slices]
+
+
 def figure9():
-    with open(f'{OUT}/clocks.html') as file:
-        data = json.loads(re.search(r'id="rubato-data">(.*?)</script>', file.read(), re.S).group(1))
-    clocks, ends = [], {}
+    with open(f'{OUT}/clocks.json') as file:
+        elapsed = {scenario['name']: scenario['elapsed'] for scenario in json.load(file)['scenarios']}
+    with open(f'{OUT}/clocks.perfetto') as file:
+        events = json.load(file)['traceEvents']
+    processes = {event['args']['name']: event['pid'] for event in events if event['name'] == 'process_name'}
     titles = {'measured': 'Real clock', 'as_is': 'Model of this machine', 'cpu': 'Processors twice as fast, same interconnect',
               'net': 'Same processors, interconnect twice as fast'}
+    clocks, ends = [], {}
     for key in titles:
-        scenario = next(found for found in data['scenarios'] if found['name'] == key)
-        picture = scenario['timeline']
-        activities = charts.activities_of(picture['cells'])
-        ranks = [activities[i * picture['columns']:(i + 1) * picture['columns']] for i in range(2)]
-        clocks.append((titles[key], scenario['elapsed'], ranks))
-        ends[key] = scenario['elapsed']
+        ranks = []
+        for rank in range(2):
+            number = processes[f'{key} · rank {rank}']
+            ranks.append(slices_of([event for event in events if event['pid'] == number and event['ph'] == 'X']))
+        clocks.append((titles[key], elapsed[key], ranks))
+        ends[key] = elapsed[key]
     table = 'clock\trank\tactivity\tfrom\tto\n'
-    for title, elapsed, ranks in clocks:
-        for rank, cells in enumerate(ranks):
-            for activity, first, last in charts.runs_of(cells):
-                table += (f'{title}\t{rank}\t{charts.ACTIVITIES[activity][0]}\t{elapsed * first / len(cells):.9f}\t'
-                          f'{elapsed * last / len(cells):.9f}\n')
+    for title, _, ranks in clocks:
+        for rank, slices in enumerate(ranks):
+            for activity, begin, end in slices:
+                table += f'{title}\t{rank}\t{activity}\t{begin:.9f}\t{end:.9f}\n'
     return Figure(
         '9', 'Two ranks by the real clock and by virtual clocks',
         'The principle: every event is timed by the real clock and by a virtual clock for each system. With processors '

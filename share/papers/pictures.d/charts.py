@@ -197,32 +197,11 @@ def curves(title, series, x_label, width=1000, dashed=(), marks=False, log_y=Fal
     return drawing.svg()
 
 
-# By Activity (replay/analyse/timeline_picture.h); what lies behind them is compute in some function.
-ACTIVITIES = [('outside of the run', '#ffffff'), ('compute', COMPUTE), ('other MPI', '#a9b0b6'),
-              ('late sender', CALLS[0]), ('late receiver', CALLS[1]), ('collective wait', CALLS[2]),
-              ('one-sided wait', CALLS[3]), ('lost core, flushing', LOST), ('messages', OTHERS),
-              ('collectives', '#5d7a6e'), ('one-sided calls', '#876a7b')]
-
-
-def activities_of(cells):
-    """The cells of a page (a letter for each, from '@' on) as numbers of ACTIVITIES."""
-    numbers = [ord(letter) - ord('@') for letter in cells]
-    return [number if number < len(ACTIVITIES) else 1 for number in numbers]
-
-
-def runs_of(cells):
-    """[(activity, first column, behind the last)]"""
-    runs = []
-    for column, activity in enumerate(cells):
-        if runs and runs[-1][0] == activity:
-            runs[-1][2] = column + 1
-        else:
-            runs.append([activity, column, column + 1])
-    return runs
+ACTIVITIES = {'compute': COMPUTE, 'late sender': CALLS[0], 'late receiver': CALLS[1], 'messages': OTHERS, 'other': '#a9b0b6'}
 
 
 def timelines(title, clocks, width=1000):
-    """clocks: [(title, seconds, [activities of a rank, one for each stretch of time])], one below the other."""
+    """clocks: [(title, seconds, [[(activity, begin, end)] of a rank])], one below the other; seconds."""
     most = max(elapsed for _, elapsed, _ in clocks)
     factor, unit = scale_of(most)
     left, top, row = 70, 40, 26
@@ -237,18 +216,16 @@ def timelines(title, clocks, width=1000):
     y, seen = top, set()
     for name, elapsed, ranks in clocks:
         drawing.text(left, y + 12, f'{name}: {seconds(elapsed)}')
-        for rank, cells in enumerate(ranks):
+        for rank, slices in enumerate(ranks):
             at = y + 18 + row * rank
             drawing.text(left - 8, at + 15, f'rank {rank}', 'end', 11)
-            for activity, first, last in runs_of(cells):
-                words, colour = ACTIVITIES[activity]
+            for activity, begin, end in slices:
                 seen.add(activity)
-                begin, end = elapsed * first / len(cells), elapsed * last / len(cells)
-                drawing.rect(x(begin), at, x(end) - x(begin), row - 5, colour, f'{words} {seconds(end - begin)}')
+                drawing.rect(x(begin), at, x(end) - x(begin), row - 5, ACTIVITIES[activity],
+                             f'{activity} {seconds(end - begin)}')
         drawing.line(x(elapsed), y + 4, x(elapsed), y + 14 + row * len(ranks), TEXT, 1, '3 2')
         y += block
-    for i, activity in enumerate(sorted(seen - {0})):
-        words, colour = ACTIVITIES[activity]
-        drawing.rect(left + 160 * i, y + 34, 13, 13, colour, stroke=OTHERS)
-        drawing.text(left + 18 + 160 * i, y + 45, words)
+    for i, activity in enumerate(name for name in ACTIVITIES if name in seen):
+        drawing.rect(left + 160 * i, y + 34, 13, 13, ACTIVITIES[activity], stroke=OTHERS)
+        drawing.text(left + 18 + 160 * i, y + 45, activity)
     return drawing.svg()
