@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 
 #include "models/base/error.h"
@@ -188,6 +189,23 @@ std::vector<Finding> of_chains(const Roles& roles, const Diagnosis& diagnosis, d
   return findings;
 }
 
+/// Half the interval of a finding's cost; none if the errors of `perfect` are not known.
+std::optional<double> half_of(const Finding& finding, const Roles& roles,
+                              const Intervals& intervals) {
+  const auto number = static_cast<size_t>(roles.perfect - roles.results->scenarios.data());
+  if (number >= intervals.size() || !intervals[number]) return {};
+  const ElapsedInterval& perfect = *intervals[number];
+  switch (finding.kind) {
+    case FindingKind::kLostCores:
+    case FindingKind::kTracing:
+    case FindingKind::kSmallMessages:
+    case FindingKind::kMessages:
+      return std::hypot(perfect.overhead, perfect.losses);
+    default:
+      return finding.seconds * (perfect.high - perfect.low) / 2 / roles.perfect->elapsed;
+  }
+}
+
 bool is_of_network(FindingKind kind) {
   return kind == FindingKind::kMessages || kind == FindingKind::kSmallMessages;
 }
@@ -237,7 +255,8 @@ std::vector<Finding> of_network(const Roles& roles, const NetworkCosts& network)
 
 }  // namespace
 
-Judgement judge(const Roles& roles, const Diagnosis& diagnosis, const std::string& platforms) {
+Judgement judge(const Roles& roles, const Diagnosis& diagnosis, const std::string& platforms,
+                const Intervals& intervals) {
   Judgement judgement;
   judgement.efficiency = judged_efficiency(roles);
   if (diagnosis.network) {
@@ -267,6 +286,7 @@ Judgement judge(const Roles& roles, const Diagnosis& diagnosis, const std::strin
   for (Finding& finding : findings) {
     // (Answered by the findings on the platform.)
     if (!judgement.on_platform.empty() && is_of_network(finding.kind)) finding.scenarios = {};
+    finding.half = half_of(finding, roles, intervals);
     if (finding.kind == FindingKind::kTracing) finding.scenarios = {"undisturbed"};
     if (finding.kind == FindingKind::kLostCores) finding.share = lost_share(roles);
     if (finding.kind == FindingKind::kKeptCalls) name_kept_call(roles.results->trace.kept, finding);

@@ -9,6 +9,7 @@
 #include "replay/judge/diagnosis.h"
 #include "replay/judge/efficiency.h"
 #include "replay/judge/roles.h"
+#include "replay/study/intervals.h"
 
 namespace rubato {
 
@@ -76,9 +77,11 @@ struct Judgement {
   std::vector<Finding> on_platform;
   double platform_elapsed = 0;
 };
-/// `platforms`: the directory of platform files that scenarios name.
+/// `platforms`: the directory of platform files that scenarios name. `intervals`: of the elapsed
+/// times of Roles::results, or empty. What is found on `perfect` has its relative error; the costs
+/// of messages, tracing and lost cores have the errors of its overhead and losses.
 Judgement judge(const Roles& roles, const Diagnosis& diagnosis = {},
-                const std::string& platforms = "");
+                const std::string& platforms = "", const Intervals& intervals = {});
 
 /// True if ranks send messages or take part in collectives other than MPI_Finalize. REQUIRES
 /// `perfect` or another scenario that prices collectives.

@@ -16,8 +16,10 @@ JudgedRun judged_run(EventSource& source, ReplayOptions options,
   for (const Scenario& scenario : others) {
     if (scenario.basis == Basis::kModel) scenarios.push_back(scenario);
   }
+  const IntervalPlan plan(scenarios);
   JudgedRun run;
-  run.results = run_replay(source, scenarios, options);
+  run.results = run_replay(source, plan.scenarios(), options);
+  run.intervals = plan.settle(run.results, options.subtracted(source.definitions().overhead));
   find_undisturbed(source, run.results, options);
   run.diagnosis = diagnose(source, run.results, scenarios, options);
   return run;

@@ -6,13 +6,15 @@
 #include "replay/judge/diagnosis.h"
 #include "replay/observe/results.h"
 #include "replay/run/replay_options.h"
+#include "replay/study/intervals.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {
 
 /// What judge() needs of a recorded run.
 struct JudgedRun {
-  Results results;  ///< `measured`, `perfect`, platforms, and `undisturbed` if ranks lost cores
+  Results results;      ///< `measured`, `perfect`, platforms, and `undisturbed` if ranks lost cores
+  Intervals intervals;  ///< of their elapsed times, but not of an added `undisturbed`
   Diagnosis diagnosis;
 };
 

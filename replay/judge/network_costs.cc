@@ -132,9 +132,7 @@ NetworkCosts network_costs(EventSource& source, const Scenario& platform,
     } else {
       const IntervalPlan plan(scenarios);
       Results results = study.replay(plan.scenarios());
-      const RecordingOverhead overhead =
-          options.compensate ? options.overhead.value_or(trace.overhead) : RecordingOverhead{};
-      const Intervals intervals = plan.settle(results, overhead);
+      const Intervals intervals = plan.settle(results, options.subtracted(trace.overhead));
       add_costs(variants, results, intervals, found);
     }
   }

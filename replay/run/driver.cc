@@ -172,7 +172,7 @@ Results replay_in_passes(EventSource& source, const std::vector<Scenario>& scena
   try_all_of(options.team ? options.team : options.spread,
              [&] { source.load([&](double share) { passes.report(share); }); });
   functions.times = source.function_times();
-  const double probe = options.compensate ? options.overhead.value_or(trace.overhead).function : 0;
+  const double probe = options.subtracted(trace.overhead).function;
   if (options.total_functions) find_functions(passes, names, probe, results);
   if (balances_functions(scenarios))
     functions.balance = balance_factors(passes, functions, probe * trace.ticks_per_second);

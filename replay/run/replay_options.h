@@ -64,6 +64,11 @@ struct ReplayOptions {
   /// ScenarioResult::jobs.
   std::vector<int> ends_of_jobs{};
   std::function<void(double)> progress;  ///< called from time to time with the share done, 0 to 1
+
+  /// The overhead that is subtracted. `recorded`: of the archive.
+  RecordingOverhead subtracted(const RecordingOverhead& recorded) const {
+    return compensate ? overhead.value_or(recorded) : RecordingOverhead{};
+  }
 };
 
 }  // namespace rubato

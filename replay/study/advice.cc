@@ -162,8 +162,7 @@ Advice find_advice(EventSource& source, const Scenario& scenario, const AdviceSe
                             std::pair(!b.deadlock.empty(), b.elapsed);
                    });
   find_savings(study, scenario, limits.shares_passes ? kMostIntervals : kMostIntervalsAlone,
-               options.compensate ? options.overhead.value_or(trace.overhead) : RecordingOverhead(),
-               advice);
+               options.subtracted(trace.overhead), advice);
   advice.run = std::move(results);
   return advice;
 }

@@ -322,9 +322,7 @@ int command_replay(const Arguments& arguments) {
   if (plan.contention) plan.contention->settle(results);
   if (!options.jobs.empty()) notice_unfelt_jobs(results);
   results.asked_with = engine_words(values);
-  const RecordingOverhead overhead = options.compensate
-                                         ? options.overhead.value_or(source->definitions().overhead)
-                                         : RecordingOverhead{};
+  const RecordingOverhead overhead = options.subtracted(source->definitions().overhead);
   Intervals intervals = plan.intervals ? plan.intervals->settle(results, overhead) : Intervals{};
   if (files.wants("perfetto")) refuse_large_perfetto(text_of(values, "perfetto"), results, window);
 

@@ -213,8 +213,7 @@ KeptInScenario kept_in(const Scenario& scenario, const ReplayOptions& options,
                        const TraceDefinitions& trace) {
   const KeptLosses losses = kept_losses(scenario, options.keep_stolen);
   KeptInScenario kept;
-  if (scenario.basis == Basis::kMeasured && options.compensate)
-    kept.overhead = options.overhead.value_or(trace.overhead);
+  if (scenario.basis == Basis::kMeasured) kept.overhead = options.subtracted(trace.overhead);
   kept.flushes = losses.flushes;
   kept.stolen = losses.stolen;
   return kept;

@@ -35,14 +35,21 @@ std::string continued(const std::string& command, int width) {
   return out + "\n";
 }
 
-/// " 1.   1.120 s  96.2 %  messages: ...", continued below its text.
-std::string row_of(size_t number, const ToldFinding& told, int width) {
+/// "±8 %"; "" without an interval.
+std::string around(const Finding& finding) {
+  return finding.half ? fmt::format("±{:.0f} %", 100 * *finding.half / finding.seconds) : "";
+}
+
+/// " 1.   1.120 s  ±8 %  96.2 %  messages: ...", continued below its text.
+std::string row_of(size_t number, const ToldFinding& told, const std::string& told_text,
+                   int width) {
   const Finding& finding = told.finding;
-  std::string lead = fmt::format("{:2}. {:>9} {:>7}  ", number, show_seconds(finding.seconds),
+  const std::string half = around(finding);
+  std::string lead = fmt::format("{:2}. {:>9} {}{} {:>7}  ", number, show_seconds(finding.seconds),
+                                 std::string(std::max(0, 6 - display_width(half)), ' '), half,
                                  show_share(told.share, 1));
   const int column = display_width(lead);
-  const std::string around = finding.half ? " (± " + show_seconds(*finding.half) + ")" : "";
-  const std::string text = wrap(fmt::format("{}: {}{}", name_of(finding.kind), told.text, around),
+  const std::string text = wrap(fmt::format("{}: {}", name_of(finding.kind), told_text),
                                 std::max(20, width - column), 0);
   std::string out;
   for (size_t begin = 0; begin < text.size();) {
@@ -54,6 +61,17 @@ std::string row_of(size_t number, const ToldFinding& told, int width) {
   return out;
 }
 
+/// The text of a finding below another one on the same messages.
+std::string unlike(const ToldFinding& told, const ToldFinding& above) {
+  const auto messages = [](Finding finding) {
+    finding.kind = FindingKind::kMessages;
+    return finding_text(finding);
+  };
+  const std::string same = messages(told.finding);
+  if (same != messages(above.finding) || !told.text.ends_with(same)) return told.text;
+  return told.text.substr(0, told.text.size() - same.size()) + "the same messages";
+}
+
 /// Rows for the first `most` findings, numbered from `first` on, and the commands that are not
 /// among `commands` yet.
 std::string rows_of(const std::vector<ToldFinding>& list, size_t first, size_t most, int width,
@@ -61,7 +79,7 @@ std::string rows_of(const std::vector<ToldFinding>& list, size_t first, size_t m
   std::string out;
   for (size_t i = 0; i < std::min(most, list.size()); ++i) {
     const ToldFinding& told = list[i];
-    out += row_of(first + i, told, width);
+    out += row_of(first + i, told, i > 0 ? unlike(told, list[i - 1]) : told.text, width);
     if (!told.command.empty() &&
         std::find(commands.begin(), commands.end(), told.command) == commands.end())
       commands.push_back(told.command);
@@ -115,7 +133,7 @@ ToldFindings::ToldFindings(const Judgement& judgement, const Roles& roles)
 
 ToldFindings told_findings(const JudgedRun& run) {
   const Roles roles(run.results);
-  return ToldFindings(judge(roles, run.diagnosis, platforms_dir()), roles);
+  return ToldFindings(judge(roles, run.diagnosis, platforms_dir(), run.intervals), roles);
 }
 
 std::string findings_text(const ToldFindings& findings, size_t most, int width) {

@@ -16,7 +16,7 @@ Report::Report(const Results& of, Intervals intervals_of_elapsed,
       roles(of),
       intervals(std::move(intervals_of_elapsed)),
       sweeps(std::move(sweeps_of_platforms)) {
-  const Judgement judgement = judge(roles, diagnosis, platforms_dir());
+  const Judgement judgement = judge(roles, diagnosis, platforms_dir(), intervals);
   std::vector<std::string> both = {efficiency_line(judgement), headline(conclude(roles))};
   // If ranks lacked cores, the line of factors refers to the headline.
   if (lacks_cores(roles)) std::swap(both[0], both[1]);

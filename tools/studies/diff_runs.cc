@@ -86,7 +86,7 @@ OpenRun open_run(const DiffWord& word, const Scenario* scenario, const ReplayOpt
   }
   const IntervalPlan plan(asked);
   Results results = run_replay(*open.source, plan.scenarios(), options);
-  const Intervals intervals = plan.settle(results, options.overhead.value_or(trace.overhead));
+  const Intervals intervals = plan.settle(results, options.subtracted(trace.overhead));
   const ScenarioResult& result = results.scenarios[own];
   if (!result.deadlock.empty()) {
     throw InputError(
