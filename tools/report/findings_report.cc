@@ -42,12 +42,12 @@ std::string around(const Finding& finding) {
 
 /// " 1.   1.120 s  ±8 %  96.2 %  messages: ...", continued below its text.
 std::string row_of(size_t number, const ToldFinding& told, const std::string& told_text,
-                   int width) {
+                   bool with_intervals, int width) {
   const Finding& finding = told.finding;
-  const std::string half = around(finding);
-  std::string lead = fmt::format("{:2}. {:>9} {}{} {:>7}  ", number, show_seconds(finding.seconds),
-                                 std::string(std::max(0, 6 - display_width(half)), ' '), half,
-                                 show_share(told.share, 1));
+  std::string half = around(finding);
+  if (with_intervals) half = std::string(std::max(0, 7 - display_width(half)), ' ') + half;
+  std::string lead = fmt::format("{:2}. {:>9}{} {:>7}  ", number, show_seconds(finding.seconds),
+                                 half, show_share(told.share, 1));
   const int column = display_width(lead);
   const std::string text = wrap(fmt::format("{}: {}", name_of(finding.kind), told_text),
                                 std::max(20, width - column), 0);
@@ -77,9 +77,12 @@ std::string unlike(const ToldFinding& told, const ToldFinding& above) {
 std::string rows_of(const std::vector<ToldFinding>& list, size_t first, size_t most, int width,
                     std::vector<std::string>& commands) {
   std::string out;
+  const bool with_intervals = std::any_of(
+      list.begin(), list.end(), [](const ToldFinding& told) { return told.finding.half; });
   for (size_t i = 0; i < std::min(most, list.size()); ++i) {
     const ToldFinding& told = list[i];
-    out += row_of(first + i, told, i > 0 ? unlike(told, list[i - 1]) : told.text, width);
+    out += row_of(first + i, told, i > 0 ? unlike(told, list[i - 1]) : told.text, with_intervals,
+                  width);
     if (!told.command.empty() &&
         std::find(commands.begin(), commands.end(), told.command) == commands.end())
       commands.push_back(told.command);
