@@ -70,16 +70,6 @@ struct CallPath {
   std::vector<double> inclusive;  ///< seconds by rank
 };
 
-/// The rank that causes most waiting on `perfect` (wait_causes.h).
-struct RootCause {
-  int rank = 0;
-  double share = 0;  ///< of all ranks' waits
-  std::string call;  ///< the call with the longest waits, whatever their root
-  /// "solve (app.c:12)": the function in which the rank spends most of this time; "": not recorded,
-  /// or no single one.
-  std::string function;
-};
-
 /// Messages and bytes on one level.
 struct LevelTraffic {
   uint64_t messages = 0;
@@ -299,11 +289,8 @@ struct Results {
   TraceSummary trace;
   std::vector<std::string> calls;  ///< names of the MPI calls that occur, most recorded time first
   std::vector<ScenarioResult> scenarios;
-  std::vector<FunctionResult> functions;  ///< with compute, if requested and recorded
-  std::vector<CallPath> call_paths;       ///< likewise
-  std::optional<RootCause> root_cause;    ///< likewise
-  /// "undisturbed", if ranks lost cores and it was not requested (replay/judge/lost_cores.h).
-  std::optional<ScenarioResult> undisturbed;
+  std::vector<FunctionResult> functions;   ///< with compute, if requested and recorded
+  std::vector<CallPath> call_paths;        ///< likewise
   std::optional<IdentityResult> identity;  ///< if requested
   /// The options of the command that determine the replay, for suggested follow-up commands; set by
   /// the parser of the command line.

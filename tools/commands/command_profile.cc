@@ -99,7 +99,7 @@ class Profiler {
     if (files_->wants("csv")) counters_csv(*metrics_, sink("csv"));
     if (files_->wants("json"))
       profile_json_end(trace_, findings_, counters_to_json(*metrics_), sink("json"));
-    if (files_->tables_wanted()) tables_ += counters_text(*metrics_, {page_width(), all_});
+    if (files_->tables_wanted()) tables_ += counters_text(*metrics_, page_width(), all_);
     if (!all_)
       tables_ +=
           "\nMore: --all prints the tables of ranks, waits, sizes and pairs; --csv and --json "
@@ -149,8 +149,7 @@ class Profiler {
     if (files_->tables_wanted()) {
       const int width = page_width();
       if (first_) tables_ += opening(results.trace, width);
-      if (tables)
-        tables_ += all_ ? profile_text(*tables, {width, true}) : profile_summary(*tables, width);
+      if (tables) tables_ += all_ ? profile_text(*tables, width) : profile_summary(*tables, width);
       tables_ += new_notes(results, width);
     }
     if (files_->wants("csv")) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <iterator>
 #include <string>
 #include <variant>
@@ -43,6 +44,9 @@ class TextTable {
   std::vector<std::string> header_;
   std::vector<std::vector<TableCell>> rows_;
 };
+
+/// Tables of more ranks than this are shortened or folded, except with --all.
+inline constexpr size_t kRanksShown = 16;
 
 /// The width of `text` in terminal columns (UTF-8 code points; wide characters are not used).
 int display_width(const std::string& text);

@@ -10,7 +10,6 @@
 #include "replay/sources/input_format.h"
 #include "tools/format/csv_text.h"
 #include "tools/format/numbers.h"
-#include "tools/format/rank_rows.h"
 #include "tools/format/text_table.h"
 
 namespace rubato {
@@ -53,10 +52,10 @@ double sum_of_all(const Metrics& metrics, size_t metric, bool in_mpi) {
 }
 
 /// Rows by rank; for many ranks minimum, median, maximum and mean, in columns of one kind each.
-std::string rank_table(const Metrics& metrics, const std::vector<size_t>& shown,
-                       const TableOptions& options) {
+std::string rank_table(const Metrics& metrics, const std::vector<size_t>& shown, int width,
+                       bool all) {
   const auto ranks = static_cast<size_t>(metrics.ranks);
-  const bool fold = !options.per_rank && ranks > kRanksShown;
+  const bool fold = !all && ranks > kRanksShown;
   std::vector<std::string> header = {fold ? fmt::format("{} ranks", ranks) : "Rank"};
   std::vector<std::vector<std::string>> cells(fold ? 4 : ranks);
   const char* const names[] = {"minimum", "median", "maximum", "mean"};
@@ -80,7 +79,7 @@ std::string rank_table(const Metrics& metrics, const std::vector<size_t>& shown,
   }
   TextTable table(header);
   for (std::vector<std::string>& row : cells) table.add_row(std::move(row));
-  return table.format(options.width);
+  return table.format(width);
 }
 
 /// Places with the largest share of some counter first. Without `all`, functions are summed over
@@ -126,15 +125,15 @@ std::vector<PlaceRow> place_rows(const Metrics& metrics, const std::vector<size_
   return sorted;
 }
 
-std::string place_table(const Metrics& metrics, const std::vector<size_t>& shown,
-                        const TableOptions& options) {
-  const std::vector<PlaceRow> rows = place_rows(metrics, shown, options.per_rank);
+std::string place_table(const Metrics& metrics, const std::vector<size_t>& shown, int width,
+                        bool all) {
+  const std::vector<PlaceRow> rows = place_rows(metrics, shown, all);
   if (rows.empty()) return "";
-  std::vector<std::string> header = {options.per_rank ? "Call path" : "In"};
+  std::vector<std::string> header = {all ? "Call path" : "In"};
   for (const size_t metric : shown) header.push_back(title_of(metrics.metrics[metric]));
   if (metrics.ranks > 1) header.insert(header.end(), {"Most on rank", "of it"});
   TextTable table(header);
-  const size_t rows_shown = options.per_rank ? rows.size() : std::min(rows.size(), kPlacesShown);
+  const size_t rows_shown = all ? rows.size() : std::min(rows.size(), kPlacesShown);
   for (size_t i = 0; i < rows_shown; ++i) {
     const PlaceRow& row = rows[i];
     std::vector<std::string> cells = {row.name};
@@ -146,15 +145,14 @@ std::string place_table(const Metrics& metrics, const std::vector<size_t>& shown
                                  show_share(*most, row.sums[shown.front()])});
     table.add_row(std::move(cells));
   }
-  const std::string what =
-      options.per_rank ? "counters by call path" : "counters of the program by place";
+  const std::string what = all ? "counters by call path" : "counters of the program by place";
   const std::string which = rows_shown < rows.size()
                                 ? fmt::format(", the {} largest of {}", rows_shown, rows.size())
                                 : "";
-  return "\n" + wrap("recorded: " + what + which, options.width, 2) + table.format(options.width);
+  return "\n" + wrap("recorded: " + what + which, width, 2) + table.format(width);
 }
 
-std::string gauge_table(const Metrics& metrics, const TableOptions& options) {
+std::string gauge_table(const Metrics& metrics, int width) {
   TextTable table({"Gauge", "Ranks", "Minimum", "Mean", "Maximum", "Samples"});
   bool any = false;
   for (const size_t metric : chosen(metrics, false)) {
@@ -176,7 +174,7 @@ std::string gauge_table(const Metrics& metrics, const TableOptions& options) {
                    show_value(what, all.sum / static_cast<double>(all.samples)),
                    show_value(what, all.most), show_count(all.samples)});
   }
-  return any ? "\nrecorded: gauges\n" + table.format(options.width) : "";
+  return any ? "\nrecorded: gauges\n" + table.format(width) : "";
 }
 
 /// {"perf::PAGE-FAULTS": 12}, without counters that counted nothing.
@@ -214,17 +212,17 @@ Metrics metrics_of(const std::string& path, bool ignore_offsets) {
   return {};
 }
 
-std::string counters_text(const Metrics& metrics, const TableOptions& options) {
+std::string counters_text(const Metrics& metrics, int width, bool all) {
   std::vector<size_t> shown = chosen(metrics, true);
   std::erase_if(shown, [&](size_t metric) {
     return sum_of_all(metrics, metric, false) == 0 && sum_of_all(metrics, metric, true) == 0;
   });
   std::string out;
   if (!shown.empty()) {
-    out += "\n" + wrap("recorded: counters of the program, and in MPI", options.width, 2) +
-           rank_table(metrics, shown, options) + place_table(metrics, shown, options);
+    out += "\n" + wrap("recorded: counters of the program, and in MPI", width, 2) +
+           rank_table(metrics, shown, width, all) + place_table(metrics, shown, width, all);
   }
-  return out + gauge_table(metrics, options);
+  return out + gauge_table(metrics, width);
 }
 
 void counters_csv(const Metrics& metrics, const TextSink& write) {

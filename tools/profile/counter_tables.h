@@ -7,15 +7,14 @@
 
 #include "replay/archive/metrics.h"
 #include "tools/profile/profile_report.h"
-#include "tools/tables/table_options.h"
 
 namespace rubato {
 
 /// The metrics of a recorded run; none for formats other than OTF2.
 Metrics metrics_of(const std::string& path, bool ignore_offsets);
 
-/// Tables by rank and by place; "" without metrics.
-std::string counters_text(const Metrics& metrics, const TableOptions& options);
+/// Tables by rank and by place, with `all` of every rank and call path; "" without metrics.
+std::string counters_text(const Metrics& metrics, int width, bool all);
 /// Rows of the CSV file.
 void counters_csv(const Metrics& metrics, const TextSink& write);
 /// null without metrics.

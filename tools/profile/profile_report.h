@@ -9,7 +9,6 @@
 
 #include "replay/analyse/scenario_profile.h"
 #include "tools/report/findings_report.h"
-#include "tools/tables/table_options.h"
 
 namespace rubato {
 
@@ -17,7 +16,7 @@ namespace rubato {
 using TextSink = std::function<void(const std::string&)>;
 
 /// The tables for a terminal.
-std::string profile_text(const ScenarioProfile& profile, const TableOptions& options);
+std::string profile_text(const ScenarioProfile& profile, int width);
 /// The elapsed time and the calls with most of it, a few lines.
 std::string profile_summary(const ScenarioProfile& profile, int width);
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "tools/format/numbers.h"
-#include "tools/format/rank_rows.h"
 #include "tools/format/text_table.h"
 #include "tools/profile/profile_report.h"
 #include "tools/tables/cause_tables.h"
@@ -16,8 +15,6 @@
 
 namespace rubato {
 namespace {
-
-constexpr size_t kPairsShown = 16;
 
 /// Zero is shown as a dash, so that other values are easy to see.
 TableCell bytes_or_dash(double bytes) {
@@ -48,8 +45,7 @@ Unit unit_of(const RankTable& table) {
   return unit;
 }
 
-std::string layout(const RankTable& table, const std::string& scenario,
-                   const TableOptions& options) {
+std::string layout(const RankTable& table, const std::string& scenario, int width) {
   if (table.columns.empty()) return fmt::format("\n{}: no {}\n", scenario, table.title);
   const Unit unit = unit_of(table);
   const auto show = [&](double value) {
@@ -57,8 +53,7 @@ std::string layout(const RankTable& table, const std::string& scenario,
     return table.quantity == Quantity::kBytes && value == 0 ? "-" : unit.show(value);
   };
   const size_t ranks = table.columns[0].values.size();
-  const bool fold = !options.per_rank && ranks > kRanksShown;
-  std::vector<std::string> header = {fold ? fmt::format("{} ranks", ranks) : "Rank"};
+  std::vector<std::string> header = {"Rank"};
   std::vector<std::vector<double>> values;
   for (const NumberColumn& column : table.columns) {
     const bool shows = std::any_of(column.values.begin(), column.values.end(),
@@ -68,19 +63,15 @@ std::string layout(const RankTable& table, const std::string& scenario,
     values.push_back(column.values);
   }
   TextTable text(header);
-  if (fold) {
-    add_folded_rows(text, values, show);
-  } else {
-    for (size_t rank = 0; rank < ranks; ++rank) {
-      std::vector<std::string> row = {std::to_string(rank)};
-      for (const std::vector<double>& column : values) row.push_back(show(column[rank]));
-      text.add_row(std::move(row));
-    }
+  for (size_t rank = 0; rank < ranks; ++rank) {
+    std::vector<std::string> row = {std::to_string(rank)};
+    for (const std::vector<double>& column : values) row.push_back(show(column[rank]));
+    text.add_row(std::move(row));
   }
   const std::string title = table.quantity == Quantity::kCount || unit.name == std::string("B")
                                 ? fmt::format("{}: {}", scenario, table.title)
                                 : fmt::format("{}: {}, in {}", scenario, table.title, unit.name);
-  return "\n" + wrap(title, options.width, 2) + text.format(options.width);
+  return "\n" + wrap(title, width, 2) + text.format(width);
 }
 
 /// Calls summed over all ranks, with the bandwidth of receiving calls.
@@ -105,7 +96,7 @@ std::string call_table(const ScenarioProfile& profile, const std::vector<CallCol
 }
 
 /// Requests by call and size, summed over all ranks.
-std::string size_table(const ScenarioProfile& profile, const TableOptions& options) {
+std::string size_table(const ScenarioProfile& profile, int width) {
   TextTable table({"Call", "From", "Sends", "Bytes", "Receives", "Bytes"});
   bool any = false;
   for (size_t call = 0; call < profile.calls->size(); ++call) {
@@ -127,75 +118,46 @@ std::string size_table(const ScenarioProfile& profile, const TableOptions& optio
   if (!any) return "";
   return "\n" +
          wrap(fmt::format("{}: sends and receives by size, of all ranks", profile.result->name),
-              options.width, 2) +
-         table.format(options.width);
+              width, 2) +
+         table.format(width);
 }
 
-std::string node_table(const ScenarioProfile& profile, const TableOptions& options) {
+std::string node_table(const ScenarioProfile& profile, int width) {
   if (profile.nodes.size() < 2) return "";
   const auto name = [&](const std::string& words) {
-    return "\n" + wrap(profile.result->name + ": " + words, options.width, 2);
+    return "\n" + wrap(profile.result->name + ": " + words, width, 2);
   };
   TextTable table({"Node", "Ranks", "Bytes received", "Receives", "Bytes sent", "Sends"});
   bool any = false;
-  std::vector<std::vector<double>> columns(5);
   for (const NodeTraffic& node : profile.nodes) {
-    const std::vector<uint64_t> values = {static_cast<uint64_t>(node.ranks), node.received.bytes,
-                                          node.received.count, node.sent.bytes, node.sent.count};
-    for (size_t i = 0; i < values.size(); ++i) columns[i].push_back(static_cast<double>(values[i]));
+    table.add_row({node.name, show_count_or_dash(node.ranks),
+                   bytes_or_dash(static_cast<double>(node.received.bytes)),
+                   show_count_or_dash(static_cast<double>(node.received.count)),
+                   bytes_or_dash(static_cast<double>(node.sent.bytes)),
+                   show_count_or_dash(static_cast<double>(node.sent.count))});
     any = any || node.received.count + node.sent.count > 0;
   }
   if (!any) return name("no messages between nodes");
-  const bool fold = !options.per_rank && profile.nodes.size() > kRanksShown;
-  for (size_t node = 0; node < profile.nodes.size() && !fold; ++node) {
-    table.add_row({profile.nodes[node].name, show_count_or_dash(columns[0][node]),
-                   bytes_or_dash(columns[1][node]), show_count_or_dash(columns[2][node]),
-                   bytes_or_dash(columns[3][node]), show_count_or_dash(columns[4][node])});
-  }
-  if (fold) {
-    // Bytes are also shown as numbers: folded rows have one format for all columns.
-    add_folded_rows(table, columns, show_count_or_dash);
-  }
-  return name("traffic between nodes") + table.format(options.width);
+  return name("traffic between nodes") + table.format(width);
 }
 
-/// A line per pair of ranks, for all pairs or those with the most bytes.
-std::string pair_list(const ScenarioProfile& profile, const TableOptions& options) {
-  struct Pair {
-    size_t from;
-    const PeerTraffic* to;
-  };
-  std::vector<Pair> pairs;
+/// A line per pair of ranks.
+std::string pair_list(const ScenarioProfile& profile, int width) {
+  TextTable table({"From", "To", "Bytes", "Requests", "Time of receiver"});
   for (size_t rank = 0; rank < profile.ranks.size(); ++rank) {
-    for (const PeerTraffic& entry : profile.ranks[rank].peers) {
-      if (entry.sent.count > 0) pairs.push_back({rank, &entry});
+    for (const PeerTraffic& to : profile.ranks[rank].peers) {
+      if (to.sent.count == 0) continue;
+      table.add_row({std::to_string(rank), std::to_string(to.peer),
+                     BytesCell{static_cast<double>(to.sent.bytes)}, show_count(to.sent.count),
+                     SecondsCell{time_receiving(profile, to.peer, static_cast<int32_t>(rank))}});
     }
   }
-  const size_t all = pairs.size();
-  if (!options.per_rank && all > kPairsShown) {
-    std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) {
-      return a.to->sent.bytes > b.to->sent.bytes;
-    });
-    pairs.resize(kPairsShown);
-  }
-  TextTable table({"From", "To", "Bytes", "Requests", "Time of receiver"});
-  for (const Pair& pair : pairs) {
-    table.add_row(
-        {std::to_string(pair.from), std::to_string(pair.to->peer),
-         BytesCell{static_cast<double>(pair.to->sent.bytes)}, show_count(pair.to->sent.count),
-         SecondsCell{time_receiving(profile, pair.to->peer, static_cast<int32_t>(pair.from))}});
-  }
-  const std::string which = pairs.size() < all
-                                ? fmt::format("the {} of {} pairs that exchange the most bytes",
-                                              pairs.size(), show_count(all))
-                                : "pairs that exchange messages";
-  return "\n" + wrap(profile.result->name + ": " + which, options.width, 2) +
-         table.format(options.width);
+  return "\n" + wrap(profile.result->name + ": pairs that exchange messages", width, 2) +
+         table.format(width);
 }
 
 std::string matrix(const ScenarioProfile& profile, const std::string& title,
-                   const std::function<std::string(const PeerTraffic&)>& show,
-                   const TableOptions& options) {
+                   const std::function<std::string(const PeerTraffic&)>& show, int width) {
   std::vector<std::string> header = {"Rank"};
   for (size_t rank = 0; rank < profile.ranks.size(); ++rank) header.push_back(std::to_string(rank));
   TextTable table(header);
@@ -205,11 +167,10 @@ std::string matrix(const ScenarioProfile& profile, const std::string& title,
     for (const PeerTraffic& entry : profile.ranks[rank].peers) row[entry.peer + 1] = show(entry);
     table.add_row(std::move(row));
   }
-  return "\n" + wrap(profile.result->name + ": " + title, options.width, 2) +
-         table.format(options.width);
+  return "\n" + wrap(profile.result->name + ": " + title, width, 2) + table.format(width);
 }
 
-std::string matrices(const ScenarioProfile& profile, const TableOptions& options) {
+std::string matrices(const ScenarioProfile& profile, int width) {
   std::vector<double> times, bytes;
   bool any = false;
   for (const RankProfile& rank : profile.ranks) {
@@ -220,7 +181,7 @@ std::string matrices(const ScenarioProfile& profile, const TableOptions& options
     any = any || !rank.peers.empty();
   }
   if (!any) return "\n" + profile.result->name + ": no messages between ranks\n";
-  if (profile.ranks.size() > kRanksShown) return pair_list(profile, options);
+  if (profile.ranks.size() > kRanksShown) return pair_list(profile, width);
   const Unit unit = unit_of({"", Quantity::kSeconds, {{"", times}}}), size = common_bytes(bytes);
   return matrix(
              profile,
@@ -230,13 +191,13 @@ std::string matrices(const ScenarioProfile& profile, const TableOptions& options
                return entry.sent.bytes == 0 ? std::string("-")
                                             : size.show(static_cast<double>(entry.sent.bytes));
              },
-             options) +
+             width) +
          matrix(
              profile, "REQUEST(row, column): number of these messages",
              [](const PeerTraffic& entry) {
                return show_count_or_dash(static_cast<double>(entry.sent.count));
              },
-             options) +
+             width) +
          matrix(
              profile,
              fmt::format("TIME(row, column): time in which the row's rank received from the "
@@ -245,7 +206,7 @@ std::string matrices(const ScenarioProfile& profile, const TableOptions& options
              [&](const PeerTraffic& entry) {
                return entry.time == 0 ? std::string("-") : unit.show(entry.time);
              },
-             options);
+             width);
 }
 
 }  // namespace
@@ -258,23 +219,23 @@ std::string profile_summary(const ScenarioProfile& profile, int width) {
          call_table(profile, call_groups(profile, false), width);
 }
 
-std::string profile_text(const ScenarioProfile& profile, const TableOptions& options) {
+std::string profile_text(const ScenarioProfile& profile, int width) {
   const std::string& name = profile.result->name;
   std::string out = fmt::format("\n{}: elapsed {}\n", name, show_seconds(profile.result->elapsed));
-  if (profile.causes) out += causes_text(*profile.causes, options);
-  if (profile.places) out += places_text(*profile.places, name, options);
-  out += over_time_text(profile.over_time, name, options);
-  out += sampled_text(profile.samples, options);
-  out += sites_text(profile.sites, name, options);
-  const std::vector<CallColumn> groups = call_groups(profile, options.per_rank);
+  if (profile.causes) out += causes_text(*profile.causes, width);
+  if (profile.places) out += places_text(*profile.places, name, width);
+  out += over_time_text(profile.over_time, name, width);
+  out += sampled_text(profile.samples, width);
+  out += sites_text(profile.sites, name, width);
+  const std::vector<CallColumn> groups = call_groups(profile, true);
   std::vector<RankTable> tables = rank_tables(profile, groups);
   if (profile.result->has_waits) tables.insert(tables.begin() + 1, wait_table(profile));
-  for (const RankTable& table : tables) out += layout(table, name, options);
-  out += "\n" + wrap(fmt::format("{}: calls of all ranks", name), options.width, 2) +
-         call_table(profile, groups, options.width);
-  out += size_table(profile, options);
-  out += node_table(profile, options);
-  out += matrices(profile, options);
+  for (const RankTable& table : tables) out += layout(table, name, width);
+  out += "\n" + wrap(fmt::format("{}: calls of all ranks", name), width, 2) +
+         call_table(profile, groups, width);
+  out += size_table(profile, width);
+  out += node_table(profile, width);
+  out += matrices(profile, width);
   return out;
 }
 

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "tools/format/numbers.h"
-#include "tools/format/rank_rows.h"
 #include "tools/format/text_table.h"
 
 namespace rubato {

@@ -8,7 +8,6 @@
 
 #include "tools/format/json_text.h"
 #include "tools/format/numbers.h"
-#include "tools/format/rank_rows.h"
 #include "tools/format/text_table.h"
 
 namespace rubato {
@@ -59,7 +58,7 @@ std::string wait_table(const CauseSummary& causes, int width) {
   return "\n" + table.format(width);
 }
 
-std::string root_table(const CauseSummary& causes, const TableOptions& options) {
+std::string root_table(const CauseSummary& causes, int width) {
   const double all = std::accumulate(causes.roots.begin(), causes.roots.end(), 0.0);
   if (!(all > 0)) return "";
   const size_t ranks = causes.roots.size();
@@ -73,14 +72,13 @@ std::string root_table(const CauseSummary& causes, const TableOptions& options) 
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return causes.roots[a] > causes.roots[b]; });
-  if (!options.per_rank && order.size() > kRanksShown) order.resize(kRanksShown);
   TextTable table({"Rank", "Root cause of", "of all waits", "Direct cause of", "Most for rank"});
   for (const size_t rank : order) {
     table.add_row({std::to_string(rank), SecondsCell{causes.roots[rank]},
                    show_share(causes.roots[rank], all), SecondsCell{direct[rank]},
                    most[rank].second < 0 ? "-" : std::to_string(most[rank].second)});
   }
-  return "\n" + table.format(options.width);
+  return "\n" + table.format(width);
 }
 
 Json parts_to_json(const CauseSummary::Parts& parts) {
@@ -119,9 +117,8 @@ std::string pattern_key(WaitPattern pattern) {
   return json_text::key_of(kWaitPatternNames[static_cast<int>(pattern)]);
 }
 
-std::string causes_text(const CauseSummary& causes, const TableOptions& options) {
-  return wrap(path_line(causes), options.width, 2) + wait_table(causes, options.width) +
-         root_table(causes, options);
+std::string causes_text(const CauseSummary& causes, int width) {
+  return wrap(path_line(causes), width, 2) + wait_table(causes, width) + root_table(causes, width);
 }
 
 Json causes_to_json(const CauseSummary& causes) {

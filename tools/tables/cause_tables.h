@@ -4,7 +4,6 @@
 #include <string>
 
 #include "replay/analyse/cause_summary.h"
-#include "tools/tables/table_options.h"
 
 namespace rubato {
 
@@ -12,7 +11,7 @@ namespace rubato {
 std::string path_line(const CauseSummary& causes);
 
 /// The critical path, waits by pattern and call, and the ranks that cause them, for a terminal.
-std::string causes_text(const CauseSummary& causes, const TableOptions& options);
+std::string causes_text(const CauseSummary& causes, int width);
 
 /// The keys "waits", "direct", "roots" and "path" (share/doc/profile.md).
 nlohmann::ordered_json causes_to_json(const CauseSummary& causes);

@@ -10,23 +10,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kRowsShown = 10;
 constexpr size_t kRowsOfPage = 20;
 
-size_t rows_shown(size_t rows, const TableOptions& options) {
-  return options.per_rank ? rows : std::min(rows, kRowsShown);
+std::string title(const std::string& scenario, const std::string& what, int width) {
+  return "\n" + wrap(scenario + ": " + what, width, 2);
 }
 
-/// "measured: waits by place", ", the 10 longest of 31".
-std::string title(const std::string& scenario, const std::string& what, const std::string& most,
-                  size_t shown, size_t all, const TableOptions& options) {
-  const std::string which =
-      shown < all ? fmt::format(", the {} {} of {}", shown, most, show_count(all)) : "";
-  return "\n" + wrap(fmt::format("{}: {}{}", scenario, what, which), options.width, 2);
-}
-
-std::string wait_table(const PlaceSummary& summary, const std::string& scenario,
-                       const TableOptions& options) {
+std::string wait_table(const PlaceSummary& summary, const std::string& scenario, int width) {
   const std::vector<WaitAtPlace> rows = waits_by_place(summary);
   if (rows.empty()) return "";
   double all = 0;
@@ -39,9 +29,7 @@ std::string wait_table(const PlaceSummary& summary, const std::string& scenario,
   if (!one_comm) header.push_back("Communicator");
   header.insert(header.end(), {"Most by rank", "in", "of it"});
   TextTable table(header);
-  const size_t shown = rows_shown(rows.size(), options);
-  for (size_t i = 0; i < shown; ++i) {
-    const WaitAtPlace& row = rows[i];
+  for (const WaitAtPlace& row : rows) {
     std::vector<TableCell> cells = {place_text(summary.places[row.place]), show_count(row.count),
                                     SecondsCell{row.seconds}, show_share(row.seconds, all)};
     if (!one_comm) cells.push_back(row.communicator);
@@ -50,37 +38,29 @@ std::string wait_table(const PlaceSummary& summary, const std::string& scenario,
                                  show_share(row.caused, row.all)});
     table.add_row(std::move(cells));
   }
-  return title(scenario, "waits by place", "longest", shown, rows.size(), options) +
-         table.format(options.width);
+  return title(scenario, "waits by place", width) + table.format(width);
 }
 
-std::string cause_table(const PlaceSummary& summary, const std::string& scenario,
-                        const TableOptions& options) {
+std::string cause_table(const PlaceSummary& summary, const std::string& scenario, int width) {
   const std::vector<DelayAtPlace> rows = delays_by_place(summary);
   if (rows.empty()) return "";
   double all = 0;
   for (const DelayAtPlace& row : rows) all += row.seconds;
   TextTable table({"Rank", "in", "Root cause of", "of all waits", "Mostly waited for in"});
-  const size_t shown = rows_shown(rows.size(), options);
-  for (size_t i = 0; i < shown; ++i) {
-    const DelayAtPlace& row = rows[i];
+  for (const DelayAtPlace& row : rows) {
     table.add_row({std::to_string(row.rank), place_text(summary.places[row.place]),
                    SecondsCell{row.seconds}, show_share(row.seconds, all),
                    place_text(summary.places[row.waiting])});
   }
-  return title(scenario, "causes of waits by place", "largest", shown, rows.size(), options) +
-         table.format(options.width);
+  return title(scenario, "causes of waits by place", width) + table.format(width);
 }
 
-std::string function_table(const PlaceSummary& summary, const std::string& scenario,
-                           const TableOptions& options) {
+std::string function_table(const PlaceSummary& summary, const std::string& scenario, int width) {
   const std::vector<FunctionEfficiency>& rows = summary.functions;
   if (rows.empty()) return "";
   TextTable table({"Function", "Compute", "with callees", "Load balance", "MPI", "Compute", "Waits",
                    "Transfer"});
-  const size_t shown = rows_shown(rows.size(), options);
-  for (size_t i = 0; i < shown; ++i) {
-    const FunctionEfficiency& row = rows[i];
+  for (const FunctionEfficiency& row : rows) {
     const double compute = row.sum_of(row.compute);
     table.add_row(
         {function_text(row), SecondsCell{compute},
@@ -89,8 +69,7 @@ std::string function_table(const PlaceSummary& summary, const std::string& scena
          show_share(row.compute_share(), 1), show_share(row.wait_share(), 1),
          show_share(row.transfer_share(), 1)});
   }
-  return title(scenario, "efficiencies by function", "longest", shown, rows.size(), options) +
-         table.format(options.width);
+  return title(scenario, "efficiencies by function", width) + table.format(width);
 }
 
 const char* kind_key(Place::Kind kind) {
@@ -134,10 +113,9 @@ std::string function_text(const FunctionEfficiency& function) {
   return function.name.empty() ? "outside of functions" : function.place;
 }
 
-std::string places_text(const PlaceSummary& summary, const std::string& scenario,
-                        const TableOptions& options) {
-  return wait_table(summary, scenario, options) + cause_table(summary, scenario, options) +
-         function_table(summary, scenario, options);
+std::string places_text(const PlaceSummary& summary, const std::string& scenario, int width) {
+  return wait_table(summary, scenario, width) + cause_table(summary, scenario, width) +
+         function_table(summary, scenario, width);
 }
 
 Json places_to_json(const PlaceSummary& summary) {

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "replay/analyse/place_summary.h"
-#include "tools/tables/table_options.h"
 
 namespace rubato {
 
@@ -17,8 +16,7 @@ std::string function_text(const FunctionEfficiency& function);
 
 /// Tables for a terminal: waits by place with their main cause, root causes by place, and
 /// efficiencies by function, if any.
-std::string places_text(const PlaceSummary& summary, const std::string& scenario,
-                        const TableOptions& options);
+std::string places_text(const PlaceSummary& summary, const std::string& scenario, int width);
 
 /// The keys "list", "waits" and "causes" of "places", and "functions" (share/doc/profile.md).
 nlohmann::ordered_json places_to_json(const PlaceSummary& summary);

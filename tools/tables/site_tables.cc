@@ -13,13 +13,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kSitesShown = 10;
-
-/// ", the 10 longest of 31".
-std::string which(size_t shown, size_t all) {
-  return shown < all ? fmt::format(", the {} longest of {}", shown, show_count(all)) : "";
-}
-
 std::string with_error(double seconds, uint64_t samples) {
   return fmt::format("{} ± {}", show_seconds(seconds),
                      show_share(SampledFunction::sampling_error(samples), 1));
@@ -44,14 +37,12 @@ std::string path_text(const SiteRow& row) {
   return text;
 }
 
-std::string sites_text(const std::vector<SiteRow>& rows, const std::string& scenario,
-                       const TableOptions& options) {
+std::string sites_text(const std::vector<SiteRow>& rows, const std::string& scenario, int width) {
   if (rows.empty()) return "";
-  const size_t shown = options.per_rank ? rows.size() : std::min(rows.size(), kSitesShown);
   TextTable table(
       {"Site", "Calls", "Time", "Min", "Mean", "Max", "Waits", "Bytes", "Message size"});
   std::string sites;
-  for (size_t i = 0; i < shown; ++i) {
+  for (size_t i = 0; i < rows.size(); ++i) {
     const SiteRow& row = rows[i];
     const std::string number = std::to_string(i + 1);
     table.add_row({number, show_count(row.count), show_seconds(row.time), show_seconds(row.least),
@@ -60,15 +51,14 @@ std::string sites_text(const std::vector<SiteRow>& rows, const std::string& scen
                    sizes(row)});
     const std::string path = path_text(row);
     sites += wrap(fmt::format("{:>4}  {}{}", number, row.call, path.empty() ? "" : ": " + path),
-                  options.width, 8);
+                  width, 8);
   }
-  const std::string title = scenario + ": calls by call site" + which(shown, rows.size());
-  return "\n" + wrap(title, options.width, 2) + table.format(options.width) + sites;
+  const std::string title = scenario + ": calls by call site";
+  return "\n" + wrap(title, width, 2) + table.format(width) + sites;
 }
 
-std::string sampled_text(const std::vector<SampledFunction>& rows, const TableOptions& options) {
+std::string sampled_text(const std::vector<SampledFunction>& rows, int width) {
   if (rows.empty()) return "";
-  const size_t shown = options.per_rank ? rows.size() : std::min(rows.size(), kSitesShown);
   uint64_t samples = 0;
   double all = 0;
   for (const SampledFunction& row : rows) {
@@ -76,17 +66,15 @@ std::string sampled_text(const std::vector<SampledFunction>& rows, const TableOp
     all += row.exclusive_sum();
   }
   TextTable table({"Function", "Exclusive", "of all", "Inclusive", "of all"});
-  for (size_t i = 0; i < shown; ++i) {
-    const SampledFunction& row = rows[i];
+  for (const SampledFunction& row : rows) {
     table.add_row({row.place, with_error(row.exclusive_sum(), row.exclusive_samples),
                    show_share(row.exclusive_sum(), all),
                    with_error(row.inclusive_sum(), row.inclusive_samples),
                    show_share(row.inclusive_sum(), all)});
   }
-  const std::string title =
-      fmt::format("recorded compute by function, from {}{}; ±: 95 % interval",
-                  counted(samples, "sample", "samples"), which(shown, rows.size()));
-  return "\n" + wrap(title, options.width, 2) + table.format(options.width);
+  const std::string title = fmt::format("recorded compute by function, from {}; ±: 95 % interval",
+                                        counted(samples, "sample", "samples"));
+  return "\n" + wrap(title, width, 2) + table.format(width);
 }
 
 Json sites_to_json(const std::vector<SiteRow>& rows) {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "replay/analyse/site_summary.h"
-#include "tools/tables/table_options.h"
 
 namespace rubato {
 
@@ -13,9 +12,8 @@ namespace rubato {
 std::string path_text(const SiteRow& row);
 
 /// Tables for a terminal: calls by call site or path, and sampled functions; "" for no rows.
-std::string sites_text(const std::vector<SiteRow>& rows, const std::string& scenario,
-                       const TableOptions& options);
-std::string sampled_text(const std::vector<SampledFunction>& rows, const TableOptions& options);
+std::string sites_text(const std::vector<SiteRow>& rows, const std::string& scenario, int width);
+std::string sampled_text(const std::vector<SampledFunction>& rows, int width);
 
 /// The keys "call_sites" and "samples" (share/doc/profile.md).
 nlohmann::ordered_json sites_to_json(const std::vector<SiteRow>& rows);

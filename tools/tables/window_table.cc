@@ -25,7 +25,7 @@ std::string smallest_factor(const WindowEfficiency& window) {
 }  // namespace
 
 std::string over_time_text(const EfficienciesOverTime& over_time, const std::string& scenario,
-                           const TableOptions& options) {
+                           int width) {
   if (over_time.coarse.empty()) return "";
   std::vector<double> ends;
   for (const WindowEfficiency& window : over_time.coarse) ends.push_back(window.end);
@@ -38,8 +38,7 @@ std::string over_time_text(const EfficienciesOverTime& over_time, const std::str
                    percent(window.load_balance), percent(window.serialisation),
                    percent(window.transfer), smallest_factor(window)});
   }
-  return "\n" + wrap(scenario + ": efficiencies over time", options.width, 2) +
-         table.format(options.width);
+  return "\n" + wrap(scenario + ": efficiencies over time", width, 2) + table.format(width);
 }
 
 nlohmann::ordered_json over_time_json(const EfficienciesOverTime& over_time) {

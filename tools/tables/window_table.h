@@ -4,14 +4,13 @@
 #include <string>
 
 #include "replay/analyse/run_windows.h"
-#include "tools/tables/table_options.h"
 
 namespace rubato {
 
 /// The efficiencies of a scenario over time, a row per window, with its smallest factor. "" without
 /// windows.
 std::string over_time_text(const EfficienciesOverTime& over_time, const std::string& scenario,
-                           const TableOptions& options);
+                           int width);
 /// An object per window.
 nlohmann::ordered_json over_time_json(const EfficienciesOverTime& over_time);
 
