@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-#include "replay/archive/archive_copy.h"
+#include "replay/archive/copy/archive_copy.h"
 #include "replay/observe/observer.h"
 #include "replay/store/call_file.h"
 #include "replay/trace/trace.h"

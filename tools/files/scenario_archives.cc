@@ -7,7 +7,7 @@
 #include <set>
 
 #include "models/base/error.h"
-#include "replay/archive/archive_copy.h"
+#include "replay/archive/copy/archive_copy.h"
 #include "replay/compare/record_times.h"
 #include "replay/sources/input_format.h"
 #include "replay/study/run_replay.h"

@@ -1,7 +1,7 @@
 // Archives at the times of a scenario: each record's new time, worked out by hand; and the
 // recording itself, byte by byte. One tick is one nanosecond.
 
-#include "replay/archive/archive_copy.h"
+#include "replay/archive/copy/archive_copy.h"
 #include "replay/study/run_replay.h"
 
 #include <fmt/core.h>

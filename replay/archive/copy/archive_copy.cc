@@ -1,7 +1,7 @@
 // Copies of archives at other times: definitions and records are passed unchanged from libotf2's
 // reader to its writer (event_copy.h).
 
-#include "replay/archive/archive_copy.h"
+#include "replay/archive/copy/archive_copy.h"
 
 #include <algorithm>
 #include <exception>
@@ -13,11 +13,11 @@
 #include "models/base/error.h"
 #include "models/base/source_date.h"
 #include "replay/archive/archive.h"
-#include "replay/archive/archive_number.h"
-#include "replay/archive/event_copy.h"
+#include "replay/archive/copy/archive_number.h"
+#include "replay/archive/copy/event_copy.h"
+#include "replay/archive/copy/main_thread.h"
 #include "replay/archive/event_files.h"
 #include "replay/archive/file_ends.h"
-#include "replay/archive/main_thread.h"
 #include "tracer/archive/utf8.h"
 
 namespace rubato {

@@ -12,8 +12,8 @@
 #include <optional>
 #include <stdexcept>
 
-#include "replay/archive/archive_copy.h"
-#include "replay/archive/main_thread.h"
+#include "replay/archive/copy/archive_copy.h"
+#include "replay/archive/copy/main_thread.h"
 
 namespace rubato {
 

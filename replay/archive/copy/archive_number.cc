@@ -1,4 +1,4 @@
-#include "replay/archive/archive_number.h"
+#include "replay/archive/copy/archive_number.h"
 
 #include <cstring>
 #include <filesystem>
