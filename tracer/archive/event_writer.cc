@@ -374,7 +374,7 @@ class EventWriter {
       case Item::kCollective:
       case Item::kSmallCollective:
       case Item::kTinyCollective:
-        collective(kind, items);
+        collective(items);
         break;
       case Item::kCommCreate:
       case Item::kCommDestroy:
@@ -505,23 +505,8 @@ class EventWriter {
     }
   }
 
-  void collective(Item kind, record::Reader& items) {
-    const uint64_t value = items.value();
-    TinyCollective what{};
-    if (kind == Item::kTinyCollective) {
-      what = TinyCollective::of(value);
-    } else {
-      what.op = value & 0xff;
-      what.communicator = value >> 8 & 0xfffff;
-      what.root = static_cast<uint32_t>(value >> 28);
-      what.sent = items.word();
-      if (kind == Item::kSmallCollective) {
-        what.received = what.sent & 0xffffffff;
-        what.sent >>= 32;
-      } else {
-        what.received = items.word();
-      }
-    }
+  void collective(record::Reader& items) {
+    CollectiveItem what = items.collective();
     uint32_t comm;
     const bool in_place = take_in_place(what.op);
     if (!sound_collective(what.op, what.communicator, what.root)) return;
@@ -572,17 +557,16 @@ class EventWriter {
     const uint64_t request = items.value();
     const uint64_t word = items.word();
     const uint64_t sent = items.word();
-    const uint64_t received = items.word();
+    CollectiveItem what = CollectiveItem::of(word, sent, items.word());
     if (!items.done() && items.item() == Item::kCommCreate) communicator(Item::kCommCreate, items);
     uint32_t comm;
-    const auto local = static_cast<uint32_t>(word >> 8 & 0xfffff);
-    const auto root = static_cast<uint32_t>(word >> 28);
-    unsigned operation = word & 0xff;
-    const bool in_place = take_in_place(operation);
-    if (!known(local, comm) || !sound_collective(operation, local, root)) return;
+    const bool in_place = take_in_place(what.op);
+    if (!known(what.communicator, comm) || !sound_collective(what.op, what.communicator, what.root))
+      return;
     add_in_place(in_place);
     put(OTF2_EvtWriter_NonBlockingCollectiveComplete, in_place ? attributes_ : nullptr, leave_,
-        static_cast<OTF2_CollectiveOp>(operation), comm, root, sent, received, request);
+        static_cast<OTF2_CollectiveOp>(what.op), comm, what.root, what.sent, what.received,
+        request);
   }
 
   void one_sided(Item kind, record::Reader& items) {

@@ -13,10 +13,10 @@ inline namespace tracing {
 
 inline void note_collective(Call& call, unsigned op, uint32_t communicator, uint32_t root,
                             uint64_t sent, uint64_t received) {
-  const TinyCollective tiny{op, communicator, root, sent, received};
+  const CollectiveItem item{op, communicator, root, sent, received};
   const uint64_t what = collective_word(op, communicator, root);
-  if (tiny.fits()) {
-    call.item(Item::kTinyCollective, tiny.value());
+  if (item.is_tiny()) {
+    call.item(Item::kTinyCollective, item.tiny());
   } else if ((sent | received) >> 32 == 0) {
     call.item(Item::kSmallCollective, what);
     call.word(sent << 32 | received);

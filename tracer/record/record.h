@@ -73,7 +73,7 @@ enum class Item : unsigned {
   kCallSite,  ///< address that the call returns to, or number of its path; the last item of each
               ///< call, or of none
   kParts,  ///< first of its call: PartsHead; the request, if it has one; then a part_run() per word
-  kTinyCollective,  ///< as kCollective, all of it in a TinyCollective
+  kTinyCollective,  ///< as kCollective, all of it in CollectiveItem::tiny()
   kProbed,  ///< of a probe that named MPI_ANY_...: communicator 32 bits, AnyOf; then the source
             ///< that it found 32, tag 32
   kAsked,   ///< behind a kRecv: Asked, if that differs from what was received
@@ -157,27 +157,33 @@ inline uint64_t collective_word(unsigned op, uint32_t communicator, uint32_t roo
   return uint64_t{op} | uint64_t{communicator} << 8 | uint64_t{root} << 28;
 }
 
-/// A collective as the value of an item of one word: operation 5, communicator 6, root 13 (all
-/// ones: none), bytes sent 15, received 15 bits.
-struct TinyCollective {
+/// What is recorded of a collective.
+struct CollectiveItem {
   unsigned op;
   uint32_t communicator;
   uint32_t root;  ///< UINT32_MAX: none
   uint64_t sent;
   uint64_t received;
 
-  bool fits() const {
+  /// True if it fits into the value of one word: operation 5, communicator 6, root 13 (all ones:
+  /// none), bytes sent 15, received 15 bits.
+  bool is_tiny() const {
     return op < 32 && communicator < 64 && (root < kNoRoot || root == UINT32_MAX) &&
            (sent | received) >> 15 == 0;
   }
-  uint64_t value() const {
+  uint64_t tiny() const {
     return uint64_t{op} | uint64_t{communicator} << 5 | uint64_t{root & kNoRoot} << 11 |
            sent << 24 | received << 39;
   }
-  static TinyCollective of(uint64_t value) {
+  static CollectiveItem of_tiny(uint64_t value) {
     const auto root = static_cast<uint32_t>(value >> 11 & kNoRoot);
     return {static_cast<unsigned>(value & 31), static_cast<uint32_t>(value >> 5 & 63),
             root == kNoRoot ? UINT32_MAX : root, value >> 24 & 0x7fff, value >> 39 & 0x7fff};
+  }
+  /// `word`: a collective_word().
+  static CollectiveItem of(uint64_t word, uint64_t sent, uint64_t received) {
+    return {static_cast<unsigned>(word & 0xff), static_cast<uint32_t>(word >> 8 & 0xfffff),
+            static_cast<uint32_t>(word >> 28), sent, received};
   }
 
  private:
@@ -355,6 +361,16 @@ class Reader {
   uint64_t value() {
     const uint64_t word = *at_++;
     return static_cast<Item>(word & 15) == Item::kExtended ? word >> 10 : word >> 4;
+  }
+  /// The next item, which is one of three kinds.
+  CollectiveItem collective() {
+    const Item kind = item();
+    const uint64_t what = value();
+    if (kind == Item::kTinyCollective) return CollectiveItem::of_tiny(what);
+    const uint64_t sent = word();
+    if (kind == Item::kSmallCollective)
+      return CollectiveItem::of(what, sent >> 32, sent & 0xffffffff);
+    return CollectiveItem::of(what, sent, word());
   }
   /// Takes the call site off the end, where there is one; else 0. A call has no other items that
   /// look like it: either all calls of a process have one, or none.

@@ -112,7 +112,7 @@ void RunTables::items(record::Reader items, FoldedThread& thread) {
       case Item::kSmallCollective:
       case Item::kTinyCollective:
         if (thread.number != 0) samples_.spoil_all();
-        blocking_collective(kind, items);
+        blocking_collective(items);
         break;
       case Item::kCollectiveRequest: {
         Open open{};

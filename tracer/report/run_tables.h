@@ -161,8 +161,7 @@ class RunTables {
   void settle(const Early& early, uint32_t posted_by);
 
   // Collectives, one-sided communication.
-  void blocking_collective(Item kind, record::Reader& items);
-  static void read_collective(uint64_t word, RecordedCollective& c, uint32_t& communicator);
+  void blocking_collective(record::Reader& items);
   void collective_complete(record::Reader& items, const FoldedThread& thread);
   void neighbours(Item kind, record::Reader& items);
   void neighbours_request(Item kind, uint64_t number);

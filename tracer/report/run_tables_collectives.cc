@@ -9,57 +9,39 @@
 namespace rubato {
 inline namespace tracing {
 
-void RunTables::blocking_collective(Item kind, record::Reader& items) {
-  const uint64_t value = items.value();
-  RecordedCollective c{};
-  c.blocking = true;
-  uint32_t communicator;
-  if (kind == Item::kTinyCollective) {
-    const TinyCollective tiny = TinyCollective::of(value);
-    c.op = tiny.op;
-    communicator = tiny.communicator;
-    c.root = tiny.root;
-    c.sent = tiny.sent;
-    c.received = tiny.received;
-  } else {
-    read_collective(value, c, communicator);
-    c.sent = items.word();
-    if (kind == Item::kSmallCollective) {
-      c.received = c.sent & 0xffffffff;
-      c.sent >>= 32;
-    } else {
-      c.received = items.word();
-    }
-  }
-  c.in_place = (c.op & kCollectiveInPlace) != 0;
-  c.op &= ~kCollectiveInPlace;
-  const CommunicatorView& members = view(communicator);
-  if (communicator != shared_in_ || !(c == shared_)) {
+namespace {
+
+RecordedCollective recorded(const CollectiveItem& item, bool blocking) {
+  return {item.op & ~kCollectiveInPlace,
+          (item.op & kCollectiveInPlace) != 0,
+          blocking,
+          item.root,
+          item.sent,
+          item.received};
+}
+
+}  // namespace
+
+void RunTables::blocking_collective(record::Reader& items) {
+  const CollectiveItem item = items.collective();
+  const RecordedCollective c = recorded(item, true);
+  const CommunicatorView& members = view(item.communicator);
+  if (item.communicator != shared_in_ || !(c == shared_)) {
     share_ = member_share(c, members.member);
     shared_ = c;
-    shared_in_ = communicator;
+    shared_in_ = item.communicator;
   }
   calls_[call_].bytes_completed += share_.received;
   settle({call_, share_}, call_);
   sample_collective(c, members);
 }
 
-void RunTables::read_collective(uint64_t word, RecordedCollective& c, uint32_t& communicator) {
-  c.op = word & 0xff;
-  communicator = static_cast<uint32_t>(word >> 8 & 0xfffff);
-  c.root = static_cast<uint32_t>(word >> 28);
-}
-
 void RunTables::collective_complete(record::Reader& items, const FoldedThread& thread) {
   const uint64_t number = items.value();
-  RecordedCollective c{};
-  uint32_t communicator;
-  read_collective(items.word(), c, communicator);
-  c.sent = items.word();
-  c.received = items.word();
-  c.in_place = (c.op & kCollectiveInPlace) != 0;
-  c.op &= ~kCollectiveInPlace;
-  const MemberShare share = member_share(c, view(communicator).member);
+  const uint64_t word = items.word();
+  const uint64_t sent = items.word();
+  const CollectiveItem item = CollectiveItem::of(word, sent, items.word());
+  const MemberShare share = member_share(recorded(item, false), view(item.communicator).member);
   calls_[call_].bytes_completed += share.received;
   const Open* const open = open_.find(number);
   if (open == nullptr || open->kind != OpenKind::kCollective) {
