@@ -7,7 +7,6 @@
 #include <bit>
 #include <cassert>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "models/collective/algorithm_parts.h"
@@ -544,40 +543,6 @@ std::vector<AlgorithmChoice> schedule_choices(CollectiveOp op, const CollectiveM
 std::vector<ScheduledMessage> unit_schedule(CollectiveOp op,
                                             const std::vector<AlgorithmChoice>& choices, int p) {
   return schedule_of(op, choices, p, 1, 0);
-}
-
-std::vector<MessageTimes> schedule_times(const std::vector<ScheduledMessage>& schedule, int p,
-                                         const RoundCost& cost) {
-  struct Member {
-    double out = 0;  ///< free for the next message from here on
-    double in = -std::numeric_limits<double>::infinity();  ///< latest arrival
-    double here = 0;      ///< latest arrival of all steps but the current one
-    double now_here = 0;  ///< and with the current one
-    int step = 0;
-  };
-  std::vector<Member> members(p);
-  const auto begin_step = [](Member& member, int step) {
-    if (step == member.step) return;
-    member.step = step;
-    member.here = member.now_here;
-  };
-  std::vector<MessageTimes> times;
-  times.reserve(schedule.size());
-  for (const ScheduledMessage& message : schedule) {
-    Member& from = members[message.from];
-    Member& to = members[message.to];
-    begin_step(from, message.step);
-    begin_step(to, message.step);
-    const double gap = cost.gap(message.bytes);
-    MessageTimes time;
-    time.start = std::max(from.here, from.out);
-    time.arrival = std::max(time.start + cost.move(message.bytes), to.in + gap);
-    from.out = time.start + gap;
-    to.in = time.arrival;
-    to.now_here = std::max(to.now_here, time.arrival);
-    times.push_back(time);
-  }
-  return times;
 }
 
 }  // namespace rubato

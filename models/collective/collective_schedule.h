@@ -41,15 +41,4 @@ std::vector<AlgorithmChoice> schedule_choices(CollectiveOp op, const CollectiveM
 std::vector<ScheduledMessage> unit_schedule(CollectiveOp op,
                                             const std::vector<AlgorithmChoice>& choices, int p);
 
-/// When a message starts and arrives if nothing else uses the network; the first step begins at 0.
-struct MessageTimes {
-  double start = 0;
-  double arrival = 0;
-};
-
-/// Times of all messages of a schedule over p members: each takes `cost.move`, and messages of one
-/// member in the same direction are `cost.gap` apart, as in algorithm_seconds(). Units of `cost`.
-std::vector<MessageTimes> schedule_times(const std::vector<ScheduledMessage>& schedule, int p,
-                                         const RoundCost& cost);
-
 }  // namespace rubato

@@ -93,7 +93,6 @@ PlaceSummary place_summary(const WaitPlaces& seen, const EventSource& source, do
   const auto seconds = [&](double ticks) { return ticks / trace.ticks_per_second; };
   PlaceSummary summary;
   summary.knows_functions = !functions.empty();
-  summary.knows_sites = !sites.empty();
   for (const Place& place : seen.places())
     summary.places.push_back(named(place, trace, functions, sites));
   for (int rank = 0; rank < trace.ranks(); ++rank) {

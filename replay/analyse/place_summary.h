@@ -63,7 +63,7 @@ struct PlaceSummary {
   std::vector<NamedPlace> places;
   std::vector<Wait> waits;
   std::vector<Delay> delays;
-  bool knows_functions = false, knows_sites = false;
+  bool knows_functions = false;
   std::vector<FunctionEfficiency>
       functions;  ///< with compute or MPI of their own or of callees, the longest first
 };

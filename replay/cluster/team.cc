@@ -162,7 +162,6 @@ bool Team::judge() {
 }
 
 Team::Verdict Team::rest(bool finished, const Take& take) {
-  ++rests_;
   send_last_batches();
   bool came = false;
   int looks = 0;

@@ -86,8 +86,6 @@ class Team {
   /// Batches with records sent, and their bytes; messages of the team itself are not counted.
   uint64_t batches_sent() const { return batches_sent_; }
   uint64_t bytes_sent() const { return bytes_sent_; }
-  /// How often this process was idle.
-  uint64_t rests() const { return rests_; }
 
   /// Up to this number of processes notify each other of a collective directly, more of them by a
   /// relay (matching/relay.h). A message takes 0.5 us at each end, a round also the transfer time
@@ -167,7 +165,6 @@ class Team {
   Verdict verdict_ = Verdict::kGoOn;
   uint64_t batches_sent_ = 0;
   uint64_t bytes_sent_ = 0;
-  uint64_t rests_ = 0;
 };
 
 }  // namespace rubato

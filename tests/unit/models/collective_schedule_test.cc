@@ -1,7 +1,9 @@
 // Algorithms of collectives as lists of messages: the data gets where it has to, and the list takes
 // as long as the closed forms of collective_algorithms.cc say, which know nothing of it.
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "models/collective/collective_schedule.h"
 
@@ -47,10 +49,37 @@ RoundCost machine(double latency, double per_byte, double gap) {
   return cost;
 }
 
+/// The latest arrival if nothing else uses the network and the first step begins at 0: each message
+/// takes `cost.move`, and messages of one member in the same direction are `cost.gap` apart, as in
+/// algorithm_seconds().
 double end_of(const std::vector<ScheduledMessage>& schedule, int p, const RoundCost& cost) {
+  struct Member {
+    double out = 0;  ///< free for the next message from here on
+    double in = -std::numeric_limits<double>::infinity();  ///< latest arrival
+    double here = 0;      ///< latest arrival of all steps but the current one
+    double now_here = 0;  ///< and with the current one
+    int step = 0;
+  };
+  std::vector<Member> members(p);
+  const auto begin_step = [](Member& member, int step) {
+    if (step == member.step) return;
+    member.step = step;
+    member.here = member.now_here;
+  };
   double end = 0;
-  for (const MessageTimes& message : schedule_times(schedule, p, cost))
-    end = std::max(end, message.arrival);
+  for (const ScheduledMessage& message : schedule) {
+    Member& from = members[message.from];
+    Member& to = members[message.to];
+    begin_step(from, message.step);
+    begin_step(to, message.step);
+    const double gap = cost.gap(message.bytes);
+    const double start = std::max(from.here, from.out);
+    const double arrival = std::max(start + cost.move(message.bytes), to.in + gap);
+    from.out = start + gap;
+    to.in = arrival;
+    to.now_here = std::max(to.now_here, arrival);
+    end = std::max(end, arrival);
+  }
   return end;
 }
 
