@@ -18,6 +18,7 @@
 #include "replay/archive/archive.h"
 #include "replay/archive/event_files.h"
 #include "replay/archive/now_reading.h"
+#include "replay/archive/record_callback.h"
 
 namespace rubato {
 namespace {
@@ -316,22 +317,9 @@ class MetricReader {
            static_cast<double>(definitions_->resolution);
   }
 
-  /// Exceptions must not cross libotf2.
-  template <typename Body>
-  static OTF2_CallbackCode guarded(void* user, Body body) {
-    auto& l = *static_cast<Location*>(user);
-    try {
-      body(l);
-      return OTF2_CALLBACK_SUCCESS;
-    } catch (...) {
-      l.error = std::current_exception();
-      return OTF2_CALLBACK_INTERRUPT;
-    }
-  }
-
   static OTF2_CallbackCode on_enter(OTF2_LocationRef, OTF2_TimeStamp, uint64_t, void* user,
                                     OTF2_AttributeList* attributes, OTF2_RegionRef region) {
-    return guarded(user, [&](Location& l) {
+    return guarded<Location>(user, [&](Location& l) {
       uint32_t site = kNoReference;
       const uint32_t attribute = l.all->archive_->index.call_site;
       if (attribute != kNoReference)
@@ -341,12 +329,12 @@ class MetricReader {
   }
   static OTF2_CallbackCode on_leave(OTF2_LocationRef, OTF2_TimeStamp, uint64_t, void* user,
                                     OTF2_AttributeList*, OTF2_RegionRef region) {
-    return guarded(user, [&](Location& l) { l.all->leave(l, region); });
+    return guarded<Location>(user, [&](Location& l) { l.all->leave(l, region); });
   }
   static OTF2_CallbackCode on_metric(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* user,
                                      OTF2_AttributeList*, OTF2_MetricRef metric, uint8_t count,
                                      const OTF2_Type* types, const OTF2_MetricValue* values) {
-    return guarded(user, [&](Location& l) {
+    return guarded<Location>(user, [&](Location& l) {
       l.all->sample(l, l.all->seconds(time), metric, count, types, values);
     });
   }

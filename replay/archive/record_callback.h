@@ -11,10 +11,10 @@
 
 namespace rubato {
 
-/// Runs `body` on the location behind `user`; stores an exception.
-template <typename Body>
+/// Runs `body` on the location behind `user`; stores an exception, which must not cross libotf2.
+template <typename Location = EventLocation, typename Body>
 OTF2_CallbackCode guarded(void* user, Body body) {
-  auto& location = *static_cast<EventLocation*>(user);
+  auto& location = *static_cast<Location*>(user);
   try {
     body(location);
     return OTF2_CALLBACK_SUCCESS;

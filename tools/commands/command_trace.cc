@@ -4,6 +4,7 @@
 
 #include <cctype>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -11,6 +12,8 @@
 #include <fstream>
 #include <iterator>
 #include <regex>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "models/base/error.h"
@@ -36,17 +39,21 @@ namespace po = boost::program_options;
 namespace rubato {
 namespace {
 
+/// "512MiB" as 512 and "MiB"; the number is NaN if there is none.
+std::pair<double, std::string> number_and_unit(const std::string& text) {
+  try {
+    size_t used = 0;
+    const double value = std::stod(text, &used);
+    return {value, text.substr(used)};
+  } catch (const std::exception&) {
+    return {NAN, text};
+  }
+}
+
 /// "1GiB", "512MiB", "64KiB", "1000000" in bytes.
 uint64_t parse_size(const std::string& text) {
-  size_t used = 0;
-  double value = 0;
-  try {
-    value = std::stod(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  const std::string unit = text.substr(used);
-  if (used > 0 && unit.empty() && value > 0 && value < 65536)
+  const auto [value, unit] = number_and_unit(text);
+  if (unit.empty() && value > 0 && value < 65536)
     throw UsageError(fmt::format("--memory {}: did you mean {}MiB?", text, text));
   const std::pair<const char*, double> units[] = {
       {"", 1},
@@ -59,7 +66,7 @@ uint64_t parse_size(const std::string& text) {
       {"GB", 1e9},
   };
   for (const auto& [name, factor] : units) {
-    if (used > 0 && value > 0 && unit == name) return static_cast<uint64_t>(value * factor);
+    if (value > 0 && unit == name) return static_cast<uint64_t>(value * factor);
   }
   throw UsageError(fmt::format("--memory {}: expected a size such as 512MiB or 2GiB", text));
 }
@@ -132,18 +139,11 @@ void refuse_without_archive(const po::variables_map& values) {
 
 /// "1ms", "500us", "0.01s" in nanoseconds.
 uint64_t parse_period(const std::string& text) {
-  size_t used = 0;
-  double value = 0;
-  try {
-    value = std::stod(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  const std::string unit = text.substr(used);
+  const auto [value, unit] = number_and_unit(text);
   constexpr double kLeast = 1e5, kMost = 1e8;  // nanoseconds
   for (const auto& [name, factor] : {std::pair{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}) {
     const double nanoseconds = value * factor;
-    if (used > 0 && unit == name && nanoseconds >= kLeast && nanoseconds <= kMost)
+    if (unit == name && nanoseconds >= kLeast && nanoseconds <= kMost)
       return static_cast<uint64_t>(nanoseconds);
   }
   throw UsageError(fmt::format("--sample {}: expected a time from 100us to 100ms", text));
