@@ -116,6 +116,16 @@ trace() {
   run "$ranks" "$rubato" trace -o run.otf2dir "$@"
 }
 
+# recover_ended [WHAT]: recovers run.otf2dir of a killed run, whose ranks may outlive the launcher for a moment.
+recover_ended() {
+  tries=0
+  until "$rubato" recover run.otf2dir >out.txt 2>&1; do
+    tries=$((tries + 1))
+    grep -q "still runs" out.txt && [ $tries -lt 50 ] || fail "${1:+$1: }recover: $(cat out.txt)"
+    sleep 0.2
+  done
+}
+
 # one_report FILE: what a traced run said is the line about its archive, once.
 one_report() {
   [ "$(wc -l <"$1")" = 1 ] && grep -q '^rubato: wrote [^ ]* ([0-9,]* ranks*, .* s, [0-9,]* MPI calls, .*B); next: ' "$1" ||

@@ -142,12 +142,7 @@ echo "$longest" | tr '>' '\n' | sed 's/.*app/app/; s/ $//' | sort | uniq -c | aw
 # A killed program.
 build_program app -O2 -rdynamic -pthread -ldl
 trace 2 --call-paths ./app die >out.txt 2>err.txt && fail "exit code 0"
-tries=0
-until "$rubato" recover run.otf2dir >out.txt 2>&1; do
-  tries=$((tries + 1))
-  if ! grep -q "still runs" out.txt || [ $tries -ge 50 ]; then fail "$(cat out.txt)"; fi
-  sleep 0.2
-done
+recover_ended
 check_archive
 same_paths recovered
 

@@ -70,12 +70,7 @@ diff wanted.txt sites.txt || fail "call sites"
 # With the functions; a killed program.
 build_program app -g -fno-inline -finstrument-functions
 trace 3 --call-sites --functions ./app die >out.txt 2>err.txt && fail "exit code 0"
-tries=0
-until "$rubato" recover run.otf2dir >out.txt 2>&1; do
-  tries=$((tries + 1))
-  if ! grep -q "still runs" out.txt || [ $tries -ge 50 ]; then fail "$(cat out.txt)"; fi
-  sleep 0.2
-done
+recover_ended
 check_archive
 check_replay
 sites

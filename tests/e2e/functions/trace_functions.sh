@@ -97,12 +97,7 @@ P
 
 # A killed program: `rubato recover` finds the names; open functions end with the job.
 trace 3 --functions ./app die >out.txt 2>err.txt && fail "exit code 0"
-tries=0
-until "$rubato" recover run.otf2dir >out.txt 2>&1; do
-  tries=$((tries + 1))
-  if ! grep -q "still runs" out.txt || [ $tries -ge 50 ]; then fail "$(cat out.txt)"; fi
-  sleep 0.2
-done
+recover_ended
 check_archive
 check_replay
 region 3 work

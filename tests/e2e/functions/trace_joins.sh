@@ -146,12 +146,7 @@ int main(int argc, char** argv) {
 }
 C
 trace 1 ./killed >out.txt 2>&1 && fail "exit code 0"
-tries=0
-until "$rubato" recover run.otf2dir >out.txt 2>&1; do
-  tries=$((tries + 1))
-  grep -q "still runs" out.txt && [ $tries -lt 50 ] || fail "recover: $(cat out.txt)"
-  sleep 0.2
-done
+recover_ended
 grep -q "rank 0 was in pthread_join" out.txt || fail "recover: $(cat out.txt)"
 check_archive
 expect 2 '^THREAD_CREATE '

@@ -59,14 +59,7 @@ for end in abort exit kill term all other; do
   # The next run leaves it alone, says how to recover it, and takes another name.
   expect_failure 4 "run.otf2dir holds records of another run" run 1 "$rubato" trace -o run.otf2dir ./app exit
   "$rubato" recover --discard run-2.otf2dir >discard.txt 2>&1 || fail "discard: $(cat discard.txt)"
-  # Ranks may outlive the launcher for a moment.
-  tries=0
-  until "$rubato" recover run.otf2dir >out.txt 2>&1; do
-    tries=$((tries + 1))
-    grep -q "still runs" out.txt || fail "$end: $(cat out.txt)"
-    [ $tries -lt 50 ] || fail "$end: $(cat out.txt)"
-    sleep 0.2
-  done
+  recover_ended "$end"
   grep -q "events of 4 of 4 ranks, .*; next: rubato replay " out.txt || fail "$end: $(cat out.txt)"
   check_archive
   expect 2000 '^MPI_SEND '

@@ -64,11 +64,6 @@ otf2-print -I run.otf2dir/traces.otf2 | grep -A1 RUBATO::COMMAND | grep -q 'stra
 check_names copies/measured
 # For a killed run.
 trace 2 "./$latin/app" "$latin" kill >out.txt 2>err.txt && fail "exit code 0"
-tries=0
-until "$rubato" recover run.otf2dir >out.txt 2>&1; do
-  tries=$((tries + 1))
-  if ! grep -q "still runs" out.txt || [ $tries -ge 50 ]; then fail "$(cat out.txt)"; fi
-  sleep 0.2
-done
+recover_ended
 check_names run.otf2dir
 pass
