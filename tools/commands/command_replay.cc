@@ -340,7 +340,7 @@ int command_replay(const Arguments& arguments) {
   if (files.tables_wanted()) {
     TextReportOptions text;
     text.width = page_width();
-    text.per_rank = text.collectives = values.count("all") > 0;
+    text.all = values.count("all") > 0;
     // (mpirun may connect standard output to a terminal of its own.)
     text.verdict_last = isatty(STDOUT_FILENO) != 0 && !processes.are_several();
     print_to_stdout(report_text(report, text));

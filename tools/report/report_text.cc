@@ -335,7 +335,7 @@ std::string report_text(const Report& report, const TextReportOptions& options) 
   if (!results.scenarios.empty()) {
     if (!answer.empty()) out += answer + "\n";
     const std::string findings =
-        findings_text(report.findings, options.per_rank ? SIZE_MAX : kFindingsShown, width);
+        findings_text(report.findings, options.all ? SIZE_MAX : kFindingsShown, width);
     if (!findings.empty()) out += findings + "\n";
     out += scenario_table(report, width);
     out += calls_table(results, width) + waits_table(results.scenarios, width);
@@ -355,12 +355,12 @@ std::string report_text(const Report& report, const TextReportOptions& options) 
   for (const auto* notes : {&report.notes, &report.interval_notes, &report.scenario_notes}) {
     for (const std::string& line : *notes) out += wrap("Note: " + line, width, 2);
   }
-  if (options.collectives) {
+  if (options.all) {
     for (const ScenarioResult& scenario : results.scenarios) {
       if (scenario.deadlock.empty()) out += collectives_table(scenario, width);
     }
   }
-  if (options.per_rank) out += rank_tables(results, width);
+  if (options.all) out += rank_tables(results, width);
   if (options.verdict_last && !answer.empty()) out += "\n" + answer;
   return out;
 }

@@ -7,9 +7,8 @@
 namespace rubato {
 
 struct TextReportOptions {
-  int width = 100;            ///< columns of the page
-  bool per_rank = false;      ///< tables of every rank and every call
-  bool collectives = false;   ///< the algorithms assumed for collectives
+  int width = 100;   ///< columns of the page
+  bool all = false;  ///< every finding, the algorithms of collectives, tables of ranks and calls
   bool verdict_last = false;  ///< repeat the verdict at the end, which stays visible on a terminal
 };
 

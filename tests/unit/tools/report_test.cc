@@ -139,7 +139,7 @@ TEST_CASE("the text report has the waits") {
       "Every MPI call that communicates is replayed.\n";
   CHECK(report_text(two_rank_results()) == brief);
   TextReportOptions options;
-  options.per_rank = true;
+  options.all = true;
   CHECK(report_text(two_rank_results(), options) ==
         brief +
             "\n"
@@ -210,7 +210,7 @@ TEST_CASE("MPI_Init and MPI_Finalize come last, with a note that they do not cou
     rank.calls.insert(rank.calls.begin(), CallTotals{5, 1, 0, 0});
   }
   TextReportOptions options;
-  options.per_rank = true;
+  options.all = true;
   const std::string text = report_text(results, options);
   CHECK(text.find("Rank  Compute  All MPI  MPI_Recv  MPI_Send  MPI_Init\n"
                   "0      1.0000   1.0000    1.0000    0.0000    5.0000\n") != std::string::npos);
@@ -221,7 +221,7 @@ TEST_CASE("the algorithms of collectives are shown on request") {
   const Results results = made_up_results(4, false);
   CHECK(report_text(results).find("rabenseifner") == std::string::npos);
   TextReportOptions options;
-  options.collectives = true;
+  options.all = true;
   const std::string text = report_text(results, options);
   INFO(text);
   CHECK(text.find("algorithms of collectives, by bytes per member") != std::string::npos);
