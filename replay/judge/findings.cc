@@ -6,7 +6,6 @@
 #include <cstdio>
 
 #include "models/base/error.h"
-#include "models/collective/collectives.h"
 #include "models/scenario/scenario.h"
 #include "replay/analyse/other_rows.h"
 #include "replay/judge/blame.h"
@@ -298,21 +297,6 @@ Judgement judge(const Roles& roles, const Diagnosis& diagnosis, const std::strin
     return finding.kind == FindingKind::kLostCores;
   });
   return judgement;
-}
-
-bool communicates(const Results& results) {
-  const auto has_messages = [](const ScenarioResult& scenario) {
-    return std::any_of(scenario.traffic.begin(), scenario.traffic.end(),
-                       [](const LevelTraffic& level) { return level.messages > 0; });
-  };
-  const auto is_between_ranks = [](const CollectiveUse& use) {
-    return use.members > 1 && use.operation != name_of(CollectiveOp::kDestroyHandle);
-  };
-  return std::any_of(
-      results.scenarios.begin(), results.scenarios.end(), [&](const ScenarioResult& scenario) {
-        return has_messages(scenario) || std::any_of(scenario.collectives.begin(),
-                                                     scenario.collectives.end(), is_between_ranks);
-      });
 }
 
 }  // namespace rubato

@@ -83,8 +83,4 @@ struct Judgement {
 Judgement judge(const Roles& roles, const Diagnosis& diagnosis = {},
                 const std::string& platforms = "", const Intervals& intervals = {});
 
-/// True if ranks send messages or take part in collectives other than MPI_Finalize. REQUIRES
-/// `perfect` or another scenario that prices collectives.
-bool communicates(const Results& results);
-
 }  // namespace rubato
