@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "tools/format/json_text.h"
 #include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
@@ -12,6 +10,7 @@ namespace rubato {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using json_text::number;
 
 std::string with_error(double seconds, uint64_t samples) {
   return fmt::format("{} ± {}", show_seconds(seconds),
