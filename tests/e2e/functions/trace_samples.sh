@@ -82,9 +82,10 @@ for name, seconds in ('slow', slow), ('quick', quick), ('burn', slow + quick):
     assert abs(f['inclusive'][0] - seconds) < allowed, (name, f, seconds)
     assert f['inclusive'][1] < 0.05, (name, f)  # rank 1 does not compute
 assert functions['burn']['exclusive'][0] > 10 * functions['slow']['exclusive'][0], functions
-assert functions['main']['inclusive'][0] >= functions['slow']['inclusive'][0] + functions['quick']['inclusive'][0]
-# The recorded paths, by OTF2's own reader.
-total = 0
+assert functions['main']['inclusive'][0] > functions['slow']['inclusive'][0] + functions['quick']['inclusive'][0] - 1e-9
+# The recorded paths, by OTF2's own reader. The dynamic linker cannot be unwound everywhere: its first call of a function
+# may hide the callers.
+total = hidden = everything = 0
 with otf2.reader.open('run.otf2dir/traces.otf2') as trace:
     for location, event in trace.events:
         if isinstance(event, otf2.events.CallingContextSample):
@@ -93,9 +94,13 @@ with otf2.reader.open('run.otf2dir/traces.otf2') as trace:
             while context is not None:
                 names.append(context.region.name)
                 context = context.parent
-            assert names[-1] == 'main', names
+            everything += periods
+            if names[-1] != 'main':
+                assert names[-1].startswith('ld-'), names
+                hidden += periods
             if 'slow' in names:
                 total += periods
+assert hidden <= 0.02 * everything, (hidden, everything)
 assert abs(total * 1e-3 - functions['slow']['inclusive'][0]) < 1e-6, total
 P
 grep -q 'recorded compute by function, from .* samples' profile.txt || fail "$(cat profile.txt)"
