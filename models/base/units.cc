@@ -183,6 +183,11 @@ std::string format_bytes(double bytes) {
   return {};
 }
 
+std::string spaced_bytes(double bytes) {
+  std::string text = format_bytes(bytes);
+  return text.insert(text.find_first_of("BKMG"), 1, ' ');
+}
+
 std::string format_bandwidth(double bytes_per_second, int digits) {
   constexpr std::array<Unit, 4> units = {
       {{"B/s", 1.0}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}}};

@@ -22,6 +22,8 @@ double parse_bandwidth(const std::string& text);
 /// "12.5GB/s".
 std::string format_seconds(double seconds, int digits = 6);
 std::string format_bytes(double bytes);
+/// The same for sentences: "64 KiB".
+std::string spaced_bytes(double bytes);
 std::string format_bandwidth(double bytes_per_second, int digits = 6);
 
 /// Three significant digits, for tables: 1.2345 -> 1.23.

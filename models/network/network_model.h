@@ -63,6 +63,8 @@ struct NetworkModel {
   int (*nodes)(const ContentionSetting& setting) = nullptr;
   /// Reads the file of a key of kind kFile. Errors: InputError with file and line.
   std::shared_ptr<const Topology> (*load)(const std::string& path) = nullptr;
+  /// Links have bandwidths and latencies of their own, which changes of a scenario do not reach.
+  bool has_own_links = false;
 
   /// The key of this name or short name; nullptr if there is none.
   const NetworkKey* key(const std::string& name) const;

@@ -47,7 +47,9 @@ double Interconnect::in_links(double bytes) const {
   const ContentionSetting& network = platform_.contention;
   // A message uses one of a node's links, as in the measurement of the gap. Cables of a graph have
   // bandwidths of their own.
-  const auto links = network.is("graph") ? std::nullopt : network.number("link_bandwidth");
+  const auto links = network.model && network.model->has_own_links
+                         ? std::nullopt
+                         : network.number("link_bandwidth");
   const auto adapter = network.number("injection_bandwidth");
   const auto rate = links && adapter ? std::min(*links, *adapter) : links ? links : adapter;
   return rate ? bytes / *rate : 0;

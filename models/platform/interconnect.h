@@ -10,9 +10,8 @@
 namespace rubato {
 
 /// Costs of one message, in seconds. Above the eager limit, transfer includes the handshake: it
-/// counts from the start of the send, or, if the receive is posted later than L after that,
-/// transfer
-/// - latency counts from the post (ModelRules::matched()).
+/// counts from the start of the send. If the receive is posted later than L after that, T - L
+/// counts from the post (ModelRules::matched()).
 struct MessageCost {
   double send_overhead = 0;     ///< o_s: the sender's processor
   double receive_overhead = 0;  ///< o_r: the receiver's processor

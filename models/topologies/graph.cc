@@ -346,6 +346,8 @@ const NetworkModel graph_model = {
     make_own_links<make_graph>,
     make_latencies<make_graph>,
     count_nodes<make_graph>,
+    nullptr,
+    true,
 };
 
 }  // namespace rubato

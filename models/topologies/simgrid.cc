@@ -29,6 +29,7 @@ const NetworkModel simgrid_model = {
     make_latencies<topology>,
     count_nodes<topology>,
     load,
+    true,
 };
 
 }  // namespace rubato

@@ -18,7 +18,7 @@ OperationPlace place_of(const Operation& operation, const TraceDefinitions& trac
   if (operation.is_end) return {call.event, "the end of the run"};
   std::string what = trace.calls[call.name].name;
   if (operation.polls) return {call.event, what + " and other polls"};
-  if (call.bytes > 0) what += " of " + format_bytes(static_cast<double>(call.bytes));
+  if (call.bytes > 0) what += " of " + spaced_bytes(static_cast<double>(call.bytes));
   switch (call.peer_kind) {
     case PeerKind::kTo:
       what += " to " + std::to_string(call.peer);

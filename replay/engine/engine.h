@@ -75,7 +75,8 @@ class Replay {
   /// Reads the next block of the source.
   bool read_block(TimelineState<K>& state);
   void finish(int timeline);
-  /// All timelines are blocked, or none is left: false when the run is over.
+  /// All timelines are blocked, or none is left: applies the first remedy that unblocks one
+  /// (share/doc/design.md); false when the run is over.
   bool goes_on();
   /// Reports the progress of all local timelines.
   void report_progress();

@@ -132,7 +132,8 @@ Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Sc
   if (is_long(roles, &LostTime::chains)) diagnosis.waits = find_waits(source, roles, options);
   if (needs_network_costs(roles)) {
     const auto number = static_cast<size_t>(roles.platform - roles.results->scenarios.data());
-    if (number < scenarios.size())
+    // (A fitted ratio would be fitted again in each variant.)
+    if (number < scenarios.size() && !scenarios[number].fits_degradation)
       diagnosis.network = network_costs(source, scenarios[number], options);
   }
   return diagnosis;

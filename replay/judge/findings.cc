@@ -210,8 +210,8 @@ bool is_of_network(FindingKind kind) {
 }
 
 /// Replays with which a cost of the network can be compared.
-std::vector<std::string> variants_of(const ScenarioResult& platform,
-                                     const NetworkCosts::Cost& cost) {
+std::vector<std::string> scenarios_for(const ScenarioResult& platform,
+                                       const NetworkCosts::Cost& cost) {
   const auto with = [&](const std::string& change) {
     std::vector<std::string> changes = platform.changes;
     changes.push_back(change);
@@ -245,7 +245,7 @@ std::vector<Finding> of_network(const Roles& roles, const NetworkCosts& network)
                                             static_cast<int>(cost.property));
     finding.seconds = cost.seconds;
     finding.half = cost.half;
-    finding.scenarios = variants_of(*roles.platform, cost);
+    finding.scenarios = scenarios_for(*roles.platform, cost);
   }
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.seconds > b.seconds; });

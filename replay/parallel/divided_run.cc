@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "replay/cluster/member_stream.h"
 #include "replay/cluster/one_process.h"
 
 namespace rubato {
@@ -42,7 +43,9 @@ EventSource::Counts take_counts(ByteReader& from) {
   return counts;
 }
 
+/// All that a process without deadlock can have; what is left out stops a divided run.
 void put(ByteWriter& to, ReplayOutcome outcome) {
+  static_assert(members<ReplayOutcome>() == 19);
   to.value(outcome.needs_one_process), to.value(outcome.lanes_disagree);
   to.value(outcome.messages), to.value(outcome.collectives);
   outcome.unmatched_sends.pass(to), outcome.unmatched_receives.pass(to);

@@ -5,15 +5,16 @@
 // equations: change them together.
 //
 //   start   = max(enter + sum of o_s so far, out-port);  out-port = start + g
-//             and out-port + g_b - g of a send that follows an open one (call_builder.h); g_2
-//             takes the place of g_b if that one follows none
+//             and out-port + g_b - g if the sends before it are not complete yet: "open"
+//             (call_builder.h); if only one is, out-port + g_2 - g
 //   eager:      arrival = start + T
 //   rendezvous: arrival = max(start + L, post) + T - L     T holds the handshake: request to send,
 //                                                          L; clear to send and data, T - L
-//   a receive completes at arrival + d, or when the in-port has moved the message: in_port.h. Its
-//   first byte arrived g before, or earlier by the delay through other flows
-//   d = min(x, max(0, started + o_s + T + o_r - (arrival - T))), for messages that cross (below)
-//   leave   = max(enter + sum of o_s and o_r, every receive's time + its o_r); of an eager message
+//   a receive completes at arrival + d, or when the in-port has moved the message
+//   (network/in_port.h). Its first byte arrived g before, or earlier by the delay through other
+//   flows d = min(x, max(0, started + o_s + T + o_r - (arrival - T))), for messages that cross
+//   (below) leave   = max(enter + sum of o_s and o_r, every receive's time + its o_r); of an eager
+//   message
 //             that arrived before its receive was posted, o_r is that of an unexpected one; the
 //             sums count o of a message right behind another one (below)
 //   a rendezvous send leaves at its arrival. An eager synchronous message costs its receiver y more
@@ -599,9 +600,20 @@ class ModelRules {
   /// For anything but a message.
   [[gnu::noinline]] Lanes<K> other_leave(TimelineState<K>& timeline, const Call& call,
                                          const Awaited& awaited, const RuleContext<K>& context) {
-    if (awaited.kind == Awaited::Kind::kCollective)
-      return collective_leave(timeline, call, awaited, context);
-    if (awaited.kind == Awaited::Kind::kEpoch) return epoch_leave(timeline, call, awaited, context);
+    switch (awaited.kind) {
+      case Awaited::Kind::kCollective:
+        return collective_leave(timeline, call, awaited, context);
+      case Awaited::Kind::kEpoch:
+        return epoch_leave(timeline, call, awaited, context);
+      case Awaited::Kind::kOneSided:
+      case Awaited::Kind::kLock:
+        break;
+      case Awaited::Kind::kSend:
+      case Awaited::Kind::kReceive:
+      case Awaited::Kind::kMainThread:  // engine/threads.h
+      case Awaited::Kind::kThread:
+        assert(false);
+    }
     return one_sided_leave(timeline, call, awaited, context);
   }
 

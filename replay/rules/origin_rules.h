@@ -199,9 +199,20 @@ class OriginRules : public ModelRules<1> {
   /// As ModelRules::other_leave(). Updates `in_port`.
   Dated other_end(const TimelineState<1>& timeline, const Call& call, const Awaited& awaited,
                   const RuleContext<1>& context, InPort<1>& in_port) {
-    if (awaited.kind == Awaited::Kind::kCollective)
-      return collective_end(timeline, call, awaited, context);
-    if (awaited.kind == Awaited::Kind::kEpoch) return epoch_end(timeline, call, awaited, context);
+    switch (awaited.kind) {
+      case Awaited::Kind::kCollective:
+        return collective_end(timeline, call, awaited, context);
+      case Awaited::Kind::kEpoch:
+        return epoch_end(timeline, call, awaited, context);
+      case Awaited::Kind::kOneSided:
+      case Awaited::Kind::kLock:
+        break;
+      case Awaited::Kind::kSend:
+      case Awaited::Kind::kReceive:
+      case Awaited::Kind::kMainThread:  // engine/threads.h
+      case Awaited::Kind::kThread:
+        assert(false);
+    }
     if (awaited.action->kind == ActionKind::kLock) return lock_end(timeline, awaited, context);
     return one_sided_end(timeline, call, awaited, context, in_port);
   }

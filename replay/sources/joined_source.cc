@@ -256,8 +256,12 @@ class JoinedSource : public EventSource {
         action.lost = LostAction::of(static_cast<uint64_t>(ticks));
         return;
       }
-      default:
-        return;
+      case ActionKind::kWaitSend:
+      case ActionKind::kWaitReceive:
+      case ActionKind::kTested:
+      case ActionKind::kThreadStep:
+      case ActionKind::kAwaitThread:
+        return;  // of slots and threads, which each part has to itself
     }
     action.comm += part.first_comm;
   }

@@ -36,7 +36,7 @@ class Shape {
                        " nodes; placements are searched in networks of up to " +
                        std::to_string(kMostNetworkNodes));
     ContentionSetting counting = setting;
-    counts_links_ = !setting.is("graph") && !setting.is("simgrid");
+    counts_links_ = !setting.model->has_own_links;
     if (counts_links_) counting.numbers["link_latency"] = 1;
     if (!counts_links_ && nodes_ > kMostListedNodes)
       throw InputError("the network has " + std::to_string(nodes_) +

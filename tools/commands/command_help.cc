@@ -5,6 +5,7 @@
 
 #include "models/base/error.h"
 #include "models/base/input_file.h"
+#include "models/platform/level_curves.h"
 #include "models/platform/platform_presets.h"
 #include "models/scenario/scenario_keys.h"
 #include "tools/cli/commands.h"
@@ -128,15 +129,21 @@ void print_man_page(const std::string& name) {
   print_to_stdout(text);
 }
 
-/// The text of a topic, with a list of the keys of scenarios in place of the line @KEYS@.
+/// The text of a topic, with a list of the keys of scenarios in place of the line @KEYS@, and of
+/// the curves of a level in place of @CURVES@.
 std::string with_keys(std::string text) {
-  const std::string mark = "@KEYS@\n";
-  const size_t at = text.find(mark);
-  if (at == std::string::npos) return text;
-  std::string rows;
+  const auto replace = [&](const std::string& mark, const std::string& rows) {
+    const size_t at = text.find(mark);
+    if (at != std::string::npos) text.replace(at, mark.size(), rows);
+  };
+  std::string keys, curves;
   for (const ScenarioKey& row : scenario_key_rows())
-    rows += fmt::format("  {:<30} {}\n", row.example, row.doc);
-  return text.replace(at, mark.size(), rows);
+    keys += fmt::format("  {:<30} {}\n", row.example, row.doc);
+  for (const LevelCurve& row : level_curves())
+    curves += fmt::format("  {:<20} {:<4} {}\n", row.key, row.symbol, row.help);
+  replace("@KEYS@\n", keys);
+  replace("@CURVES@\n", curves);
+  return text;
 }
 
 /// Prints lines "kind TAB word TAB description": commands and topics, the options of a command, or

@@ -151,8 +151,9 @@ std::string gain_text(const Conclusion& found) {
                                 : parts_text(found);
   if (found.kind == ConclusionKind::kNoGain) {
     return fmt::format(
-               "Even a perfect interconnect would not make {} faster{}: the time is spent in "
-               "compute and in waiting for other ranks, not in the network.",
+               "Even a perfect interconnect would not make {} faster{}: its time is compute and "
+               "waiting "
+               "for other ranks.",
                name, in_part ? "" : " than its " + elapsed) +
            rest;
   }

@@ -113,10 +113,8 @@ RankReport RankReport::unpack(const std::string& bytes) {
 }
 
 void add(CallRow& sum, const CallRow& row) {
-  if (row.timed > 0) {
-    sum.least = sum.timed == 0 ? row.least : std::min(sum.least, row.least);
-    sum.most = std::max(sum.most, row.most);
-  }
+  if (row.most > 0) sum.least = sum.most > 0 ? std::min(sum.least, row.least) : row.least;
+  sum.most = std::max(sum.most, row.most);
   sum.calls += row.calls;
   sum.timed += row.timed;
   sum.time += row.time;

@@ -54,9 +54,8 @@ struct TimeUnit {
   int decimals = 3;
 };
 TimeUnit unit_for(double longest) {
-  if (longest >= 100) return {"s", 1, 1};
-  if (longest >= 0.1) return {"s", 1, 4};
-  if (longest >= 1e-4) return {"ms", 1e3, 4};
+  if (longest >= 100) return {"s", 1, 3};
+  if (longest >= 1e-4) return {"ms", 1e3, 3};
   return {"µs", 1e6, 2};
 }
 
@@ -186,7 +185,9 @@ std::string call_table(const JobReport& job, const std::vector<CallRow>& calls) 
   for (const CallRow& row : calls) longest = std::max(longest, row.time), whole += row.time;
   for (const RankReport& rank : job.ranks) whole += rank.compute;
   const TimeUnit unit = unit_for(longest);
-  std::string out = begin_section("Functions, all ranks");
+  std::string out =
+      begin_section("Functions, all ranks",
+                    "Time with a core; least and largest: of calls that had a core all the time.");
   {
     Table table(out, {"function", "calls", std::string("time, ") + unit.name, "of all time",
                       "least, µs", "mean, µs", "largest, µs", "bytes completed"});

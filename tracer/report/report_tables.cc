@@ -47,8 +47,8 @@ std::string rank_lines(const RankTable& table, size_t ranks) {
 
 std::string call_lines(const JobReport& job) {
   Lines lines(
-      "calls by rank and function; seconds, bytes; outside: before MPI_Init was left and "
-      "after MPI_Finalize was entered",
+      "calls by rank and function; seconds with a core, bytes; least, most: of calls that had a "
+      "core all the time; outside: before MPI_Init was left and after MPI_Finalize was entered",
       {"rank", "function", "calls", "time", "outside", "least", "mean", "most", "bytes_completed"});
   for (size_t rank = 0; rank < job.ranks.size(); ++rank) {
     for (const CallRow& row : by_name(job.ranks[rank].calls)) {

@@ -72,7 +72,7 @@ void add_calls(RankReport& report, const RunTables& tables, const ReportTask& ta
     row.timed = sums.timed;
     row.time = std::max(0.0, seconds(sums.ticks) - static_cast<double>(sums.stolen) * 1e-9);
     row.outside = seconds(sums.outside);
-    row.least = sums.timed > 0 ? seconds(sums.least) : 0;
+    row.least = sums.least == UINT64_MAX ? 0 : seconds(sums.least);
     row.most = seconds(sums.most);
     row.numbered = std::min(row.time, seconds(sums.numbered));
     row.bytes_completed = sums.bytes_completed;

@@ -44,6 +44,7 @@ void RunTables::time_call(const TimeSums::Booked& booked) {
   ++sums.timed;
   sums.ticks += booked.ticks;
   sums.stolen += booked.stolen;
+  if (booked.stolen > 0) return;
   sums.least = std::min(sums.least, booked.ticks);
   sums.most = std::max(sums.most, booked.ticks);
 }

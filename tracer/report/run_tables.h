@@ -47,7 +47,7 @@ struct CallSums {
   uint64_t ticks;        ///< in these
   uint64_t stolen;       ///< nanoseconds of that without a core
   uint64_t outside;      ///< ticks in the others
-  uint64_t least, most;  ///< ticks of one call
+  uint64_t least, most;  ///< ticks of one call that had a core all the time; UINT64_MAX, 0: none
   uint64_t numbered;     ///< ticks in calls with messages that have keys (wait_samples.h)
   uint64_t bytes_completed;
 };

@@ -129,7 +129,7 @@ TEST_CASE("the gap between a model and the recording, by call, level, rank and p
   // which it enters at 20, 10 into its window.
   REQUIRE(d.first_drift);
   CHECK(d.first_drift->rank == 1);
-  CHECK(d.first_drift->after.what == "MPI_Recv of 8KiB from 0 with tag 7");
+  CHECK(d.first_drift->after.what == "MPI_Recv of 8 KiB from 0 with tag 7");
   CHECK(ticks(d.first_drift->time) == Approx(10));
   CHECK(ticks(d.first_drift->drift) == Approx(20));
   CHECK(ticks(d.first_drift->inside) == Approx(20));
@@ -147,7 +147,7 @@ TEST_CASE("differing operations of two runs are reported") {
   CHECK(d.only_after == 1);
   REQUIRE(d.first_difference);
   CHECK(d.first_difference->rank == 0);
-  CHECK(d.first_difference->before.what == "MPI_Ssend of 8KiB to 1 with tag 7");
+  CHECK(d.first_difference->before.what == "MPI_Ssend of 8 KiB to 1 with tag 7");
 }
 
 TEST_CASE("another size is the same call, and counted as different") {
@@ -160,8 +160,8 @@ TEST_CASE("another size is the same call, and counted as different") {
   CHECK(d.only_before + d.only_after == 0);
   REQUIRE(d.first_difference);
   CHECK(d.first_difference->rank == 1);  // it enters its receive 10 into the window, rank 0 at 100
-  CHECK(d.first_difference->before.what == "MPI_Recv of 16KiB from 0 with tag 7");
-  CHECK(d.first_difference->after.what == "MPI_Recv of 8KiB from 0 with tag 7");
+  CHECK(d.first_difference->before.what == "MPI_Recv of 16 KiB from 0 with tag 7");
+  CHECK(d.first_difference->after.what == "MPI_Recv of 8 KiB from 0 with tag 7");
 }
 
 TEST_CASE("after additional calls in one run, the following calls are aligned again") {

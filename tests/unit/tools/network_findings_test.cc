@@ -8,7 +8,9 @@
 #include "models/platform/platform_file.h"
 #include "replay/judge/findings.h"
 #include "replay/judge/judged_run.h"
+#include "replay/judge/network_costs.h"
 #include "replay/sources/text_source.h"
+#include "replay/study/run_replay.h"
 #include "tools/words/verdict_words.h"
 
 using namespace rubato;
@@ -133,6 +135,15 @@ TEST_CASE("a placement that keeps messages within nodes is a finding") {
   CHECK(judgement.on_platform[0].kind == FindingKind::kBandwidth);
   CHECK(finding_text(judgement.on_platform[1]) ==
         "messages between nodes that placement=block:2 keeps within nodes");
+}
+
+TEST_CASE("a platform whose degradation ratio is fitted has no findings") {
+  const auto source = parse_text_trace(kMessageBetweenNodes);
+  const std::vector<Scenario> scenarios = {parse_scenario("measured"), parse_scenario("perfect"),
+                                           parse_scenario("bandela:latency=1us,dr=fit")};
+  const Results results = run_replay(*source, scenarios, {});
+  CHECK(needs_network_costs(results));
+  CHECK_FALSE(diagnose(*source, results, scenarios, {}).network);
 }
 
 TEST_CASE("a network that costs nothing has no findings") {
