@@ -72,7 +72,7 @@ assert "failed, more than 3 % slower: +10.0 % ±2.8 %" in text, text
 # 5 * 11 us more on rank 1, in assemble(); rank 0 waits for it as long: 27.5 us in the mean rank.
 assert "+27.50 µs in the mean rank; +55.00 µs on rank 1; +55.00 µs in assemble" in text, text
 assert "+27.50 µs in MPI_Allreduce, +27.50 µs of it waiting for rank 1" in text, text
-assert "first more than 5.500 µs behind: before rank 1, MPI_Allreduce of 8 B at 111.0 µs" in text, text
+assert "first over 5.500 µs behind: before rank 1, MPI_Allreduce of 8 B at 111.0 µs" in text, text
 diff(3, "old.txt", "slow.txt", "--fail-above", "7.1 %")
 diff(0, "old.txt", "slow.txt", "--fail-above", "7.3%")
 found = numbers("old.txt", "slow.txt", "--fail-above", "7.3%")
