@@ -91,7 +91,7 @@ std::string calls_text(const DiffResults& results) {
   else if (d.first_drift) {
     const Drift& drift = *d.first_drift;
     text +=
-        fmt::format("; first more than {} {}: {}{}", show_seconds(results.threshold),
+        fmt::format("; first over {} {}: {}{}", show_seconds(results.threshold),
                     drift.drift > 0 ? "behind" : "ahead",
                     std::abs(drift.outside) >= std::abs(drift.inside) ? "before " : "", at(drift));
   }
