@@ -86,8 +86,8 @@ po::options_description replay_options() {
       "such as latency=0.1..100, to find where it matters; two parameters give a map. "
       "LOW..HIGH/N: N points");
   add("times-only",
-      "compute only elapsed times, without wait states and intervals; saves two passes per "
-      "scenario with shared links");
+      "compute only elapsed times, without wait states, intervals and what causes findings; saves "
+      "passes");
   add("help,h", "show this help");
   add_engine_options(options);
   return options;
@@ -193,7 +193,7 @@ bool needs_whole_archive(const Results& results, const ReplayOptions& options,
   for (const char* option : {"html", "perfetto", "otf2", "sweep"}) {
     if (values.count(option)) return true;
   }
-  return needs_diagnosis(results) || needs_undisturbed(results, options);
+  return (options.wait_states && needs_diagnosis(results)) || needs_undisturbed(results, options);
 }
 
 /// The requested scenarios, and the additional ones for intervals and the cost of contention.
@@ -331,7 +331,8 @@ int command_replay(const Arguments& arguments) {
     find_undisturbed(*source, results, options);
     drawn.push_back(parse_scenario("undisturbed"));
   }
-  const Diagnosis diagnosis = diagnose(*source, results, scenarios, options);
+  const Diagnosis diagnosis =
+      options.wait_states ? diagnose(*source, results, scenarios, options) : Diagnosis{};
   std::vector<Sweep> sweeps;
   if (!axes.empty())
     sweeps = run_sweeps(*source, scenarios, axes, options, plan.intervals ? &overhead : nullptr);
