@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/platform/uncertainty.h"
 #include "models/scenario/level_changes.h"
 #include "models/scenario/scenario.h"
 #include "replay/run/contention_cost.h"
@@ -117,19 +118,23 @@ bool needs_network_costs(const Roles& roles) {
 }
 
 NetworkCosts network_costs(EventSource& source, const Scenario& platform,
-                           const ReplayOptions& options) {
+                           const ScenarioResult& known, const ReplayOptions& options) {
   const TraceDefinitions& trace = source.definitions();
   const std::vector<Variant> variants =
       variants_of(platform, Placement(trace.node_of_rank, trace.socket_of_rank));
-  std::vector<Scenario> scenarios = {platform};
+  std::vector<Scenario> scenarios;
   for (const Variant& variant : variants) scenarios.push_back(variant.scenario);
   NetworkCosts found;
-  {
+  found.elapsed = known.elapsed;
+  if (!variants.empty()) {
     Study study(source, options);
     // With shared links each scenario is a pass of its own, and intervals take two more of each.
-    if (has_shared_network(platform, Placement())) {
-      add_costs(variants, study.replay(scenarios), {}, found);
+    if (has_shared_network(platform, Placement()) || !states_uncertainty(platform.platform)) {
+      Results results = study.replay(scenarios);
+      results.scenarios.insert(results.scenarios.begin(), known);
+      add_costs(variants, results, {}, found);
     } else {
+      scenarios.insert(scenarios.begin(), platform);
       const IntervalPlan plan(scenarios);
       Results results = study.replay(plan.scenarios());
       const Intervals intervals = plan.settle(results, options.subtracted(trace.overhead));

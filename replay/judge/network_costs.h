@@ -43,9 +43,9 @@ struct NetworkCosts {
 /// True if the run takes at least 2 % longer on Roles::platform than on a perfect interconnect.
 bool needs_network_costs(const Roles& roles);
 
-/// Replays `platform`, the scenario of Roles::platform, once for each property; once more if the
-/// archive tells where calls are made. Errors: as run_replay().
+/// Replays `platform`, the scenario of Roles::platform, whose result is `known`, once for each
+/// property; once more if the archive tells where calls are made. Errors: as run_replay().
 NetworkCosts network_costs(EventSource& source, const Scenario& platform,
-                           const ReplayOptions& options);
+                           const ScenarioResult& known, const ReplayOptions& options);
 
 }  // namespace rubato
