@@ -49,11 +49,11 @@ constexpr LevelCurve kCurves[] = {
                                             kOverhead, kEnds)),
     bounded(row<&LevelModel::receive_overhead>("receive_overhead", "o_r",
                                                "processor time of the receiver", kOverhead, kEnds)),
-    bounded(row<&LevelModel::unexpected_overhead>("unexpected_overhead", "o_r'",
-                                                  "of a message that arrives before its receive",
-                                                  kOverhead, "")),
+    bounded(row<&LevelModel::unexpected_overhead>(
+        "unexpected_overhead", "o_r'", "o_r of a message that arrives before its receive",
+        kOverhead, "")),
     bounded(row<&LevelModel::following_overhead>(
-        "following_overhead", "f", "upper bound of both behind another message", kOverhead,
+        "following_overhead", "f", "upper bound of o_s, o_r right behind a message", kOverhead,
         "What an end takes, at most, for an eager message right behind another one.", kTakes)),
     row<&LevelModel::gap>("gap", "g", "how long a message occupies the port of its rank",
                           kBandwidth, "How long a message occupies the port of a rank.", kOccupies),

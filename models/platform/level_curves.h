@@ -21,7 +21,7 @@ enum class ScaledBy {
 
 struct LevelCurve {
   const char* key;      ///< in platform files
-  const char* symbol;   ///< in the equations of share/doc/replay-rules.md
+  const char* symbol;   ///< as in share/doc/glossary.md
   const char* help;     ///< in `rubato help platforms`
   const char* comment;  ///< above it in written files; printed once for adjacent equal ones
   ScaledBy scaled_by;

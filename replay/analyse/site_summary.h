@@ -14,7 +14,7 @@ namespace rubato {
 struct SiteRow {
   std::string call;
   /// Outermost first: "main (app.c:28)", ..., "exchange (app.c:17)"; only "app.c:17" if call sites
-  /// without paths are recorded; empty if this call has none.
+  /// without paths are recorded, or the function alone; empty if this call has none.
   std::vector<std::string> path;
   std::string function;  ///< place of the function that makes the call; "": not recorded
   uint64_t count = 0;
@@ -40,7 +40,7 @@ struct SampledFunction {
   static double sampling_error(uint64_t samples);
 };
 
-/// The most time first; empty if no call sites are recorded.
+/// The most time first; empty if neither call sites nor functions are recorded.
 std::vector<SiteRow> site_rows(const SiteProfile& seen, const EventSource& source);
 
 /// The most exclusive time first; empty without samples.

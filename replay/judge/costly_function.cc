@@ -6,6 +6,7 @@
 #include "replay/analyse/site_summary.h"
 #include "replay/observe/kept_losses.h"
 #include "replay/study/run_replay.h"
+#include "replay/trace/mpi_calls.h"
 
 namespace rubato {
 namespace {
@@ -15,6 +16,11 @@ double beyond_waits(const SiteRow& row) {
 }
 
 }  // namespace
+
+bool is_of_messages(const std::string& call) {
+  const MpiCallInfo info = mpi_call_info(call);
+  return info.waits || info.tests || info.without_records == CallClass::kMessage;
+}
 
 std::optional<CostlyFunction> costly_function(EventSource& source, const Scenario& scenario,
                                               ReplayOptions options) {
@@ -46,15 +52,14 @@ std::optional<CostlyFunction> costly_function(EventSource& source, const Scenari
   const SiteRow* slowest = nullptr;
   for (const SiteRow& row : rows) {
     if (row.function != found.function) continue;
-    found.messages += row.sent;
-    found.bytes += row.bytes_sent;
+    if (is_of_messages(row.call)) {
+      found.messages += row.sent;
+      found.bytes += row.bytes_sent;
+    }
     if (!slowest || beyond_waits(row) > beyond_waits(*slowest)) slowest = &row;
   }
   found.call = slowest->call;
   found.callers.assign(slowest->path.begin(), slowest->path.end() - 1);
-  for (const SiteRow& row : rows) {
-    if (row.function == found.function && row.call == found.call) found.calls += row.count;
-  }
   return found;
 }
 

@@ -134,7 +134,7 @@ Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Sc
     const auto number = static_cast<size_t>(roles.platform - roles.results->scenarios.data());
     // (A fitted ratio would be fitted again in each variant.)
     if (number < scenarios.size() && !scenarios[number].fits_degradation)
-      diagnosis.network = network_costs(source, scenarios[number], *roles.platform, options);
+      diagnosis.network = network_costs(source, scenarios[number], roles, options);
   }
   return diagnosis;
 }

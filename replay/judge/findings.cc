@@ -46,6 +46,17 @@ void find_slowest_call(const Roles& roles, const ScenarioResult& scenario, Findi
   if (!(largest > kMainPart * all)) finding.call = "";
 }
 
+/// How often all ranks make a call.
+uint64_t calls_of(const Results& results, const ScenarioResult& scenario, const std::string& call) {
+  const auto at = std::find(results.calls.begin(), results.calls.end(), call);
+  if (at == results.calls.end()) return 0;
+  const auto number = static_cast<size_t>(at - results.calls.begin());
+  uint64_t count = 0;
+  for (const RankResult& rank : scenario.ranks)
+    count += number < rank.calls.size() ? rank.calls[number].calls : 0;
+  return count;
+}
+
 /// Scenarios that compare latency and bandwidth on the platform of the run, or a built-in network
 /// if there is none.
 std::vector<std::string> other_networks(const Roles& roles, const std::string& platforms) {
@@ -88,35 +99,28 @@ void count_messages(const ScenarioResult& scenario, Finding& finding) {
   if (finding.messages > 0) finding.bytes = bytes / finding.messages;
 }
 
-/// True for calls that send or receive messages, or wait for them.
-bool is_of_messages(const std::string& call) {
-  const MpiCallInfo info = mpi_call_info(call);
-  return info.waits || info.tests || info.without_records == CallClass::kMessage;
-}
-
-/// Sets the call with most of the time of messages in a scenario, and the number and size of
-/// messages: those of a function, if it has most of it.
-void name_messages(const Roles& roles, const ScenarioResult& scenario,
-                   const std::optional<CostlyFunction>& function, Finding& finding) {
-  if (function && function->share > kMainPart) {
+/// Sets the function, and the number and size of its messages, else of all messages of the run.
+/// REQUIRES: the call is set.
+void name_messages(const ScenarioResult& scenario, const std::optional<CostlyFunction>& function,
+                   Finding& finding) {
+  if (function && function->share > kMainPart && function->call == finding.call) {
     finding.function = function->function;
     finding.callers = function->callers;
-    finding.call = function->call;
-    finding.calls = function->calls;
     finding.messages = function->messages;
     if (finding.messages > 0) finding.bytes = function->bytes / finding.messages;
-    return;
   }
-  find_slowest_call(roles, scenario, finding);
-  if (finding.call.empty() || is_of_messages(finding.call)) count_messages(scenario, finding);
+  if (!finding.call.empty() && !is_of_messages(finding.call))
+    finding.messages = finding.bytes = 0;
+  else if (finding.messages == 0)
+    count_messages(scenario, finding);
 }
 
 Finding of_messages(const Roles& roles, const Diagnosis& diagnosis, double seconds,
                     const std::string& platforms) {
   Finding finding = finding_of(FindingKind::kMessages, seconds);
-  name_messages(roles, *roles.judged, diagnosis.function, finding);
-  const bool is_collective = !finding.call.empty() && !is_of_messages(finding.call);
-  if (finding.messages > 0 && !is_collective && static_cast<double>(finding.bytes) <= kSmallMessage)
+  find_slowest_call(roles, *roles.judged, finding);
+  name_messages(*roles.judged, diagnosis.function, finding);
+  if (finding.messages > 0 && static_cast<double>(finding.bytes) <= kSmallMessage)
     finding.kind = FindingKind::kSmallMessages;
   finding.scenarios = other_networks(roles, platforms);
   return finding;
@@ -209,43 +213,24 @@ bool is_of_network(FindingKind kind) {
   return kind == FindingKind::kMessages || kind == FindingKind::kSmallMessages;
 }
 
-/// Replays with which a cost of the network can be compared.
-std::vector<std::string> scenarios_for(const ScenarioResult& platform,
-                                       const NetworkCosts::Cost& cost) {
-  const auto with = [&](const std::string& change) {
-    std::vector<std::string> changes = platform.changes;
-    changes.push_back(change);
-    return std::vector<std::string>{scenario_text(platform.base, changes)};
-  };
-  switch (cost.property) {
-    case NetworkProperty::kLatency:
-      return with("latency/2");
-    case NetworkProperty::kOverhead:
-      return with("overhead/2");
-    case NetworkProperty::kBandwidth:
-    case NetworkProperty::kContention:
-      return with("bandwidth*2");
-    case NetworkProperty::kPlacement:
-      return with(cost.change);
-    case NetworkProperty::kProgress:
-      return {};  // no change of a scenario
-  }
-  return {};
-}
-
 /// What the network of Roles::platform costs, by property.
 std::vector<Finding> of_network(const Roles& roles, const NetworkCosts& network) {
-  Finding common;
-  name_messages(roles, *roles.platform, network.function, common);
+  const ScenarioResult& platform = *roles.platform;
   std::vector<Finding> findings;
   for (const NetworkCosts::Cost& cost : network.costs) {
     if (!(cost.seconds >= kLeastGain * network.elapsed)) continue;
-    Finding& finding = findings.emplace_back(common);
+    Finding& finding = findings.emplace_back();
     finding.kind = static_cast<FindingKind>(static_cast<int>(FindingKind::kLatency) +
                                             static_cast<int>(cost.property));
     finding.seconds = cost.seconds;
     finding.half = cost.half;
-    finding.scenarios = scenarios_for(*roles.platform, cost);
+    finding.call = cost.call;
+    finding.calls = calls_of(*roles.results, platform, cost.call);
+    name_messages(platform, network.function, finding);
+    if (cost.changes.empty()) continue;
+    std::vector<std::string> changes = platform.changes;
+    changes.insert(changes.end(), cost.changes.begin(), cost.changes.end());
+    finding.scenarios = {scenario_text(platform.base, changes)};
   }
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.seconds > b.seconds; });

@@ -31,16 +31,19 @@ enum class FindingKind : uint8_t {
   kOverhead,
   kBandwidth,
   kContention,
+  kLinks,
   kProgress,
-  kPlacement
+  kPlacement,
+  kFormulas
 };
-inline constexpr int kFindingKinds = 18;
+inline constexpr int kFindingKinds = 20;
 /// As in JSON.
 inline constexpr std::array<const char*, kFindingKinds> kFindingNames = {
-    "lost cores",     "tracing",           "small messages",  "messages",    "late receiver",
-    "load imbalance", "late root",         "synchronisation", "late sender", "dependency chains",
-    "kept calls",     "different windows", "latency",         "overhead",    "bandwidth",
-    "contention",     "no progress",       "placement"};
+    "lost cores",    "tracing",           "small messages", "messages",
+    "late receiver", "load imbalance",    "late root",      "synchronisation",
+    "late sender",   "dependency chains", "kept calls",     "different windows",
+    "latency",       "overhead",          "bandwidth",      "contention",
+    "links",         "no progress",       "placement",      "formulas of collectives"};
 
 constexpr const char* name_of(FindingKind kind) {
   return kFindingNames[static_cast<size_t>(kind)];
@@ -61,7 +64,7 @@ struct Finding {
   std::vector<std::string> callers;    ///< of `function`, as Blame::callers
   std::string call;                    ///< with most of that time; "": no single one
   uint64_t calls = 0;                  ///< messages: the number of these calls, all ranks
-  uint64_t messages = 0;               ///< of the run, or of `call`; 0: unknown, or no messages
+  uint64_t messages = 0;               ///< of the run, or sent by `function`; 0: unknown, or none
   uint64_t bytes = 0;                  ///< mean of a message
   std::vector<std::string> scenarios;  ///< that investigate it (`--on`)
 };

@@ -1,10 +1,13 @@
 #include "replay/judge/network_costs.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 #include "models/platform/uncertainty.h"
 #include "models/scenario/level_changes.h"
 #include "models/scenario/scenario.h"
+#include "replay/analyse/other_rows.h"
 #include "replay/run/contention_cost.h"
 #include "replay/study/intervals.h"
 #include "replay/study/placement_candidates.h"
@@ -15,11 +18,27 @@ namespace {
 
 constexpr double kLeastCost = 0.02;  ///< of the elapsed time
 
+/// What a replay took: seconds, those in calls summed over ranks.
+struct Taken {
+  bool ends = false;  ///< no deadlock
+  double elapsed = 0;
+  std::map<std::string, double> by_call;
+};
+
+Taken taken(const ScenarioResult& result, const std::vector<std::string>& calls) {
+  Taken taken{result.deadlock.empty(), result.elapsed, {}};
+  for (const RankResult& rank : result.ranks) {
+    for (size_t call = 0; call < rank.calls.size(); ++call)
+      taken.by_call[calls[call]] += rank.calls[call].time;
+  }
+  return taken;
+}
+
 struct Variant {
   NetworkProperty property;
-  std::string change;
+  std::vector<std::string> changes;  ///< NetworkCosts::Cost::changes
   Scenario scenario;
-  size_t of = 0;  ///< the scenario that it is compared with, 0: the platform
+  size_t of = 0;  ///< the number of what it is compared with; 0: the platform, 1: the first variant
 };
 
 /// Removes the latency of all levels but self and of links; false if there is none.
@@ -54,93 +73,163 @@ bool add_progress(Platform& platform) {
   return any;
 }
 
-/// The platform with one property at its best. Number 1 is the first variant.
+/// Collectives with a formula cost only their synchronisation; false if there are none.
+bool remove_formulas(CollectiveModel& model) {
+  bool any = false;
+  for (OperationModel& operation : model.operations) {
+    if (operation.formula.empty() || operation.perfect) continue;
+    operation.perfect = true;
+    any = true;
+  }
+  return any;
+}
+
+/// `change`, if it changes something.
+std::vector<std::string> if_effective(const Scenario& platform, const char* change) {
+  return has_effect(platform, change) ? std::vector<std::string>{change}
+                                      : std::vector<std::string>{};
+}
+
+/// The platform with one property at its best.
 std::vector<Variant> variants_of(const Scenario& platform, const Placement& recorded) {
   std::vector<Variant> variants;
-  const auto add = [&](NetworkProperty property, const char* change) {
-    if (has_effect(platform, change)) variants.push_back({property, "", changed(platform, change)});
-  };
-  Scenario no_latency = platform;
-  if (remove_latency(no_latency.platform))
-    variants.push_back({NetworkProperty::kLatency, "", std::move(no_latency)});
-  add(NetworkProperty::kOverhead, "overhead/1e9");
-  // Bandwidth is what it costs without contention and with progress, which take time only because
-  // transfers do.
-  Scenario best = platform;
+  Scenario changes = platform;
+  if (remove_latency(changes.platform))
+    variants.push_back({NetworkProperty::kLatency, if_effective(platform, "latency/2"), changes});
+  if (has_effect(platform, "overhead/1e9")) {
+    variants.push_back(
+        {NetworkProperty::kOverhead, {"overhead/2"}, changed(platform, "overhead/1e9")});
+  }
+  changes = platform;
+  if (remove_formulas(changes.platform.collectives))
+    variants.push_back({NetworkProperty::kFormulas, {}, changes});
+  for (const auto& way : plain_placements(platform, platform.placement.place(recorded))) {
+    changes = platform;
+    for (const std::string& change : way) changes = changed(changes, change);
+    variants.push_back({NetworkProperty::kPlacement, way, changes});
+  }
+  // Contention and lack of progress take time only because transfers do: each is removed in
+  // addition to those before it, bandwidth last.
+  changes = platform;
   size_t number = 0;
-  const auto improve = [&](NetworkProperty property) {
-    variants.push_back({property, "", best, number});
+  const auto remove = [&](NetworkProperty property, const std::vector<std::string>& suggested) {
+    variants.push_back({property, suggested, changes, number});
     number = variants.size();
   };
+  const NetworkModel* network = platform.platform.contention.model;
+  const bool has_own_links = network && network->has_own_links;
+  const std::vector<std::string> faster =
+      has_own_links ? std::vector<std::string>{} : if_effective(platform, "bandwidth*2");
   if (has_shared_network(platform, Placement())) {
-    best.platform.contention.flows_alone = true;
-    improve(NetworkProperty::kContention);
+    changes.platform.contention.flows_alone = true;
+    remove(NetworkProperty::kContention, faster);
+    if (has_own_links) {
+      changes.platform.contention.set_model(nullptr);
+      remove(NetworkProperty::kLinks, {});
+    }
   }
-  if (add_progress(best.platform)) improve(NetworkProperty::kProgress);
-  if (has_effect(best, "bandwidth*1e9")) {
-    best = changed(best, "bandwidth*1e9");
-    improve(NetworkProperty::kBandwidth);
+  if (add_progress(changes.platform)) remove(NetworkProperty::kProgress, {});
+  if (has_effect(changes, "bandwidth*1e9")) {
+    changes = changed(changes, "bandwidth*1e9");
+    remove(NetworkProperty::kBandwidth, faster);
   }
-  for (const std::string& change : plain_placements(platform, platform.placement.place(recorded)))
-    variants.push_back({NetworkProperty::kPlacement, change, changed(platform, change)});
   return variants;
 }
 
-/// The costs of the variants that end; of several placements the best.
-void add_costs(const std::vector<Variant>& variants, const Results& results,
-               const Intervals& intervals, NetworkCosts& found) {
-  const ScenarioResult& base = results.scenarios[0];
-  found.elapsed = base.elapsed;
+/// Sets the call in which more than half of the cost is.
+void name_call(const Taken& with, const Taken& without, NetworkCosts::Cost& cost) {
+  double all = 0, most = 0;
+  for (const auto& [call, seconds] : with.by_call) {
+    const auto found = without.by_call.find(call);
+    const double longer = seconds - (found == without.by_call.end() ? 0 : found->second);
+    all += std::max(0.0, longer);
+    if (longer <= most) continue;
+    most = longer;
+    cost.call = call;
+  }
+  if (!(most > all / 2)) cost.call = "";
+}
+
+/// The costs of the variants that end; of several placements the best. `taken`: by number.
+/// `intervals`: likewise, or empty.
+std::vector<NetworkCosts::Cost> costs_of(const std::vector<Variant>& variants,
+                                         const std::vector<Taken>& taken,
+                                         const Intervals& intervals) {
+  std::vector<NetworkCosts::Cost> costs;
   for (size_t i = 0; i < variants.size(); ++i) {
-    const ScenarioResult& result = results.scenarios[i + 1];
     const size_t of = variants[i].of;
-    if (!result.deadlock.empty() || !results.scenarios[of].deadlock.empty()) continue;
+    const Taken &with = taken[of], &without = taken[i + 1];
+    if (!with.ends || !without.ends) continue;
     NetworkCosts::Cost cost;
     cost.property = variants[i].property;
-    cost.change = variants[i].change;
-    cost.seconds = results.scenarios[of].elapsed - result.elapsed;
+    cost.changes = variants[i].changes;
+    cost.seconds = with.elapsed - without.elapsed;
+    name_call(with, without, cost);
     if (!intervals.empty() && intervals[of] && intervals[i + 1])
       cost.half = half_of_difference(*intervals[of], *intervals[i + 1]);
-    const bool is_other = !found.costs.empty() && found.costs.back().property == cost.property;
+    const bool is_other = !costs.empty() && costs.back().property == cost.property;
     if (!is_other)
-      found.costs.push_back(cost);
-    else if (cost.seconds > found.costs.back().seconds)
-      found.costs.back() = cost;
+      costs.push_back(cost);
+    else if (cost.seconds > costs.back().seconds)
+      costs.back() = cost;
   }
+  return costs;
+}
+
+/// The platform without contention, as far as replayed before (contention_cost.h).
+Taken alone(Taken taken, const ContentionCost& cost, const std::vector<std::string>& calls) {
+  taken.elapsed = cost.elapsed_alone;
+  for (size_t call = 0; call < cost.by_call.size(); ++call)
+    taken.by_call[calls[call]] -= cost.by_call[call];
+  return taken;
 }
 
 }  // namespace
 
 bool needs_network_costs(const Roles& roles) {
   if (!roles.platform || !roles.perfect) return false;
-  const double elapsed = roles.platform->elapsed;
-  return elapsed - roles.perfect->elapsed >= kLeastCost * elapsed;
+  const ScenarioResult &platform = *roles.platform, &perfect = *roles.perfect;
+  // Elapsed times tell nothing if the platform has other processors.
+  const bool same_compute =
+      std::abs(mean(platform.ranks, &RankResult::compute) -
+               mean(perfect.ranks, &RankResult::compute)) <= kLeastCost * perfect.elapsed;
+  const double cost =
+      same_compute ? platform.elapsed - perfect.elapsed : mean(platform.ranks, &RankResult::mpi);
+  return cost > 0 && cost >= kLeastCost * platform.elapsed;
 }
 
-NetworkCosts network_costs(EventSource& source, const Scenario& platform,
-                           const ScenarioResult& known, const ReplayOptions& options) {
+NetworkCosts network_costs(EventSource& source, const Scenario& platform, const Roles& roles,
+                           const ReplayOptions& options) {
   const TraceDefinitions& trace = source.definitions();
+  const ScenarioResult& known = *roles.platform;
   const std::vector<Variant> variants =
       variants_of(platform, Placement(trace.node_of_rank, trace.socket_of_rank));
-  std::vector<Scenario> scenarios;
-  for (const Variant& variant : variants) scenarios.push_back(variant.scenario);
   NetworkCosts found;
   found.elapsed = known.elapsed;
-  if (!variants.empty()) {
-    Study study(source, options);
-    // With shared links each scenario is a pass of its own, and intervals take two more of each.
-    if (has_shared_network(platform, Placement()) || !states_uncertainty(platform.platform)) {
-      Results results = study.replay(scenarios);
-      results.scenarios.insert(results.scenarios.begin(), known);
-      add_costs(variants, results, {}, found);
-    } else {
-      scenarios.insert(scenarios.begin(), platform);
-      const IntervalPlan plan(scenarios);
-      Results results = study.replay(plan.scenarios());
-      const Intervals intervals = plan.settle(results, options.subtracted(trace.overhead));
-      add_costs(variants, results, intervals, found);
-    }
+  // With shared links each scenario is a pass of its own, and intervals take two more of each.
+  const bool with_intervals =
+      states_uncertainty(platform.platform) && !has_shared_network(platform, Placement());
+  std::vector<Scenario> scenarios;
+  if (with_intervals) scenarios.push_back(platform);
+  const auto is_replayed = [&](const Variant& variant) {
+    return variant.property != NetworkProperty::kContention || !known.contention;
+  };
+  for (const Variant& variant : variants) {
+    if (is_replayed(variant)) scenarios.push_back(variant.scenario);
   }
+  if (scenarios.empty()) return found;
+  const IntervalPlan plan(with_intervals ? scenarios : std::vector<Scenario>());
+  Results results = Study(source, options).replay(with_intervals ? plan.scenarios() : scenarios);
+  const Intervals intervals =
+      with_intervals ? plan.settle(results, options.subtracted(trace.overhead)) : Intervals();
+  std::vector<Taken> taken_by = {taken(known, roles.results->calls)};
+  auto next = results.scenarios.begin() + (with_intervals ? 1 : 0);
+  for (const Variant& variant : variants) {
+    taken_by.push_back(is_replayed(variant)
+                           ? taken(*next++, results.calls)
+                           : alone(taken_by[0], *known.contention, roles.results->calls));
+  }
+  found.costs = costs_of(variants, taken_by, intervals);
   found.function = costly_function(source, platform, options);
   return found;
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,36 +15,41 @@ namespace rubato {
 
 /// A property of a platform that makes messages and collectives take time.
 enum class NetworkProperty : uint8_t {
-  kLatency,     ///< of all levels but self
+  kLatency,     ///< of all levels but self, and of links that a scenario can change
   kOverhead,    ///< processor time of senders and receivers
   kBandwidth,   ///< time that grows with the size of messages
   kContention,  ///< flows share links
+  kLinks,       ///< latency and bandwidth of links that a scenario cannot change
   kProgress,    ///< data of rendezvous messages flows only while ranks are inside MPI
   kPlacement,   ///< ranks are on other nodes than in blocks, or in turn
+  kFormulas,    ///< measured times of collectives
 };
-inline constexpr int kNetworkProperties = 6;
 
 /// What the network of Roles::platform costs the run: how much less time it takes with one property
-/// at its best and all else unchanged; for bandwidth, without contention and with progress.
-/// Properties interact, so costs do not add up.
+/// at its best and all else unchanged. Contention, links, progress and bandwidth are removed one
+/// after the other, so these add up; the other costs overlap.
 struct NetworkCosts {
   struct Cost {
     NetworkProperty property = NetworkProperty::kLatency;
     double seconds = 0;          ///< of `elapsed`
-    std::optional<double> half;  ///< half of the 95 % interval; none where the platform states none
-    std::string change;          ///< of the scenario, for kPlacement: "placement=block:4"
+    std::optional<double> half;  ///< half of the 95 % interval; none: not known
+    std::string call;            ///< in which more than half of it is; "": none
+    /// Of the scenario, to be tried: "latency/2"; "placement=block:4", "sockets=2". Empty: there
+    /// are none.
+    std::vector<std::string> changes;
   };
   double elapsed = 0;                      ///< seconds on the platform
   std::vector<Cost> costs;                 ///< of its properties
   std::optional<CostlyFunction> function;  ///< none if not recorded
 };
 
-/// True if the run takes at least 2 % longer on Roles::platform than on a perfect interconnect.
+/// True if the run takes at least 2 % longer on Roles::platform than on a perfect interconnect; if
+/// its processors differ, if the mean rank is at least 2 % of the time in MPI.
 bool needs_network_costs(const Roles& roles);
 
-/// Replays `platform`, the scenario of Roles::platform, whose result is `known`, once for each
-/// property; once more if the archive tells where calls are made. Errors: as run_replay().
-NetworkCosts network_costs(EventSource& source, const Scenario& platform,
-                           const ScenarioResult& known, const ReplayOptions& options);
+/// Replays `platform`, the scenario of Roles::platform, once for each property; once more if the
+/// archive tells which functions make calls. Errors: as run_replay().
+NetworkCosts network_costs(EventSource& source, const Scenario& platform, const Roles& roles,
+                           const ReplayOptions& options);
 
 }  // namespace rubato

@@ -101,7 +101,6 @@ class CandidateFinder {
   void add_collectives();
   void add_algorithms(const std::string& operation);
   void add_placements();
-  void add_placement(const std::string& change);
 
   const BaseRun* base_;
   const Scenario* scenario_;

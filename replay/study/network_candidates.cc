@@ -81,18 +81,12 @@ void CandidateFinder::add_algorithms(const std::string& operation) {
 }
 
 void CandidateFinder::add_placements() {
-  for (const std::string& change : plain_placements(*scenario_, base_->placement))
-    add_placement(change);
-}
-
-void CandidateFinder::add_placement(const std::string& change) {
-  std::vector<std::string> changes = scenario_->changes;
-  changes.push_back(change);
-  const int sockets = sockets_told(base_->placement);
-  if (scenario_->placement.sockets == 0 && sockets > 1)
-    changes.push_back("sockets=" + std::to_string(sockets));
-  add(CandidateKind::kPlacement, change.substr(change.find('=') + 1),
-      scenario_text(scenario_->base, changes));
+  for (const auto& way : plain_placements(*scenario_, base_->placement)) {
+    std::vector<std::string> changes = scenario_->changes;
+    changes.insert(changes.end(), way.begin(), way.end());
+    add(CandidateKind::kPlacement, way.front().substr(way.front().find('=') + 1),
+        scenario_text(scenario_->base, changes));
+  }
 }
 
 }  // namespace rubato

@@ -248,7 +248,8 @@ bool same_nodes(const Placement& a, const Placement& b) {
   return true;
 }
 
-std::vector<std::string> plain_placements(const Scenario& scenario, const Placement& placement) {
+std::vector<std::vector<std::string>> plain_placements(const Scenario& scenario,
+                                                       const Placement& placement) {
   const int ranks = placement.ranks(), nodes = placement.nodes();
   if (nodes < 2 || nodes == ranks || names_nodes(scenario)) return {};
   if (!scenario.platform.level(Level::kNode) || !scenario.platform.level(Level::kNetwork))
@@ -256,12 +257,17 @@ std::vector<std::string> plain_placements(const Scenario& scenario, const Placem
   std::vector<int> ranks_on(ranks);
   for (int rank = 0; rank < ranks; ++rank) ++ranks_on[placement.node_of(rank)];
   const int most = *std::max_element(ranks_on.begin(), ranks_on.end());
-  std::vector<std::string> changes;
+  std::vector<std::vector<std::string>> ways;
   if (!same_nodes(Placement::blocks(ranks, most), placement))
-    changes.push_back("placement=block:" + std::to_string(most));
+    ways.push_back({"placement=block:" + std::to_string(most)});
   if (!same_nodes(Placement::round_robin(ranks, nodes), placement))
-    changes.push_back("placement=roundrobin:" + std::to_string(nodes));
-  return changes;
+    ways.push_back({"placement=roundrobin:" + std::to_string(nodes)});
+  const int sockets = sockets_told(placement);
+  for (auto& changes : ways) {
+    if (scenario.placement.sockets == 0 && sockets > 1)
+      changes.push_back("sockets=" + std::to_string(sockets));
+  }
+  return ways;
 }
 
 int sockets_told(const Placement& placement) {

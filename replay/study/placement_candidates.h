@@ -29,10 +29,12 @@ PairTraffic pair_traffic(CallProfile& seen, const TraceDefinitions& trace,
 bool names_nodes(const Scenario& scenario);
 /// True if both have the same sets of ranks on nodes, whatever the nodes are called.
 bool same_nodes(const Placement& a, const Placement& b);
-/// Changes of `scenario` that place its ranks in blocks, and in turn, on as many nodes as
-/// `placement`, its present one: "placement=block:4". Without the present one; empty with one node,
-/// with one rank on each, and if it changes processors of nodes or lacks a level for both.
-std::vector<std::string> plain_placements(const Scenario& scenario, const Placement& placement);
+/// Ways to place the ranks of `scenario` in blocks, and in turn, on as many nodes as `placement`,
+/// its present one, each as changes: "placement=block:4", and "sockets=2" where ranks have sockets.
+/// Without the present one; empty with one node, with one rank on each, and if it changes
+/// processors of nodes or lacks a level for both.
+std::vector<std::vector<std::string>> plain_placements(const Scenario& scenario,
+                                                       const Placement& placement);
 /// Number of sockets of a node with known sockets; 0 if none are known.
 int sockets_told(const Placement& placement);
 

@@ -20,17 +20,18 @@ processor_ticks() {
 }
 read -r -a ticks_before < <(processor_ticks)
 
-# Sets others: the share of all processors that other programs had since this file was read, in percent; and quiet: a
-# sentence about it for the page. Warns if the figures are not to be trusted.
+# Sets quiet: a sentence for the page on the time that other programs took since this file was read, in percent of one
+# processor. Warns from 6 % on: figures may be off, whatever the number of processors. Programs in the background that
+# have not ended count as others.
 watch_others() {
-  local now whole
+  local now whole others
   read -r -a now < <(processor_ticks)
-  whole=$((now[2] - ticks_before[2]))
+  whole=$(((now[2] - ticks_before[2]) / $(nproc)))
   others=$((whole > 0 ? 100 * (now[0] - ticks_before[0] - now[1] + ticks_before[1]) / whole : 0))
   ((others > 0)) || others=0
-  quiet="other programs had $others % of the processors"
-  ((others < 3)) || printf '%s: %s: too busy for these claims; repeat it on a quiet machine\n' "$paper" "$quiet" >&2
-  ((others < 3)) || quiet+=": too busy for these claims"
+  quiet="other programs took $others % of one processor"
+  ((others < 6)) || printf '%s: %s: too busy for these claims; repeat it on a quiet machine\n' "$paper" "$quiet" >&2
+  ((others < 6)) || quiet+=": too busy for these claims"
 }
 
 # Sets rubato, mpicc and mpirun, and what Open MPI needs to start more ranks than there are cores, or as root.

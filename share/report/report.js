@@ -87,10 +87,10 @@ function writeFindings() {
     return;
   }
   const several = new Set(data.findings.map((finding) => finding.scenario)).size > 1;
-  const head = ["Finding", "Costs at most", several ? "of the scenario" : `of ${data.findings[0].scenario}`];
+  const head = ["Finding", "Costs at most", several ? "of the scenario" : `of ${data.findings[0].scenario}`, "95 % interval"];
   fillTable(byId("finding-table"), several ? ["Scenario", ...head] : head, data.findings.map((finding) => {
-    const half = finding.interval ? ` (± ${showSeconds((finding.interval[1] - finding.interval[0]) / 2)})` : "";
-    const row = [`${finding.kind}: ${finding.text}${half}`, secondsCell(finding.seconds), shareCell(finding.of_elapsed, 1)];
+    const row = [`${finding.kind}: ${finding.text}`, secondsCell(finding.seconds), shareCell(finding.of_elapsed, 1),
+      finding.interval ? `${showSeconds(finding.interval.low)} – ${showSeconds(finding.interval.high)}` : "-"];
     return several ? [finding.scenario, ...row] : row;
   }));
   byId("commands").textContent = [...new Set(data.findings.map((finding) => finding.command).filter(Boolean))].join("\n");

@@ -22,7 +22,7 @@ if len(sys.argv) > 2:
     assert round(100 * (1 - number(r"perfect ([\d.]+) \(") / base)) == number(r"`perfect`: (\d+) %")
     assert round(100 * number(r"imbalance, ([\d.]+) s") / base) == number(r"equal work does \((\d+) %")
     assert round(100 * (number(r"bandwidth/10 ([\d.]+) \(") / base - 1)) == number(r"slower would cost (\d+) %")
-elif "are unexplained" not in text:  # a calibration beside other programs may miss the machine
+else:
     # Rank 0 has three quarters of the atoms: mean / maximum is 1/2 / (3/4) = 67 %, a little more with what both do.
     balance, serialisation = map(float, re.search(r"load balance (\d+) % × serialisation (\d+) %", text).groups())
     assert balance <= 85 and balance < serialisation, (balance, serialisation)
@@ -39,7 +39,9 @@ run 2 "$rubato" trace -o drop.otf2dir lmp -in drop.in -log none >lammps.txt 2>tr
 line=$(sed -n '/^.$rubato. replay/,/^done_step/p' "$root/share/quickstart" | grep -v '^done_step')
 eval "$line" || fail "replay of the quickstart: $line"
 grep -q '^cluster.toml:latency\*10,bandwidth/10 ' replay.log || fail "replay: $(cat replay.log)"
-$python multiply.py replay.log || fail "no imbalance is found: $(head -8 replay.log)"
+# Without the platform, whose calibration of six seconds may miss the machine: then nothing is concluded.
+"$rubato" replay drop.otf2dir >found.txt || fail "replay: $(cat found.txt)"
+$python multiply.py found.txt || fail "no imbalance is found: $(head -8 found.txt)"
 
 # The lines under "On a cluster": 2 ranks on this machine, and the program above.
 PATH=$build/bin:$PATH
@@ -48,8 +50,8 @@ awk '/^## /{ inside = /^## On a cluster/ } !inside { next } /^```/ { fences++; n
     s/old\.otf2dir new/drop.otf2dir run/; s/calibrate -o/calibrate --quick --seconds 6 --plan plan.toml --force -o/' >lines.txt
 [ "$(wc -l <lines.txt)" = 6 ] || fail "README has other lines: $(cat lines.txt)"
 while read -r line; do
-  eval "$line" >line.txt 2>&1 </dev/null
-  code=$?
+  code=0
+  eval "$line" >line.txt 2>&1 </dev/null || code=$?
   case $line in
     *--fail-above*) [ $code = 0 ] || [ $code = 3 ] ;;  # on a busy machine the second run may take longer
     *) [ $code = 0 ] ;;

@@ -101,7 +101,8 @@ int command_advise(const Arguments& arguments) {
   if (files.tables_wanted()) {
     const int width = page_width();
     print_to_stdout(advice_text(advice, subject, width) + "\n" +
-                    findings_text(told_findings(*judged), kFindingsShown, width));
+                    findings_text(told_findings(*judged),
+                                  values.count("all") ? SIZE_MAX : kFindingsShown, width));
   }
   if (files.wants("json")) files.write("json", advice_json(advice, subject));
   if (files.wants("csv")) files.write("csv", advice_csv(advice, subject));

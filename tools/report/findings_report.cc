@@ -61,14 +61,15 @@ std::string row_of(size_t number, const ToldFinding& told, const std::string& to
   return out;
 }
 
-/// The text of a finding below another one on the same messages.
-std::string unlike(const ToldFinding& told, const ToldFinding& above) {
+/// The text of a finding below another one on the same messages; null: there is none.
+std::string unlike(const ToldFinding& told, const ToldFinding* above) {
+  if (!above) return told.text;
   const auto messages = [](Finding finding) {
     finding.kind = FindingKind::kMessages;
     return finding_text(finding);
   };
   const std::string same = messages(told.finding);
-  if (same != messages(above.finding) || !told.text.ends_with(same)) return told.text;
+  if (same != messages(above->finding) || !told.text.ends_with(same)) return told.text;
   return told.text.substr(0, told.text.size() - same.size()) + "the same messages";
 }
 
@@ -79,10 +80,11 @@ std::string rows_of(const std::vector<ToldFinding>& list, size_t first, size_t m
   std::string out;
   const bool with_intervals = std::any_of(
       list.begin(), list.end(), [](const ToldFinding& told) { return told.finding.half; });
+  const ToldFinding* above = nullptr;
   for (size_t i = 0; i < std::min(most, list.size()); ++i) {
     const ToldFinding& told = list[i];
-    out += row_of(first + i, told, i > 0 ? unlike(told, list[i - 1]) : told.text, with_intervals,
-                  width);
+    out += row_of(first + i, told, unlike(told, above), with_intervals, width);
+    if (told.finding.kind != FindingKind::kPlacement) above = &told;  // which names no messages
     if (!told.command.empty() &&
         std::find(commands.begin(), commands.end(), told.command) == commands.end())
       commands.push_back(told.command);
@@ -97,12 +99,15 @@ std::string more_of(const std::vector<ToldFinding>& list, size_t most) {
 
 Json to_json(const ToldFinding& told, const std::string& scenario) {
   const auto& [finding, share, text, command] = told;
-  const auto ranged = [&](double by) { return json_text::number(finding.seconds + by); };
+  Json interval;
+  if (finding.half)
+    interval = {{"low", json_text::number(finding.seconds - *finding.half)},
+                {"high", json_text::number(finding.seconds + *finding.half)}};
   return {{"kind", name_of(finding.kind)},
           {"scenario", or_null(scenario)},
           {"text", text},
           {"seconds", json_text::number(finding.seconds)},
-          {"interval", finding.half ? Json{ranged(-*finding.half), ranged(*finding.half)} : Json()},
+          {"interval", interval},
           {"of_elapsed", json_text::number(share)},
           {"rank", finding.rank < 0 ? Json(nullptr) : Json(finding.rank)},
           {"share", finding.rank < 0 ? Json(nullptr) : json_text::number(finding.share)},

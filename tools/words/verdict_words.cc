@@ -196,9 +196,13 @@ std::string finding_text(const Finding& finding) {
     case FindingKind::kBandwidth:
       return messages_text(finding);
     case FindingKind::kOverhead:
-      return "processor time of " + messages_text(finding);
+      return "processor time: " + messages_text(finding);
     case FindingKind::kContention:
       return "flows share links: " + messages_text(finding);
+    case FindingKind::kLinks:
+      return "links of the network alone: " + messages_text(finding);
+    case FindingKind::kFormulas:
+      return "measured times of collectives: " + messages_text(finding);
     case FindingKind::kProgress:
       return "long messages advance only while ranks are inside MPI: " + messages_text(finding);
     case FindingKind::kPlacement:

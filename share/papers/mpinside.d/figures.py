@@ -172,13 +172,12 @@ def shared_cores():
 # --- Virtual clocks --------------------------------------------------------------------------------------------------
 
 
-def slices_of(events):
-    """[(activity, begin, end)] of a rank from a timeline for Perfetto; seconds after the begin of the run."""
-    begin = next(event['ts'] + event['dur'] for event in events if event['name'] == 'MPI_Init')
+def slices_of(events, begin):
+    """[(activity, begin, end)] of a rank from a timeline for Perfetto; seconds after `begin`, that of the run."""
     waits = [event for event in events if event['cat'] == 'wait']
     slices = []
     for event in sorted(events, key=lambda event: event['ts']):
-        if event['cat'] not in ('compute', 'mpi') or event['name'] in ('MPI_Init', 'MPI_Finalize'):
+        if event['cat'] == 'wait' or event['name'] in ('MPI_Init', 'MPI_Finalize'):
             continue
         at, end = event['ts'], event['ts'] + event['dur']
         activity = {'MPI_Send': 'messages', 'MPI_Recv': 'messages', 'compute': 'compute'}.get(event['name'], 'other')
@@ -200,10 +199,10 @@ def figure9():
               'net': 'Same processors, interconnect twice as fast'}
     clocks, ends = [], {}
     for key in titles:
-        ranks = []
-        for rank in range(2):
-            number = processes[f'{key} · rank {rank}']
-            ranks.append(slices_of([event for event in events if event['pid'] == number and event['ph'] == 'X']))
+        of_ranks = [[event for event in events if event['pid'] == processes[f'{key} · rank {rank}'] and event['ph'] == 'X']
+                    for rank in range(2)]
+        begin = min(event['ts'] + event['dur'] for of_rank in of_ranks for event in of_rank if event['name'] == 'MPI_Init')
+        ranks = [slices_of(of_rank, begin) for of_rank in of_ranks]
         clocks.append((titles[key], elapsed[key], ranks))
         ends[key] = elapsed[key]
     table = 'clock\trank\tactivity\tfrom\tto\n'

@@ -105,6 +105,17 @@ def clocks():
     for clock, rank, activity, begin, end in lines('figure9')[1:]:
         if activity == 'compute':
             compute[clock, rank] = compute.get((clock, rank), 0) + float(end) - float(begin)
+    # On each clock the run ends with its last activity, and a message that leaves rank 0 reaches rank 1 later.
+    with open(f'{OUT}/clocks.json') as file:
+        elapsed = {scenario['name']: scenario['elapsed'] for scenario in json.load(file)['scenarios']}
+    titles = {'Real clock': 'measured', 'Model of this machine': 'as_is', 'Processors twice as fast, same interconnect': 'cpu',
+              'Same processors, interconnect twice as fast': 'net'}
+    for title, name in titles.items():
+        rows = [line for line in lines('figure9')[1:] if line[0] == title]
+        assert abs(max(float(end) for *_, end in rows) - elapsed[name]) < 1e-5, (title, elapsed[name])
+        send = next(float(begin) for _, rank, activity, begin, _ in rows if rank == '0' and activity == 'messages')
+        arrival = next(float(end) for _, rank, activity, _, end in rows if rank == '1' and activity == 'messages')
+        assert send < arrival, (title, send, arrival)
     for rank in ('0', '1'):
         model = compute['Model of this machine', rank]
         assert abs(compute['Processors twice as fast, same interconnect', rank] / model - 0.5) < 0.01, compute

@@ -26,6 +26,29 @@ drawn() {
   done
 }
 
+# The time of other programs: of 1000 ticks of each of two processors, programs had 400 more, 200 of these the script's own:
+# 20 % of one processor. With 50 more and none of its own, 5 %. The script's own children count as its own.
+cat >watch.sh <<'SH'
+set -euo pipefail
+paper=watch
+. "$1/share/papers/experiment.sh"
+read -r _ before _ < <(processor_ticks)
+timeout 1 sh -c 'while :; do :; done' || true
+read -r _ after _ < <(processor_ticks)
+((after - before >= 10)) || echo "children: $before, $after"
+nproc() { echo 2; }
+ticks_before=(1000 100 10000)
+processor_ticks() { echo 1400 300 12000; }
+watch_others
+echo "$quiet"
+processor_ticks() { echo 1050 100 12000; }
+watch_others
+echo "$quiet"
+SH
+bash watch.sh "$root" >watch.txt 2>warned.txt || fail "watch: $(cat watch.txt warned.txt)"
+printf '%s\n' 'other programs took 20 % of one processor: too busy for these claims' 'other programs took 5 % of one processor' |
+  cmp -s - watch.txt || fail "watch: $(cat watch.txt)"
+[ "$(wc -l <warned.txt)" = 1 ] || fail "watch: $(cat warned.txt)"
 "$root/share/papers/mpptest" -n 2 -f o,m mpptest >mpptest.txt 2>&1 || fail "$(cat mpptest.txt)"
 drawn mpptest experimento experimentm
 "$root/share/papers/howell" -f t2,t3 howell >howell.txt 2>&1 || fail "$(cat howell.txt)"

@@ -151,3 +151,91 @@ TEST_CASE("a network that costs nothing has no findings") {
     transfer = [ { from = "0B", latency = "1ns", bandwidth = "1000GB/s" } ])"))
             .on_platform.empty());
 }
+
+TEST_CASE("a run of no time has no findings on a platform") {
+  CHECK(
+      judged("nodes 0 1\n0: 0..0 local MPI_Comm_rank\n0: 0 end\n1: 0 end\n", machine(kSlowNetwork))
+          .on_platform.empty());
+}
+
+// Two messages of 8us each, one after the other, and two collectives of 20us: 56us, of which
+// latency is 16 and the formula 40. Latency does not change the formula.
+TEST_CASE("each cost has the call in which it is, and formulas are a cost of their own") {
+  const Judgement judgement = judged(R"(
+    nodes 0 1
+    0: 0..0 local MPI_Comm_rank
+    0: 1000..1000 allreduce 8B 8B
+    0: 1000..1000 send 1 8B
+    0: 1000..1000 allreduce 8B 8B
+    0: 1000..1000 send 1 8B
+    0: 1000 end
+    1: 0..0 local MPI_Comm_rank
+    1: 1000..1000 allreduce 8B 8B
+    1: 1000..1000 recv 0 8B
+    1: 1000..1000 allreduce 8B 8B
+    1: 1000..1000 recv 0 8B
+    1: 1000 end
+  )",
+                                     machine(R"(
+    [level.network]
+    transfer = [ { from = "0B", latency = "8us", bandwidth = "1000GB/s" } ]
+    [collectives.allreduce]
+    formula = [ { from = "0B", constant = "20us" } ]
+  )"));
+  CHECK(seconds(judgement, FindingKind::kFormulas) == Approx(40e-6));
+  CHECK(seconds(judgement, FindingKind::kLatency) == Approx(16e-6));
+  for (const Finding& finding : judgement.on_platform) {
+    const bool is_latency = finding.kind == FindingKind::kLatency;
+    CHECK(finding.call == (is_latency ? "MPI_Recv" : "MPI_Allreduce"));
+    CHECK(finding.messages == (is_latency ? 2 : 0));
+  }
+}
+
+// Rank 1 receives at 1000 / 10 + 40 + 400 + 60: less than the 1000 on `perfect`.
+TEST_CASE("a network has its costs beside faster processors, too") {
+  Scenario fast = machine(kSlowNetwork);
+  fast.cpu = 10;
+  const Judgement judgement = judged(kMessageBetweenNodes, fast);
+  CHECK(judgement.platform_elapsed == Approx(660e-9));
+  CHECK(seconds(judgement, FindingKind::kBandwidth) == Approx(300e-9));
+}
+
+// Two cables of 500 MB/s and 50ns, one after the other, by hand: 300 B are through after 100 + 600.
+TEST_CASE("links that a scenario cannot change are a cost of their own") {
+  const Judgement judgement = judged(kMessageBetweenNodes, machine(R"(
+    [level.network]
+    transfer = [ { from = "0B", latency = "0ns", bandwidth = "1000GB/s" } ]
+    [contention]
+    model = "graph"
+    nodes = [ "n[0-1]" ]
+    cables = [ "n[0-1] s0 500MB/s 50ns" ]
+  )"));
+  CHECK(judgement.platform_elapsed == Approx(2300e-9).epsilon(0.01));
+  REQUIRE(judgement.on_platform.size() == 1);
+  CHECK(judgement.on_platform[0].kind == FindingKind::kLinks);
+  CHECK(judgement.on_platform[0].seconds == Approx(700e-9).epsilon(0.01));
+  CHECK(judgement.on_platform[0].scenarios.empty());
+}
+
+// One function posts, another one waits: the messages are those of the run.
+TEST_CASE("the messages of a function that only waits are those of the run") {
+  const auto source = parse_text_trace(R"(
+    nodes 0 1
+    0: 0..0 local MPI_Comm_rank
+    0: 0..1 enter post
+    0: 1000..1000 send 1 8B
+    0: 1000..1001 leave post
+    0: 2000 end
+    1: 0..0 local MPI_Comm_rank
+    1: 0..1 enter waiter
+    1: 10..1300 recv 0 8B
+    1: 1300..1301 leave waiter
+    1: 2300 end
+  )");
+  source->note_places();
+  const JudgedRun run = judged_run(*source, {});
+  for (const Finding& finding : judge(run.results, run.diagnosis).findings) {
+    if (finding.call == "MPI_Recv" && finding.messages > 0)
+      CHECK(finding.kind == FindingKind::kSmallMessages);
+  }
+}
