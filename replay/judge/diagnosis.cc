@@ -119,7 +119,7 @@ std::vector<Diagnosis::Waits> find_waits(EventSource& source, const Roles& roles
 
 bool needs_diagnosis(const Roles& roles) {
   return is_long(roles, &LostTime::chains) || is_long(roles, &LostTime::messages) ||
-         needs_network_costs(roles);
+         costly_network(roles);
 }
 
 Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Scenario>& scenarios,
@@ -130,11 +130,12 @@ Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Sc
   if (is_long(roles, &LostTime::messages) && roles.judged->from_recording)
     diagnosis.function = costly_function(source, parse_scenario(roles.judged->name), options);
   if (is_long(roles, &LostTime::chains)) diagnosis.waits = find_waits(source, roles, options);
-  if (needs_network_costs(roles)) {
-    const auto number = static_cast<size_t>(roles.platform - roles.results->scenarios.data());
+  if (const ScenarioResult* const platform = costly_network(roles)) {
+    const auto number = static_cast<size_t>(platform - roles.results->scenarios.data());
     // (A fitted ratio would be fitted again in each variant.)
     if (number < scenarios.size() && !scenarios[number].fits_degradation)
-      diagnosis.network = network_costs(source, scenarios[number], roles, options);
+      diagnosis.network =
+          network_costs(source, scenarios[number], *platform, roles.results->calls, options);
   }
   return diagnosis;
 }

@@ -13,7 +13,7 @@ namespace rubato {
 
 /// Facts behind findings that take further replays: what ranks wait for on a perfect interconnect
 /// besides unequal compute (dependency chains, late roots, synchronisation), and what the network
-/// of Roles::platform costs.
+/// of a platform costs.
 struct Diagnosis {
   /// Waits in the calls of one name.
   struct Waits {
@@ -33,10 +33,10 @@ struct Diagnosis {
 };
 
 /// True if a diagnosis takes further replays: dependency chains or messages take at least 2 % of
-/// the elapsed time, or needs_network_costs().
+/// the elapsed time, or there is a costly_network().
 bool needs_diagnosis(const Roles& roles);
 
-/// Replays `perfect`, Roles::judged and Roles::platform again, as far as needed; else the
+/// Replays `perfect`, Roles::judged and a platform again, as far as needed; else the
 /// diagnosis is empty. `scenarios`: those of Roles::results, in their order; there may be more
 /// results. Names functions if note_places() was called on the source. Errors: as run_replay().
 Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Scenario>& scenarios,

@@ -213,9 +213,12 @@ bool is_of_network(FindingKind kind) {
   return kind == FindingKind::kMessages || kind == FindingKind::kSmallMessages;
 }
 
-/// What the network of Roles::platform costs, by property.
+/// What the network of a platform costs, by property.
 std::vector<Finding> of_network(const Roles& roles, const NetworkCosts& network) {
-  const ScenarioResult& platform = *roles.platform;
+  const std::vector<ScenarioResult>& all = roles.results->scenarios;
+  const ScenarioResult& platform = *std::find_if(
+      all.begin(), all.end(),
+      [&](const ScenarioResult& scenario) { return scenario.name == network.scenario; });
   std::vector<Finding> findings;
   for (const NetworkCosts::Cost& cost : network.costs) {
     if (!(cost.seconds >= kLeastGain * network.elapsed)) continue;
@@ -245,6 +248,7 @@ Judgement judge(const Roles& roles, const Diagnosis& diagnosis, const std::strin
   judgement.efficiency = judged_efficiency(roles);
   if (diagnosis.network) {
     judgement.on_platform = of_network(roles, *diagnosis.network);
+    judgement.platform = diagnosis.network->scenario;
     judgement.platform_elapsed = diagnosis.network->elapsed;
   }
   const std::optional<LostTime> lost = lost_time(roles);

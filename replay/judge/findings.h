@@ -75,9 +75,10 @@ struct Judgement {
   double elapsed = 0;  ///< of Roles::judged; 0 without efficiency
   /// Of at least 1 % of the elapsed time, the costliest first.
   std::vector<Finding> findings;
-  /// What the network of Roles::platform costs, likewise, of `platform_elapsed` seconds; a cost in
-  /// this list may contain parts of another one.
+  /// What the network of `platform` costs, likewise, of `platform_elapsed` seconds; a cost in this
+  /// list may contain parts of another one.
   std::vector<Finding> on_platform;
+  std::string platform;  ///< name of the scenario
   double platform_elapsed = 0;
 };
 /// `platforms`: the directory of platform files that scenarios name. `intervals`: of the elapsed

@@ -184,11 +184,7 @@ Taken alone(Taken taken, const ContentionCost& cost, const std::vector<std::stri
   return taken;
 }
 
-}  // namespace
-
-bool needs_network_costs(const Roles& roles) {
-  if (!roles.platform || !roles.perfect) return false;
-  const ScenarioResult &platform = *roles.platform, &perfect = *roles.perfect;
+bool is_costly(const ScenarioResult& platform, const ScenarioResult& perfect) {
   // Elapsed times tell nothing if the platform has other processors.
   const bool same_compute =
       std::abs(mean(platform.ranks, &RankResult::compute) -
@@ -198,13 +194,25 @@ bool needs_network_costs(const Roles& roles) {
   return cost > 0 && cost >= kLeastCost * platform.elapsed;
 }
 
-NetworkCosts network_costs(EventSource& source, const Scenario& platform, const Roles& roles,
+}  // namespace
+
+const ScenarioResult* costly_network(const Roles& roles) {
+  if (!roles.platform || !roles.perfect) return nullptr;
+  if (is_costly(*roles.platform, *roles.perfect)) return roles.platform;
+  for (const ScenarioResult& scenario : roles.results->scenarios) {
+    if (is_platform(scenario) && is_costly(scenario, *roles.perfect)) return &scenario;
+  }
+  return nullptr;
+}
+
+NetworkCosts network_costs(EventSource& source, const Scenario& platform,
+                           const ScenarioResult& known, const std::vector<std::string>& calls,
                            const ReplayOptions& options) {
   const TraceDefinitions& trace = source.definitions();
-  const ScenarioResult& known = *roles.platform;
   const std::vector<Variant> variants =
       variants_of(platform, Placement(trace.node_of_rank, trace.socket_of_rank));
   NetworkCosts found;
+  found.scenario = known.name;
   found.elapsed = known.elapsed;
   // With shared links each scenario is a pass of its own, and intervals take two more of each.
   const bool with_intervals =
@@ -222,12 +230,11 @@ NetworkCosts network_costs(EventSource& source, const Scenario& platform, const 
   Results results = Study(source, options).replay(with_intervals ? plan.scenarios() : scenarios);
   const Intervals intervals =
       with_intervals ? plan.settle(results, options.subtracted(trace.overhead)) : Intervals();
-  std::vector<Taken> taken_by = {taken(known, roles.results->calls)};
+  std::vector<Taken> taken_by = {taken(known, calls)};
   auto next = results.scenarios.begin() + (with_intervals ? 1 : 0);
   for (const Variant& variant : variants) {
-    taken_by.push_back(is_replayed(variant)
-                           ? taken(*next++, results.calls)
-                           : alone(taken_by[0], *known.contention, roles.results->calls));
+    taken_by.push_back(is_replayed(variant) ? taken(*next++, results.calls)
+                                            : alone(taken_by[0], *known.contention, calls));
   }
   found.costs = costs_of(variants, taken_by, intervals);
   found.function = costly_function(source, platform, options);

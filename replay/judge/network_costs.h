@@ -25,7 +25,7 @@ enum class NetworkProperty : uint8_t {
   kFormulas,    ///< measured times of collectives
 };
 
-/// What the network of Roles::platform costs the run: how much less time it takes with one property
+/// What the network of a platform costs the run: how much less time it takes with one property
 /// at its best and all else unchanged. Contention, links, progress and bandwidth are removed one
 /// after the other, so these add up; the other costs overlap.
 struct NetworkCosts {
@@ -38,18 +38,21 @@ struct NetworkCosts {
     /// are none.
     std::vector<std::string> changes;
   };
-  double elapsed = 0;                      ///< seconds on the platform
+  std::string scenario;                    ///< name of the platform's scenario
+  double elapsed = 0;                      ///< seconds on it
   std::vector<Cost> costs;                 ///< of its properties
   std::optional<CostlyFunction> function;  ///< none if not recorded
 };
 
-/// True if the run takes at least 2 % longer on Roles::platform than on a perfect interconnect; if
-/// its processors differ, if the mean rank is at least 2 % of the time in MPI.
-bool needs_network_costs(const Roles& roles);
+/// The platform whose network is worth a finding: Roles::platform, else the first other one, on
+/// which the run takes at least 2 % longer than on a perfect interconnect or, if its processors
+/// differ, the mean rank is at least 2 % of the time in MPI. Null: there is none.
+const ScenarioResult* costly_network(const Roles& roles);
 
-/// Replays `platform`, the scenario of Roles::platform, once for each property; once more if the
-/// archive tells which functions make calls. Errors: as run_replay().
-NetworkCosts network_costs(EventSource& source, const Scenario& platform, const Roles& roles,
+/// Replays `platform`, the scenario of `known`, once for each property; once more if the archive
+/// tells which functions make calls. Errors: as run_replay().
+NetworkCosts network_costs(EventSource& source, const Scenario& platform,
+                           const ScenarioResult& known, const std::vector<std::string>& calls,
                            const ReplayOptions& options);
 
 }  // namespace rubato

@@ -6,6 +6,10 @@
 
 namespace rubato {
 
+bool is_platform(const ScenarioResult& scenario) {
+  return scenario.deadlock.empty() && !scenario.from_recording && scenario.base != "perfect";
+}
+
 Roles::Roles(const Results& of) : results(&of) {
   const auto take = [](const ScenarioResult*& role, const ScenarioResult& scenario, bool fits) {
     if (!role && fits) role = &scenario;
@@ -17,7 +21,7 @@ Roles::Roles(const Results& of) : results(&of) {
     take(perfect, scenario, scenario.name == "perfect");
     take(undisturbed, scenario, scenario.name == "undisturbed");
     take(own_machine, scenario, scenario.own_machine);
-    take(platform, scenario, !scenario.from_recording && scenario.base != "perfect");
+    take(platform, scenario, is_platform(scenario));
   }
   if (own_machine) platform = own_machine;
   if (!reference && !of.scenarios.empty()) reference = &of.scenarios.front();

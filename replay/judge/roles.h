@@ -22,4 +22,7 @@ struct Roles {
   const ScenarioResult* reference = nullptr;
 };
 
+/// True for a scenario, complete, that models a machine other than the perfect interconnect.
+bool is_platform(const ScenarioResult& scenario);
+
 }  // namespace rubato

@@ -131,7 +131,7 @@ ToldFindings::ToldFindings(const Judgement& judgement, const Roles& roles)
     list.push_back({finding, finding.seconds / (elapsed + lost), finding_text(finding),
                     next_command(finding, *roles.results)});
   }
-  if (roles.platform) platform = roles.platform->name;
+  platform = judgement.platform;
   platform_elapsed = judgement.platform_elapsed;
   for (const Finding& finding : judgement.on_platform) {
     on_platform.push_back({finding, finding.seconds / platform_elapsed, finding_text(finding),

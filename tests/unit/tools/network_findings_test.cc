@@ -142,7 +142,7 @@ TEST_CASE("a platform whose degradation ratio is fitted has no findings") {
   const std::vector<Scenario> scenarios = {parse_scenario("measured"), parse_scenario("perfect"),
                                            parse_scenario("bandela:latency=1us,dr=fit")};
   const Results results = run_replay(*source, scenarios, {});
-  CHECK(needs_network_costs(results));
+  CHECK(costly_network(results));
   CHECK_FALSE(diagnose(*source, results, scenarios, {}).network);
 }
 
@@ -238,4 +238,15 @@ TEST_CASE("the messages of a function that only waits are those of the run") {
     if (finding.call == "MPI_Recv" && finding.messages > 0)
       CHECK(finding.kind == FindingKind::kSmallMessages);
   }
+}
+
+TEST_CASE("of several platforms the first one with a costly network has findings") {
+  const auto source = parse_text_trace(kMessageBetweenNodes);
+  Scenario free = machine(R"([level.network]
+    transfer = [ { from = "0B", latency = "0ns", bandwidth = "1000GB/s" } ])");
+  free.name = free.base = "free";
+  const JudgedRun run = judged_run(*source, {}, {free, machine(kSlowNetwork)});
+  const Judgement judgement = judge(run.results, run.diagnosis);
+  CHECK(judgement.platform == "machine");
+  CHECK(judgement.platform_elapsed == Approx(2100e-9));
 }
