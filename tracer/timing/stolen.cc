@@ -1,9 +1,11 @@
 #include "tracer/timing/stolen.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace rubato {
 inline namespace tracing {
@@ -24,6 +26,8 @@ bool parse_schedstat(const char* text, uint64_t& waited) {
 
 void StolenTime::open() {
   const int program_errno = errno;
+  put_back_ = 0;
+  was_switched();
   file_ = ::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
   if (file_ >= 0 && !read(last_)) close();
   errno = program_errno;
@@ -37,16 +41,26 @@ void StolenTime::close() {
 uint64_t StolenTime::take() {
   if (file_ < 0) return 0;
   const int program_errno = errno;
+  uint64_t stolen = std::exchange(put_back_, 0);
   uint64_t now = 0;
-  uint64_t stolen = 0;
-  if (read(now) && now >= last_) {
-    stolen = now - last_;
-    last_ = now;
-  } else {
-    file_ = -1;  // the program closed it, and the number may be in use by the program again
+  if (was_switched()) {
+    if (read(now) && now >= last_) {
+      stolen += now - last_;
+      last_ = now;
+    } else {
+      file_ = -1;  // the program closed it, and the number may be in use by the program again
+    }
   }
   errno = program_errno;
   return stolen;
+}
+
+// (A switch between this and the read counts again: the next read returns 0.)
+bool StolenTime::was_switched() {
+  rusage usage;
+  if (getrusage(RUSAGE_THREAD, &usage) != 0) return true;
+  const long switches = usage.ru_nvcsw + usage.ru_nivcsw;
+  return std::exchange(switches_, switches) != switches;
 }
 
 bool StolenTime::read(uint64_t& nanoseconds) {
