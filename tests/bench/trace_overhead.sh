@@ -3,7 +3,7 @@
 # on a disk: added nanoseconds (the minimum of averages, and the average), bytes per call in memory (of full blocks of
 # each thread, one per stop) and per record in the archive, and the time for which the tracer stops a program for a new
 # block of memory; then the overhead recorded in the archive. Finally a real program (LAMMPS, if installed): the minimum
-# loop time of five launches on two ranks, alternately untraced and traced.
+# loop time of five launches on two ranks, alternately untraced, traced, and traced with call paths and samples.
 #
 # Places: shm is /dev/shm, disk is DISK_DIR, and "flush" is /dev/shm with --memory 1MiB, so that each further block of
 # memory is preceded by moving one to the disk. Two threads make calls, and one of them is timed. Each case runs SERIES
@@ -69,14 +69,20 @@ done
 
 command -v lmp >/dev/null || exit 0
 cp "$source_root/share/examples/melt.in" .
-for _ in 1 2 3 4 5; do
-  mpirun.openmpi -n 2 lmp -in melt.in -log none | awk '/^Loop time/ { print $4 }' >>lmp.plain
+# loop FILE [COMMAND...]: adds LAMMPS' loop time, started by COMMAND.
+loop() {
+  file=$1
+  shift
   rm -rf run.otf2dir
-  mpirun.openmpi -n 2 "$build/bin/rubato" trace -o run.otf2dir lmp -in melt.in -log none |
-    awk '/^Loop time/ { print $4 }' >>lmp.traced
+  mpirun.openmpi -n 2 "$@" lmp -in melt.in -log none | awk '/^Loop time/ { print $4 }' >>"$file"
+}
+for _ in 1 2 3 4 5; do
+  loop lmp.plain
+  loop lmp.sampled "$build/bin/rubato" trace -o run.otf2dir --call-paths --sample 1ms
+  loop lmp.traced "$build/bin/rubato" trace -o run.otf2dir
 done
-sort -n lmp.plain | head -1 >best
-sort -n lmp.traced | head -1 >>best
+for file in lmp.plain lmp.traced lmp.sampled; do sort -n $file | head -1; done >best
 otf2-print run.otf2dir/traces.otf2 | awk '/^ENTER/ { ++n } END { print n }' >>best
-tr '\n' ' ' <best | awk '{ printf "LAMMPS, 2 ranks: loop of %.3f s untraced, %.3f s traced (%+.2f %%), %d MPI calls\n",
-  $1, $2, ($2 / $1 - 1) * 100, $3 }'
+tr '\n' ' ' <best | awk '
+  { printf "LAMMPS, 2 ranks: loop of %.3f s untraced, %.3f s traced (%+.2f %%), %.3f s with --call-paths --sample 1ms " \
+      "(%+.2f %%), %d MPI calls\n", $1, $2, ($2 / $1 - 1) * 100, $3, ($3 / $1 - 1) * 100, $4 }'

@@ -42,15 +42,16 @@ std::string waits_text(const char* ranks_wait, const Finding& finding) {
 
 /// "1,184 messages of 8 B on average, in exchange (app.c:12), most of it in MPI_Recv (1,184 calls)"
 std::string messages_text(const Finding& finding) {
-  std::string text = "calls";
+  std::string text;
   if (finding.messages > 0)
     text = fmt::format("{} of {} on average", counted(finding.messages, "message", "messages"),
                        show_bytes(static_cast<double>(finding.bytes)));
   text += in_function(finding);
-  if (finding.call.empty()) return text == "calls" ? "no call has most of it" : text;
-  const std::string in =
-      fmt::format("most of it in {} ({})", finding.call, counted(finding.calls, "call", "calls"));
-  return text == "calls" ? in : text + ", " + in;
+  if (!finding.call.empty())
+    text += fmt::format(", most of it in {} ({})", finding.call,
+                        counted(finding.calls, "call", "calls"));
+  if (text.empty()) return "no call has most of it";
+  return finding.messages > 0 ? text : text.substr(2);
 }
 
 /// "placement=block:4": the change of the scenario that is suggested.

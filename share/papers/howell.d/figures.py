@@ -131,12 +131,16 @@ def table2():
         f'A neighbour\'s memory takes {ratio("read_neighbour", "read_local"):.2f} times as long to read as the own; reading '
         f'the cache {ratio("read_localcache", "write_localcache"):.2f} times as long as writing it; memory, both at once, '
         f'{ratio("allread_local", "read_local"):.2f} times as long as one alone (writes {ratio("allwrite_local", "write_local"):.2f}). '
-        f'Memory is {ratio("read_local", "read_localcache"):.0f} times as far as the cache.',
+        f'Memory is {ratio("read_local", "read_localcache"):.0f} times as far as the cache. A lock and unlock take '
+        f'{seconds(found["lock+unlock"][0])}, {seconds(found["all lock+unlock"][0])} where both threads want it; posting and '
+        f'taking a semaphore {seconds(found["sem_post+sem_wait"][0])}; from one thread to the other by semaphores '
+        f'{seconds(found["sem_turns"][0])}, by a condition variable {seconds(found["cond_turns"][0])}.',
         text=columns(lines), table=as_table(lines))
 
 
 def table3():
     orders = [(name, numbers[0]) for name, numbers in shared('order')]
+    found = dict(orders)
     lines = [('Operation', 'log10(s)', 'seconds')]
     lines += [(name, math.floor(math.log10(time) + 0.5), f'{time:.2g}') for name, time in orders]
     his = {'fopen': -1, 'fprintf (1 char)': -4, 'fclose': -2, 'rd main mem': -6, 'rd cache mem': -7,
@@ -146,7 +150,9 @@ def table3():
         't3', 'Orders of magnitude',
         'A SPARCstation 20: fopen -1, fprintf -4, a read of the cache -7, of memory -6, a thread -3, daxpy100 -4.',
         f'A quarter of a century later by {sum(faster) / len(faster):.1f} orders of magnitude in the mean of {len(faster)} '
-        f'operations; memory by {his["rd main mem"] - lines[5][1]} (each word in another cache line, which nothing foresees).',
+        f'operations; memory by {his["rd main mem"] - next(line[1] for line in lines if line[0] == "rd main mem")} (each word in '
+        f'another cache line, which nothing foresees). To create and join a thread takes '
+        f'{seconds(found["thr_create"] + found["thr_join"])}, a process {seconds(found["fork"] + found["waitpid"])}.',
         text=columns(lines), table=as_table(lines))
 
 

@@ -8,19 +8,26 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { kThreads = 2, kLine = 64, kRepetitions = 10, kWords = 4096 };
+enum { kThreads = 2, kLine = 64, kRepetitions = 10, kWords = 4096, kHandOvers = 100 };
 
 static size_t bytes;
 static char* buffer[kThreads];     /* each larger than all caches */
 static char small[kThreads][4096]; /* in cache */
 static pthread_barrier_t everybody;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static int turn;                   /* of a thread, under the mutex */
+static sem_t private_semaphore;    /* of thread 0 */
+static sem_t semaphores[kThreads]; /* that the other thread posts */
 static volatile long sink;
 
 static double now(void) {
@@ -52,7 +59,17 @@ static double write_words(char* to, size_t size, size_t* at) {
   return (now() - begin) / kWords;
 }
 
-enum { kEmpty, kTimer, kBarrier, kRead, kWrite };
+enum {
+  kEmpty,
+  kTimer,
+  kBarrier,
+  kLock,
+  kSemaphore,
+  kSemaphoreTurns,
+  kConditionTurns,
+  kRead,
+  kWrite
+};
 struct Measurement {
   const char* name;
   int what;
@@ -61,17 +78,41 @@ struct Measurement {
   int cached;
 };
 static const struct Measurement kMeasurements[] = {
-    {"empty loop", kEmpty, 0, 0, 0},          {"timer()", kTimer, 0, 0, 0},
-    {"barrier", kBarrier, 1, 0, 0},           {"read_localcache", kRead, 0, 0, 1},
-    {"allread_localcache", kRead, 1, 0, 1},   {"read_local", kRead, 0, 0, 0},
-    {"allread_local", kRead, 1, 0, 0},        {"read_neighbour", kRead, 0, 1, 0},
-    {"allread_neighbour", kRead, 1, 1, 0},    {"write_localcache", kWrite, 0, 0, 1},
-    {"allwrite_localcache", kWrite, 1, 0, 1}, {"write_local", kWrite, 0, 0, 0},
-    {"allwrite_local", kWrite, 1, 0, 0},      {"write_neighbour", kWrite, 0, 1, 0},
-    {"allwrite_neighbour", kWrite, 1, 1, 0},
+    {"empty loop", kEmpty, 0, 0, 0},         {"timer()", kTimer, 0, 0, 0},
+    {"barrier", kBarrier, 1, 0, 0},          {"lock+unlock", kLock, 0, 0, 0},
+    {"all lock+unlock", kLock, 1, 0, 0},     {"sem_post+sem_wait", kSemaphore, 0, 0, 0},
+    {"sem_turns", kSemaphoreTurns, 1, 0, 0}, {"cond_turns", kConditionTurns, 1, 0, 0},
+    {"read_localcache", kRead, 0, 0, 1},     {"allread_localcache", kRead, 1, 0, 1},
+    {"read_local", kRead, 0, 0, 0},          {"allread_local", kRead, 1, 0, 0},
+    {"read_neighbour", kRead, 0, 1, 0},      {"allread_neighbour", kRead, 1, 1, 0},
+    {"write_localcache", kWrite, 0, 0, 1},   {"allwrite_localcache", kWrite, 1, 0, 1},
+    {"write_local", kWrite, 0, 0, 0},        {"allwrite_local", kWrite, 1, 0, 0},
+    {"write_neighbour", kWrite, 0, 1, 0},    {"allwrite_neighbour", kWrite, 1, 1, 0},
 };
 enum { kCount = sizeof kMeasurements / sizeof kMeasurements[0] };
 static double results[kCount][kThreads][kRepetitions];
+
+/* Both threads wait for each other in turn: seconds from one to the other. */
+static double semaphore_turns(int thread) {
+  const double begin = now();
+  for (int i = 0; i < kHandOvers; ++i) {
+    if (thread == 0) sem_post(&semaphores[1]);
+    sem_wait(&semaphores[thread]);
+    if (thread == 1) sem_post(&semaphores[0]);
+  }
+  return (now() - begin) / kHandOvers / 2;
+}
+static double condition_turns(int thread) {
+  const double begin = now();
+  for (int i = 0; i < kHandOvers; ++i) {
+    pthread_mutex_lock(&mutex);
+    while (turn != thread) pthread_cond_wait(&condition, &mutex);
+    turn = 1 - thread;
+    pthread_cond_signal(&condition);
+    pthread_mutex_unlock(&mutex);
+  }
+  return (now() - begin) / kHandOvers / 2;
+}
 
 static double measure(const struct Measurement* m, int thread, size_t* at) {
   const int whose = m->neighbour ? 1 - thread : thread;
@@ -93,6 +134,26 @@ static double measure(const struct Measurement* m, int thread, size_t* at) {
       for (int i = 0; i < 100; ++i) pthread_barrier_wait(&everybody);
       return (now() - begin) / 100;
     }
+    case kLock: {
+      const double begin = now();
+      for (int i = 0; i < kWords; ++i) {
+        pthread_mutex_lock(&mutex);
+        pthread_mutex_unlock(&mutex);
+      }
+      return (now() - begin) / kWords;
+    }
+    case kSemaphore: {
+      const double begin = now();
+      for (int i = 0; i < kWords; ++i) {
+        sem_post(&private_semaphore);
+        sem_wait(&private_semaphore);
+      }
+      return (now() - begin) / kWords;
+    }
+    case kSemaphoreTurns:
+      return semaphore_turns(thread);
+    case kConditionTurns:
+      return condition_turns(thread);
     case kRead:
       if (m->cached) read_words(place, size, at);
       return read_words(place, size, at);
@@ -130,6 +191,34 @@ static void order(const char* name, double seconds) {
   printf("order %s\t%.9g\n", name, seconds);
 }
 
+/* Called while the process is small: fork copies its page tables. Least of some repetitions. */
+static void creations(void) {
+  enum { kThread, kJoin, kProcess, kWait, kSteps };
+  double least[kSteps] = {1, 1, 1, 1};
+  for (int repetition = 0; repetition < 10 * kRepetitions; ++repetition) {
+    double times[kSteps + 1];
+    pthread_t thread;
+    times[kThread] = now();
+    pthread_create(&thread, NULL, nothing, NULL);
+    times[kJoin] = now();
+    pthread_join(thread, NULL);
+    times[kProcess] = now();
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    times[kWait] = now();
+    if (child > 0) waitpid(child, NULL, 0);
+    times[kSteps] = now();
+    for (int step = 0; step < kSteps; ++step) {
+      const double seconds = times[step + 1] - times[step];
+      if (seconds < least[step]) least[step] = seconds;
+    }
+  }
+  order("thr_create", least[kThread]);
+  order("thr_join", least[kJoin]);
+  order("fork", least[kProcess]);
+  order("waitpid", least[kWait]);
+}
+
 static double daxpy(int n) {
   double *x = calloc((size_t)n, sizeof *x), *y = calloc((size_t)n, sizeof *y), least = 1e9;
   for (int repetition = 0; repetition < 20; ++repetition) {
@@ -164,11 +253,6 @@ static void orders(void) {
   order("rd cache mem", read_words(small[0], sizeof small[0], &at));
   order("wr main mem", write_words(buffer[0], bytes, &at));
   order("wr cache mem", write_words(small[0], sizeof small[0], &at));
-  pthread_t thread;
-  begin = now();
-  pthread_create(&thread, NULL, nothing, NULL);
-  pthread_join(thread, NULL);
-  order("thr_create", now() - begin);
   order("daxpy100", daxpy(100));
   order("daxpy1000", daxpy(1000));
   order("daxpy10000", daxpy(10000));
@@ -177,7 +261,10 @@ static void orders(void) {
 int main(int argc, char** argv) {
   const size_t wanted = argc > 1 ? (size_t)atoll(argv[1]) : (size_t)64 << 20;
   for (bytes = kLine; 2 * bytes <= wanted;) bytes *= 2; /* lines are counted by a mask */
+  creations();
   pthread_barrier_init(&everybody, NULL, kThreads);
+  sem_init(&private_semaphore, 0, 0);
+  for (int i = 0; i < kThreads; ++i) sem_init(&semaphores[i], 0, 0);
   pthread_t threads[kThreads];
   for (long i = 0; i < kThreads; ++i) pthread_create(&threads[i], NULL, run, (void*)i);
   for (int i = 0; i < kThreads; ++i) pthread_join(threads[i], NULL);

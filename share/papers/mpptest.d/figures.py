@@ -141,16 +141,23 @@ def patterns():
     two, many = samples('curves'), samples('many')
     lines = [('pattern', 'ranks') + tuple(byte_size(n) for n in (8, 512, 4096, 32768))]
     curves = [('ping-pong', '2', two['pingpong']), ('head-to-head', '2', two['headtohead']),
-              ('ping-pong', str(RANKS), many['pingpong']), ('bisection', str(RANKS), many['bisection'])]
+              ('two of all talk', str(RANKS), many['pingpong']), ('bisection', str(RANKS), many['bisection'])]
     for name, ranks, rows in curves:
         lines.append((name, ranks) + tuple(seconds(at(curve(rows), n)) for n in (8, 512, 4096, 32768)))
-    text = ''.join(''.join(f'{cell:>14}' for cell in line) + '\n' for line in lines)
+    steps = pitfalls('butterfly')  # bytes, distance, all at once, one pair
+    for distance in sorted({step[1] for step in steps}):
+        for name, column in ((f'butterfly, {distance:.0f}', 2), ('its pair alone', 3)):
+            time = {step[0]: seconds(step[column]) for step in steps if step[1] == distance}
+            lines.append((name, str(RANKS), time.get(8, ''), '', '', time.get(32768, '')))
+    text = ''.join(''.join(f'{cell:>16}' for cell in line) + '\n' for line in lines)
+    slower = [together / alone for _, _, together, alone in steps]
     factor = at(curve(many['bisection']), 32768) / at(curve(two['pingpong']), 32768)
     return Figure(
-        'p', 'Ping-pong, head-to-head, bisection, with all processes present',
+        'p', 'Ping-pong, head-to-head, bisection, butterfly, with all processes present',
         'Measuring ping-pong when the application sends head-to-head, or with two processors, or total bandwidth for that '
-        'of one pair, misleads (mistakes 6, 11, 12).',
-        f'At 32 KiB bisection of {RANKS} ranks takes {factor:.2f} times a ping-pong alone.'
+        'of one pair, misleads (mistakes 6, 11, 12); one system suffers from simple butterfly patterns (mistake 13).',
+        f'At 32 KiB bisection of {RANKS} ranks takes {factor:.2f} times a ping-pong alone; steps of a butterfly '
+        f'{min(slower):.2f} to {max(slower):.2f} times the exchange of one pair.'
         + (f' {RANKS} ranks share {CORES} cores here, which decides that.' if RANKS > CORES else ''),
         text=text, table=text)
 

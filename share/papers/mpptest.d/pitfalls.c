@@ -1,7 +1,7 @@
 /* Mistakes often made (mpptest's paper, section 2), each beside what avoids it, and the overlap of
    section 3.4. Two ranks talk; all others wait in MPI_Barrier.
 
-     pitfalls WHAT [BYTES]     WHAT: clock, loops, runs, pairs, overlap
+     pitfalls WHAT [BYTES]     WHAT: clock, loops, runs, pairs, overlap, butterfly (of all ranks)
 
    Prints lines of numbers, seconds, for share/papers/mpptest.d/figures.py. */
 #include <mpi.h>
@@ -135,6 +135,34 @@ static void do_overlap(void) {
   }
 }
 
+/* Seconds of an exchange with `other`, the least average; 0 on ranks that are not `active`. */
+static double exchange(int other, int active) {
+  enum { kRepetitions = 20, kTrips = 50 };
+  double least = 1e9;
+  for (int repetition = 0; repetition < kRepetitions; ++repetition) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!active) continue;
+    const double begin = MPI_Wtime();
+    for (int i = 0; i < kTrips; ++i)
+      MPI_Sendrecv(out, bytes, MPI_BYTE, other, 0, in, bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD,
+                   MPI_STATUS_IGNORE);
+    const double seconds = (MPI_Wtime() - begin) / kTrips;
+    if (seconds < least) least = seconds;
+  }
+  return active ? least : 0;
+}
+
+/* The steps of a butterfly: each rank exchanges with the one at distance 1, 2, 4, ...; beside the
+   exchange of one such pair while the others wait. Of the slowest rank. */
+static void do_butterfly(void) {
+  for (int distance = 1; distance < size; distance *= 2) {
+    const int other = rank ^ distance;
+    double seconds[2] = {exchange(other, other < size), exchange(other, rank == 0 || other == 0)};
+    MPI_Allreduce(MPI_IN_PLACE, seconds, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    if (rank == 0) printf("butterfly %d %d %.9g %.9g\n", bytes, distance, seconds[0], seconds[1]);
+  }
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -155,6 +183,7 @@ int main(int argc, char** argv) {
     }
     if (!strcmp(what, "overlap") && size == 2) do_overlap();
   }
+  if (!strcmp(what, "butterfly")) do_butterfly();
   MPI_Barrier(MPI_COMM_WORLD);
   return MPI_Finalize();
 }
