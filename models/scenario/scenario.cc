@@ -163,6 +163,11 @@ std::vector<std::string> machine_names() {
   return names;
 }
 
+bool is_recording(const Scenario& scenario) {
+  return scenario.basis == Basis::kMeasured && scenario.cpu == 1 && scenario.processors.empty() &&
+         scenario.functions.empty();
+}
+
 std::string scenario_text(const std::string& base, const std::vector<std::string>& changes) {
   std::string text = base;
   char separator = ':';

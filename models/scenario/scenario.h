@@ -77,6 +77,9 @@ struct Scenario {
 /// UsageError for the text itself, InputError for a bad platform file.
 Scenario parse_scenario(const std::string& text, const std::string& presets = "");
 
+/// True for `measured` without changes, which is no prediction.
+bool is_recording(const Scenario& scenario);
+
 /// "BASE:change,change": what parse_scenario() reads. A change name=TEXT is left out.
 std::string scenario_text(const std::string& base, const std::vector<std::string>& changes);
 /// `scenario` with one more change behind its others, as parse_scenario() takes it: "latency*2".

@@ -20,12 +20,32 @@ Activity activity_of(WaitPattern pattern) {
 /// The activity of an MPI call while it does not wait, from its first action.
 Activity class_of(const Call& call, const Block& block) {
   for (const Action& action : block.actions_of(call)) {
-    if (action.kind == ActionKind::kNone) continue;
-    if (action.kind <= ActionKind::kWaitReceive || action.kind == ActionKind::kTested)
-      return Activity::kMessages;
-    if (action.kind <= ActionKind::kParts) return Activity::kCollectives;
-    if (action.kind <= ActionKind::kUnlock) return Activity::kOneSidedCalls;
-    break;
+    switch (action.kind) {
+      case ActionKind::kNone:
+        continue;
+      case ActionKind::kSend:
+      case ActionKind::kPost:
+      case ActionKind::kWaitSend:
+      case ActionKind::kWaitReceive:
+      case ActionKind::kTested:
+        return Activity::kMessages;
+      case ActionKind::kCollective:
+      case ActionKind::kStartCollective:
+      case ActionKind::kWaitCollective:
+      case ActionKind::kParts:
+        return Activity::kCollectives;
+      case ActionKind::kOneSided:
+      case ActionKind::kFetch:
+      case ActionKind::kOneSidedDone:
+      case ActionKind::kEpoch:
+      case ActionKind::kLock:
+      case ActionKind::kUnlock:
+        return Activity::kOneSidedCalls;
+      case ActionKind::kThreadStep:
+      case ActionKind::kAwaitThread:
+      case ActionKind::kLost:
+        return Activity::kMpi;
+    }
   }
   return Activity::kMpi;
 }

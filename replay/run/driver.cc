@@ -47,12 +47,18 @@ bool balances_functions(const std::vector<Scenario>& scenarios) {
   });
 }
 
-/// True if some step uses what the recording proves about its messages.
-bool needs_survey(const std::vector<ScenarioGroup>& groups, bool by_arrival,
-                  const ReplayOptions& options) {
+/// True if some step uses what the recording proves about its messages. `measured` itself does not,
+/// if the eager limits are known.
+bool needs_survey(const std::vector<Scenario>& scenarios, const std::vector<ScenarioGroup>& groups,
+                  bool by_arrival, const Recording& recording, const ReplayOptions& options) {
+  const auto follows = [&](const ScenarioGroup& group) {
+    return recording.knows_limits() && !options.spread &&
+           std::all_of(group.scenarios.begin(), group.scenarios.end(),
+                       [&](size_t number) { return is_recording(scenarios[number]); });
+  };
   return options.verify || groups.empty() || by_arrival ||
          std::any_of(groups.begin(), groups.end(),
-                     [](const ScenarioGroup& group) { return group.measured; });
+                     [&](const ScenarioGroup& group) { return group.measured && !follows(group); });
 }
 
 /// Why a run cannot be divided among processes, as far as known in advance.
@@ -151,8 +157,13 @@ Results replay_in_passes(EventSource& source, const std::vector<Scenario>& scena
   const bool by_arrival = options.wildcards_by_arrival && may_take_another(trace);
   const std::vector<ScenarioGroup> groups =
       group_scenarios(scenarios, recording.placement(), by_arrival);
-  const std::vector<PlannedPass> planned = plan_passes(groups);
-  const bool surveys = needs_survey(groups, by_arrival, options);
+  std::vector<PlannedPass> planned = plan_passes(groups);
+  const bool surveys = needs_survey(scenarios, groups, by_arrival, recording, options);
+  // Without a survey, `measured` comes first: it shows whether one is needed nevertheless.
+  if (!surveys) {
+    std::stable_partition(planned.begin(), planned.end(),
+                          [](const PlannedPass& pass) { return pass.group->measured; });
+  }
   passes.expect(1 + (surveys ? 1 : 0) + (options.verify ? 1 : 0) + planned.size());
 
   // The source keeps only what it is asked for before it reads the archive.
@@ -184,9 +195,8 @@ Results replay_in_passes(EventSource& source, const std::vector<Scenario>& scena
   // `measured` is compared with the archive before times are repaired.
   if (options.verify) results.identity = recording.verify();
 
-  // Effects before their causes are moved, so that durations of messages are positive.
-  if (surveys && options.repair && !trace.one_clock && recording.violates_order())
-    recording.repair();
+  // Effects before their causes are moved.
+  if (surveys) recording.repair();
 
   // All scenarios, pass by pass; processes that spread them make their own passes only.
   const ReplayedScenarios replayed{scenarios, options, by_arrival, functions, results};

@@ -53,6 +53,7 @@ class GroupReplay {
     ClippedOverhead clipped;
     std::optional<LinkLoads> links;
     std::vector<std::vector<CollectiveUse>> collectives{K};  ///< by lane
+    bool was_followed = true;
   };
 
   /// The changes of compute beyond a factor for all; nothing if there are none.
@@ -114,6 +115,14 @@ class GroupReplay {
     if (divided) divided->gather(found.clipped);
 
     const ReplayOutcome& outcome = found.outcome;
+    if (group.measured && !recording_->is_surveyed() &&
+        recording_->needs_survey(outcome, found.was_followed)) {
+      passes_->expect(2);
+      passes_->forget_first();
+      recording_->survey();
+      recording_->repair();
+      return replay_group<K>(group, chosen);
+    }
     if (outcome.asks_for_receivers) {
       recording_->find_receivers();
       return replay_group<K>(group, chosen, by_arrival_failed);
@@ -172,7 +181,9 @@ class GroupReplay {
     };
     MeasuredRules<K> rules(lanes, recording_->minima(), recording_->placement(),
                            recording_->limits(), group.local);
+    if (!recording_->is_surveyed()) rules.follow();
     replay_by(rules);
+    found.was_followed = rules.was_followed();
     return found;
   }
 

@@ -26,14 +26,26 @@ Recording::Recording(Passes& passes, const ReplayOptions& options)
     : passes_(&passes),
       options_(&options),
       trace_(&passes.source().definitions()),
-      placement_(trace_->node_of_rank, trace_->socket_of_rank) {}
+      placement_(trace_->node_of_rank, trace_->socket_of_rank) {
+  take_known_limits();
+}
 
-void Recording::survey() {
+void Recording::take_known_limits() {
   constexpr double kUnknown = std::numeric_limits<double>::infinity();
   eager_.node = told(options_->eager_limit, trace_->eager_limit_node);
   eager_.network = told(options_->eager_limit, trace_->eager_limit_network);
   limits_.bytes.fill(eager_.node.bytes.value_or(kUnknown));
   limits_.bytes[static_cast<int>(Level::kNetwork)] = eager_.network.bytes.value_or(kUnknown);
+}
+
+bool Recording::needs_survey(const ReplayOutcome& outcome, bool was_followed) {
+  const bool needs = !was_followed || !outcome.deadlock.empty() || is_to_repair(outcome);
+  return passes_->divided() ? passes_->divided()->any(needs) : needs;
+}
+
+void Recording::survey() {
+  is_surveyed_ = true;
+  take_known_limits();
   find_minima();
   const auto at = [](Level level) { return static_cast<int>(level); };
   const auto& waited = minima_.waiting_evidence;
@@ -107,7 +119,12 @@ IdentityResult Recording::verify() {
   return identity;
 }
 
+bool Recording::is_to_repair(const ReplayOutcome& outcome) const {
+  return options_->repair && !trace_->one_clock && outcome.clock_violations.total() > 0;
+}
+
 void Recording::repair() {
+  if (!is_to_repair(*passes_->first())) return;
   passes_->expect(2);
   violations_ = passes_->first()->clock_violations;
   shifts_.emplace(trace_->timelines());

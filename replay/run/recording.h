@@ -25,17 +25,25 @@ class Recording {
   const Placement& placement() const { return placement_; }
   /// Of survey().
   const RecordedMinima& minima() const { return minima_; }
+  /// Of the options or the archive (infinite: unknown), then of survey().
   const EagerLimits& limits() const { return limits_; }
+  /// True if the options or the archive give all limits.
+  bool knows_limits() const { return eager_.node.bytes && eager_.network.bytes; }
 
   /// Finds the minima and the eager limits, from scratch. If a limit is unknown, it is inferred
   /// from sends that waited for their receivers, and the minima are found again with it. Errors:
   /// InputError if the recording cannot be replayed.
   void survey();
+  bool is_surveyed() const { return is_surveyed_; }
+  /// Without survey(), after a replay of `measured` that `was_followed` (MeasuredRules::follow())
+  /// and had this outcome: true if it shows that survey() and repair() are necessary. All processes
+  /// call it.
+  bool needs_survey(const ReplayOutcome& outcome, bool was_followed);
   /// Compares a replay of the recording with its records. Errors: NeedsOneProcess.
   IdentityResult verify();
-  /// True if survey() found effects that were recorded before their causes.
-  bool violates_order() const { return passes_->first()->clock_violations.total() > 0; }
-  /// From here on all times are those of the logical clock. Remaining violations are counted again.
+  /// If effects were recorded before their causes, by clocks that may differ: from here on all
+  /// times are those of the logical clock, so that durations of messages are positive. Remaining
+  /// violations are counted again. After survey().
   void repair();
   /// Finds the matched sends and receives: a pass that needs them stopped, and will be repeated.
   void find_receivers();
@@ -44,7 +52,11 @@ class Recording {
   void summarize(TraceSummary& summary) const;
 
  private:
+  void take_known_limits();
   void find_minima();
+  /// True if violations of the order of cause and effect, as many as in a replay with that outcome,
+  /// are to be repaired.
+  bool is_to_repair(const ReplayOutcome& outcome) const;
   bool learn(EagerLimit& limit, Level level, const std::set<double>& waited, double done);
 
   Passes* passes_;
@@ -54,6 +66,7 @@ class Recording {
   RecordedMinima minima_;
   EagerLimits limits_;
   EagerSummary eager_;
+  bool is_surveyed_ = false;
   ClockViolations violations_;         ///< before the repair
   std::optional<ClockShifts> shifts_;  ///< if times had to be repaired
   std::optional<ShiftedSource> shifted_;

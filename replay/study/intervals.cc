@@ -12,12 +12,6 @@
 namespace rubato {
 namespace {
 
-/// True for `measured` without changes, which is no prediction.
-bool is_recording(const Scenario& scenario) {
-  return scenario.basis == Basis::kMeasured && scenario.cpu == 1 && scenario.processors.empty() &&
-         scenario.functions.empty();
-}
-
 /// True when messages take no time.
 bool is_free(const Platform& platform) {
   return std::all_of(platform.levels.begin(), platform.levels.end(), [](const auto& level) {

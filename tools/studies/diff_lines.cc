@@ -7,6 +7,7 @@
 #include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
 #include "tools/studies/diff_report.h"
+#include "tools/words/verdict_words.h"
 
 namespace rubato {
 namespace {
@@ -49,7 +50,8 @@ std::string compute_text(const DiffResults& results) {
               ? ", similar on all ranks"
               : fmt::format("; {} on rank {}", signed_seconds(s.on_rank), s.compute_rank);
   if (!s.function.empty())
-    text += fmt::format("; {} in {}", signed_seconds(s.in_function), s.function);
+    text +=
+        fmt::format("; {} in {}{}", signed_seconds(s.in_function), s.function, called_by(s.caller));
   return text;
 }
 

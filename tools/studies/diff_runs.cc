@@ -216,8 +216,8 @@ void refuse_other_program(const DiffResults& results) {
 
 }  // namespace
 
-DiffResults compare_runs(const DiffSides& sides, const DiffOptions& how,
-                         const ReplayOptions& options) {
+DiffResults compare_runs(const DiffSides& sides, const DiffOptions& how, ReplayOptions options) {
+  options.total_functions = true;
   DiffResults results;
   results.limit = how.limit;
   auto [before, after] = open_sides(sides, options);

@@ -29,7 +29,6 @@ struct DiffOptions {
 
 /// Replays the archives and compares both sides. REQUIRES archives on each side, with one scenario.
 /// Errors: InputError, also for runs that cannot be compared.
-DiffResults compare_runs(const DiffSides& sides, const DiffOptions& how,
-                         const ReplayOptions& options);
+DiffResults compare_runs(const DiffSides& sides, const DiffOptions& how, ReplayOptions options);
 
 }  // namespace rubato

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <vector>
 
 #include "replay/analyse/other_rows.h"
@@ -77,6 +78,38 @@ void add_waits(const PlaceSummary& places, const std::string& call, double sign,
     if (places.places[delay.waiting].call == call) causes[delay.rank] += sign * delay.seconds;
 }
 
+/// Adds `sign` times the compute of `function` and its callees on one rank, or on all (-1), by the
+/// place of the caller. Callers keep their names, so `places` maps these to places.
+void add_callers(Seconds& callers, std::map<std::string, std::string>& places,
+                 const Results& results, const std::string& function, int rank, double sign) {
+  for (const CallPath& path : results.call_paths) {
+    if (results.functions[path.function].name != function) continue;
+    std::string name;
+    if (path.caller != CallPath::kNone) {
+      const FunctionResult& caller = results.functions[results.call_paths[path.caller].function];
+      name = caller.name;
+      places[name] = caller.place;
+    }
+    callers[name] +=
+        sign * (rank < 0 ? std::accumulate(path.inclusive.begin(), path.inclusive.end(), 0.0)
+                         : path.inclusive[rank]);
+  }
+}
+
+/// DiffSummary::caller.
+std::string caller_of(const std::string& function, int rank, const ObservedRun& before,
+                      const ObservedRun& after) {
+  Seconds callers;
+  std::map<std::string, std::string> places;
+  add_callers(callers, places, before.results, function, rank, -1);
+  add_callers(callers, places, after.results, function, rank, 1);
+  const auto* most = largest(callers);
+  if (!most) return "";
+  double all = 0;
+  for (const auto& [caller, seconds] : callers) all += seconds;
+  return most->second / all >= kMostOfIt ? places[most->first] : "...";
+}
+
 void find_compute(DiffSummary& summary, const ObservedRun& before, const ObservedRun& after) {
   const std::vector<RankResult>& a = before.scenario().ranks;
   const std::vector<RankResult>& b = after.scenario().ranks;
@@ -100,6 +133,7 @@ void find_compute(DiffSummary& summary, const ObservedRun& before, const Observe
   const double seconds = most->second / ranks;
   if (seconds / summary.on_rank < kMostOfIt) return;
   summary.function = place_of(most->first, after.places, before.places);
+  summary.caller = caller_of(most->first, summary.compute_rank, before, after);
   summary.in_function = seconds;
 }
 

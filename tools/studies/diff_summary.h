@@ -32,6 +32,9 @@ struct DiffSummary {
   double on_rank = 0;      ///< its difference, or that of the mean rank
   std::string function;    ///< with at least half of `on_rank`: "solve (app.c:12)"; "": none
   double in_function = 0;  ///< that of the same rank, without the functions that it calls
+  /// Of that function, on the call path with at least half of the difference: "assemble (app.c:4)";
+  /// "...": several; "": none, or not recorded.
+  std::string caller;
 
   double mpi = 0;
   std::string call;  ///< whose time differs most; "": none

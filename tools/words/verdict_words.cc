@@ -20,11 +20,7 @@ std::string percent(double factor) {
 std::string in_function(const Finding& finding) {
   if (finding.function.empty()) return "";
   const std::string text = ", in " + finding.function;
-  if (finding.callers.empty()) return text;
-  const std::string& caller = finding.callers.back();
-  if (caller == "...") return text + ", on several call paths";
-  const std::string name = caller.substr(0, caller.find(" ("));
-  return name == "main" || name == "MAIN__" ? text : text + ", called by " + caller;
+  return finding.callers.empty() ? text : text + called_by(finding.callers.back());
 }
 
 /// ", 62 % of it for rank 3, in solve (app.c:12)"
@@ -210,6 +206,12 @@ std::string finding_text(const Finding& finding) {
       return placement_text(finding);
   }
   return "";
+}
+
+std::string called_by(const std::string& caller) {
+  if (caller == "...") return ", on several call paths";
+  const std::string name = caller.substr(0, caller.find(" ("));
+  return name.empty() || name == "main" || name == "MAIN__" ? "" : ", called by " + caller;
 }
 
 std::string efficiency_line(const Judgement& judgement) {

@@ -125,6 +125,12 @@ class MeasuredRules {
   /// Number of calls that waited and whose own time is not bounded.
   uint64_t priced_calls() const { return priced_calls_; }
 
+  /// Every call leaves as recorded, for which the minima are not needed. For lanes without changes.
+  void follow() { follows_ = true; }
+  /// After follow(): false if the recording contradicts itself. A call was not entered when it was
+  /// recorded, or a send that waits for its receiver by the eager limits did not wait.
+  bool was_followed() const { return was_followed_; }
+
   void begin_call(TimelineState<K>&) {}
 
   /// Enter of a call directly after a poll, with no work in between.
@@ -165,6 +171,10 @@ class MeasuredRules {
   Lanes<K> notify(TimelineState<K>& timeline, PairClass) { return timeline.enter; }
 
   Lanes<K> leave(TimelineState<K>& timeline, const Call& call, const RuleContext<K>& context) {
+    if (follows_) {
+      check_followed(timeline, call, context);
+      return Lanes<K>::Constant(call.leave);
+    }
     const double recorded = call.leave - call.enter;
     if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize) {
       Lanes<K> kept = Lanes<K>::Constant(recorded);
@@ -227,6 +237,18 @@ class MeasuredRules {
       return sum;
     }
   };
+
+  void check_followed(const TimelineState<K>& timeline, const Call& call,
+                      const RuleContext<K>& context) {
+    if ((timeline.enter != call.enter).any()) was_followed_ = false;
+    for (const Awaited& awaited : timeline.awaited) {
+      if (awaited.kind != Awaited::Kind::kSend || awaited.transfer == kNoTransfer) continue;
+      const Transfer<K>& transfer = (*context.matcher)[awaited.transfer];
+      if (transfer.synchronous) continue;
+      // (The engine resets sender_waits to resolve a stall.)
+      if (!transfer.sender_waits || call.leave < transfer.recorded_post) was_followed_ = false;
+    }
+  }
 
   /// The leave of a call by causes_; its wait began at `enter` in the recording, and begins at
   /// timeline.enter now. `after`: overhead in it after the MPI call; `lost`: flushes and lost cores
@@ -423,6 +445,8 @@ class MeasuredRules {
   };
   std::vector<Sides> sides_;  ///< by TransferId, while the message is in progress
   bool local_;
+  bool follows_ = false;
+  bool was_followed_ = true;
   ClippedOverhead clipped_;
   OwnPrice price_;
   uint64_t priced_calls_ = 0;

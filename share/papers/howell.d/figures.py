@@ -72,9 +72,9 @@ def table1():
         if ours in known:
             lines.append((his, plain(known[ours]), known[ours].fit))
     tested = [float(line[2]) for line in lines[1:] if line[2] != '-']
-    told = (f'{sum(q > 0.05 for q in tested)} of them are one line within what launches repeat (Q above 0.05): the better they '
-            'do, the sharper the test, and protocols and cells are no lines.' if tested else
-            'Fewer than four launches do not say how well one line fits them.')
+    told = (f'For {sum(q > 0.05 for q in tested)} of them one line fits within the spread of the launches (Q above 0.05). '
+            'A small spread makes the test stricter, and changes of protocol make steps.' if tested else
+            'With fewer than four launches, the goodness of fit is not known.')
     return Figure(
         't1', 'MPI functions, p processes, d bytes',
         'A table of formulas by which a network of workstations is characterised: send 5000 + 0 d, pingpong 10000 + 50 d, '
@@ -131,7 +131,7 @@ def table2():
         f'A neighbour\'s memory takes {ratio("read_neighbour", "read_local"):.2f} times as long to read as the own; reading '
         f'the cache {ratio("read_localcache", "write_localcache"):.2f} times as long as writing it; memory, both at once, '
         f'{ratio("allread_local", "read_local"):.2f} times as long as one alone (writes {ratio("allwrite_local", "write_local"):.2f}). '
-        f'Memory is {ratio("read_local", "read_localcache"):.0f} times as far as the cache. A lock and unlock take '
+        f'Memory takes {ratio("read_local", "read_localcache"):.0f} times as long as the cache. A lock and unlock take '
         f'{seconds(found["lock+unlock"][0])}, {seconds(found["all lock+unlock"][0])} where both threads want it; posting and '
         f'taking a semaphore {seconds(found["sem_post+sem_wait"][0])}; from one thread to the other by semaphores '
         f'{seconds(found["sem_turns"][0])}, by a condition variable {seconds(found["cond_turns"][0])}.',
@@ -149,9 +149,9 @@ def table3():
     return Figure(
         't3', 'Orders of magnitude',
         'A SPARCstation 20: fopen -1, fprintf -4, a read of the cache -7, of memory -6, a thread -3, daxpy100 -4.',
-        f'A quarter of a century later by {sum(faster) / len(faster):.1f} orders of magnitude in the mean of {len(faster)} '
-        f'operations; memory by {his["rd main mem"] - next(line[1] for line in lines if line[0] == "rd main mem")} (each word in '
-        f'another cache line, which nothing foresees). To create and join a thread takes '
+        f'Faster by {sum(faster) / len(faster):.1f} orders of magnitude in the mean of {len(faster)} operations, a quarter of '
+        f'a century later; memory by {his["rd main mem"] - next(line[1] for line in lines if line[0] == "rd main mem")} (each word in '
+        f'another cache line, in an order that no prefetcher predicts). To create and join a thread takes '
         f'{seconds(found["thr_create"] + found["thr_join"])}, a process {seconds(found["fork"] + found["waitpid"])}.',
         text=columns(lines), table=as_table(lines))
 
@@ -178,7 +178,7 @@ def predicted(rank, known):
 
 def reverse():
     known = formulas()
-    lines = [('Program', 'compute', 'MPI predicted', 'MPI on record', 'waits of that', 'run predicted', 'on record', 'error')]
+    lines = [('Program', 'compute', 'MPI predicted', 'MPI recorded', 'waits of that', 'run predicted', 'recorded', 'error')]
     errors, missing = [], set()
     for program in PROGRAMS:
         ranks = profiles.scenarios(f'{OUT}/{program}.json')['undisturbed']['ranks']
@@ -197,7 +197,8 @@ def reverse():
         'r', f'Reverse profiling on {RANKS} ranks: programs predicted from formulas and counts alone',
         'The characterisation and the profile of calls give predictions of MPI programs (Howell 1996): counts times formulas, '
         'beside computation.',
-        f'The longest rank\'s computation and its calls by formulas, against the recording without what it cost and without lost cores: {", ".join(line[-1] for line in lines[1:])}. '
+        f'The computation of the longest rank and the formulas of its calls, relative to the recording without its overhead '
+        f'and lost cores: {", ".join(line[-1] for line in lines[1:])}. '
         'Counts contain no dependencies between ranks; a replay of the same recording does.'
         + (f' Without a formula: {", ".join(sorted(missing))}.' if missing else ''),
         text=columns(lines), table=as_table(lines))

@@ -218,7 +218,7 @@ def figure9():
         f'The same two systems, from a run of two ranks that exchange two messages of {SETTINGS["clocks_mib"]} MiB: '
         f'{seconds(ends["measured"])} real, {seconds(ends["cpu"])} with the faster processors, {seconds(ends["net"])} '
         f'with the faster interconnect. One clock more: this machine by its own model, {seconds(ends["as_is"])}, '
-        f'shows what the model is worth.',
+        f'shows the error of the model.',
         charts.timelines('Time in compute, transfer and waiting', clocks), table=table)
 
 

@@ -64,12 +64,12 @@ def figure1a():
     jumps = steps(points)
     told = ', '.join(f'from {a} to {b} B by {100 * (factor - 1):.0f} %' for a, b, factor in jumps[:4])
     return Figure(
-        '1a', 'Discontinuous behaviour: lengths where the curve asks for them',
+        '1a', 'Discontinuous behaviour, at lengths that are chosen adaptively',
         'A sharp drop for zero bytes, steps of 128 bytes (packets), a change of protocol at 1024 bytes which comes too '
         'late, a lower slope behind it. Lengths are added where a straight line between neighbours misses the time.',
         f'{len(points)} lengths up to {byte_size(points[-1][0])}. '
         + (f'The time jumps {told}.' if jumps else 'No jump of 15 % between neighbouring lengths.')
-        + f' Nothing takes {seconds(points[0][1])}, {byte_size(points[-1][0])} take {seconds(points[-1][1])}.',
+        + f' An empty message takes {seconds(points[0][1])}, one of {byte_size(points[-1][0])} {seconds(points[-1][1])}.',
         charts.curves('Half a round trip', [('ping-pong', points)], 'bytes', marks=True), table=table([('pingpong', points)]))
 
 
@@ -107,7 +107,7 @@ def figure1d():
     near = sum(row['avg'] < 1.1 * row['min'] for row in rows) / len(rows)
     worst = max(row['max'] / row['min'] for row in rows)
     return Figure(
-        '1d', 'Variation: minimum, average and maximum of the loops over a length',
+        '1d', 'Variation: minimum, average and maximum of the loops of each length',
         'On a lightly loaded shared-memory system minimum and average are close together in most places; the maximum can '
         'be quite large.',
         f'At {100 * near:.0f} % of the lengths the average is within 10 % of the minimum, in the median it is '
@@ -131,8 +131,8 @@ def overlap():
     return Figure(
         'o', 'Overlap of messages and computation (section 3.4)',
         'A fixed message length and a variable amount of computation measure overlap simply.',
-        'An exchange, nonblocking, with computation between start and wait, in parts of what the exchange takes alone. Of '
-        'as much computation as that, hidden: ' + '; '.join(words) + '.',
+        'A nonblocking exchange with computation between start and wait, relative to the exchange alone. Where both take '
+        'equally long, so much of one is hidden by the other: ' + '; '.join(words) + '.',
         charts.curves('Time of both', series + bounds, 'computation', unit='', dashed=[name for name, _ in bounds]),
         table=table(series, 'computation'))
 
@@ -158,7 +158,7 @@ def patterns():
         'of one pair, misleads (mistakes 6, 11, 12); one system suffers from simple butterfly patterns (mistake 13).',
         f'At 32 KiB bisection of {RANKS} ranks takes {factor:.2f} times a ping-pong alone; steps of a butterfly '
         f'{min(slower):.2f} to {max(slower):.2f} times the exchange of one pair.'
-        + (f' {RANKS} ranks share {CORES} cores here, which decides that.' if RANKS > CORES else ''),
+        + (f' {RANKS} ranks share {CORES} cores here, which dominates.' if RANKS > CORES else ''),
         text=text, table=text)
 
 

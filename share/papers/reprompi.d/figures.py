@@ -239,8 +239,7 @@ def figure5():
     return Figure(
         '5', 'Factor: pinning',
         'Pinned and unpinned processes (16 × 16, MPI_Allreduce): histograms and means are clearly different.',
-        ratio_words(results, 'pinned', 'not pinned') + '. With a rank for each core there is little left to choose from: '
-        'only when something else runs do ranks that are not pinned move.',
+        ratio_words(results, 'pinned', 'not pinned') + '. With one rank per core, ranks that are not pinned move only if other programs run.',
         pictures.histograms('Pinned and not', panels, logarithmic=True), table=table(HEAD, rows_of(results)))
 
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tracer/archive/schema.h"
+
 namespace {
 
 enum Region : uint32_t { kIrecv, kIsend, kWaitall, kAllreduce, kSend, kRecv, kAlltoall, kRegions };
@@ -239,6 +241,9 @@ void make_archive(const MadeArchive& what, const std::string& directory) {
   OTF2_Archive_SetFlushCallbacks(archive, &callbacks, nullptr);
   OTF2_Archive_SetSerialCollectiveCallbacks(archive);
   OTF2_Archive_SetCreator(archive, "rubato-bench");
+  // As the tracer does.
+  for (const char* limit : {rubato::schema::kEagerLimitNode, rubato::schema::kEagerLimitNetwork})
+    OTF2_Archive_SetProperty(archive, limit, "65536", true);
   OTF2_Archive_OpenEvtFiles(archive);
   const Grid grid(what.ranks);
   std::vector<uint64_t> events(what.ranks);
