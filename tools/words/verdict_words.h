@@ -17,8 +17,7 @@ std::string efficiency_line(const Judgement& judgement);
 /// causes instead. The last sentence lists other time that only `measured` contains.
 std::string headline(const Conclusion& conclusion);
 
-/// ", called by assemble (app.c:23)"; "..." stands for several call paths. "" for main, which says
-/// nothing.
+/// ", called by assemble (app.c:23)"; of "...": ", on several call paths"; of main: "".
 std::string called_by(const std::string& caller);
 
 /// A finding without its kind and cost: "rank 1 computes 50 % longer than the mean rank, in solve".

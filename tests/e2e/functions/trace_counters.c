@@ -61,6 +61,9 @@ static void* work(void* unused) {
     sums[2] += cpu() - nanoseconds;
     MPI_Barrier(MPI_COMM_SELF);
   }
+  // Maps the code of both, of which the tracer's does not count as MPI's.
+  char sent = 0, got = 0;
+  MPI_Sendrecv(&sent, 1, MPI_CHAR, 0, 1, &got, 1, MPI_CHAR, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);
   char* to = new_pages(kReceived);
   received = faults();
   MPI_Sendrecv(from, kReceived * kPage, MPI_CHAR, 0, 1, to, kReceived * kPage, MPI_CHAR, 0, 1, MPI_COMM_SELF,
