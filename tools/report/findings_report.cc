@@ -101,7 +101,7 @@ Json to_json(const ToldFinding& told, const std::string& scenario) {
   const auto& [finding, share, text, command] = told;
   Json interval;
   if (finding.half)
-    interval = {{"low", json_text::number(finding.seconds - *finding.half)},
+    interval = {{"low", json_text::number(std::max(0.0, finding.seconds - *finding.half))},
                 {"high", json_text::number(finding.seconds + *finding.half)}};
   return {{"kind", name_of(finding.kind)},
           {"scenario", or_null(scenario)},

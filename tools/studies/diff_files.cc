@@ -1,6 +1,6 @@
 // The files of `rubato diff --json` and `--csv`: share/doc/json.md.
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "tools/format/csv_text.h"
 #include "tools/format/json_text.h"

@@ -221,8 +221,10 @@ std::string efficiency_line(const Judgement& judgement) {
                                                                : "Little can be gained";
   for (const Finding& finding : judgement.findings) {
     if (finding.kind == FindingKind::kLostCores || e.least() >= kGoodEfficiency) continue;
-    cause = fmt::format("Main cost: {}, {}: {}", name_of(finding.kind),
-                        show_seconds(finding.seconds), finding_text(finding));
+    const bool is_certain = !finding.half || *finding.half < finding.seconds;
+    cause = is_certain ? fmt::format("Main cost: {}, {}: {}", name_of(finding.kind),
+                                     show_seconds(finding.seconds), finding_text(finding))
+                       : "No cost is certain";
     break;
   }
   if (judgement.efficiency->without_lost_cores) {

@@ -405,6 +405,20 @@ TEST_CASE("without enough cores, perfect still shows which rank computes longest
         "Main cost: load imbalance, 1.000 µs: rank 1 computes 50 % longer than the mean rank.");
 }
 
+TEST_CASE("a cost that may be zero is not the main cost") {
+  Judgement judgement;
+  judgement.efficiency.emplace();
+  judgement.efficiency->factors = {0.5, 1, 1, 0};
+  Finding finding;
+  finding.kind = FindingKind::kLoadImbalance;
+  finding.seconds = 1;
+  finding.half = 0.9;
+  judgement.findings = {finding};
+  CHECK(efficiency_line(judgement).find("Main cost: load imbalance, 1.000 s") != std::string::npos);
+  judgement.findings[0].half = 1;
+  CHECK(efficiency_line(judgement).ends_with("transfer 100 %. No cost is certain."));
+}
+
 // 2000 us, 400 of them in two transposes without waits. Both ranks have no core for LOST of the
 // rest: 60 (3 %) are subtracted, and perfect takes 2000 - 60 - 400 = 1540, 20.6 % less than 1940.
 // For 240 (12 %) the waits that they caused are unknown.
