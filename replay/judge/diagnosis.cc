@@ -132,8 +132,7 @@ Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Sc
   if (is_long(roles, &LostTime::chains)) diagnosis.waits = find_waits(source, roles, options);
   if (const ScenarioResult* const platform = costly_network(roles)) {
     const auto number = static_cast<size_t>(platform - roles.results->scenarios.data());
-    // (A fitted ratio would be fitted again in each variant.)
-    if (number < scenarios.size() && !scenarios[number].fits_degradation)
+    if (number < scenarios.size())
       diagnosis.network =
           network_costs(source, scenarios[number], *platform, roles.results->calls, options);
   }

@@ -272,8 +272,10 @@ Judgement judge(const Roles& roles, const Diagnosis& diagnosis, const std::strin
   add(FindingKind::kKeptCalls, lost->kept);
   add(FindingKind::kApart, lost->apart);
   for (Finding& finding : findings) {
-    // (Answered by the findings on the platform.)
-    if (!judgement.on_platform.empty() && is_of_network(finding.kind)) finding.scenarios = {};
+    // (Answered by the findings on that platform.)
+    const bool is_answered =
+        !judgement.on_platform.empty() && judgement.platform == roles.platform->name;
+    if (is_answered && is_of_network(finding.kind)) finding.scenarios = {};
     finding.half = half_of(finding, roles, intervals);
     if (finding.kind == FindingKind::kTracing) finding.scenarios = {"undisturbed"};
     if (finding.kind == FindingKind::kLostCores) finding.share = lost_share(roles);

@@ -185,6 +185,7 @@ Taken alone(Taken taken, const ContentionCost& cost, const std::vector<std::stri
 }
 
 bool is_costly(const ScenarioResult& platform, const ScenarioResult& perfect) {
+  if (platform.degradation_fit) return false;  // it would be fitted again in each variant
   // Elapsed times tell nothing if the platform has other processors.
   const bool same_compute =
       std::abs(mean(platform.ranks, &RankResult::compute) -

@@ -72,12 +72,14 @@ FunctionSum& WaitPlaces::sum_of(Timeline& timeline, uint32_t function) {
   return *recent.sum;
 }
 
+void WaitPlaces::begin() {
+  std::fill(timelines_.begin(), timelines_.end(), Timeline());
+  std::fill(ranks_.begin(), ranks_.end(), Rank());
+  recent_waits_.assign(kRecent, {});
+  recent_delays_.assign(kRecent, {});
+}
+
 void WaitPlaces::begin(int number, double time) {
-  if (number < trace_->ranks()) {  // of a pass that was abandoned
-    ranks_[number] = {};
-    recent_waits_.assign(kRecent, {});
-    recent_delays_.assign(kRecent, {});
-  }
   Timeline& timeline = timelines_[number];
   timeline = Timeline();
   timeline.until = time;

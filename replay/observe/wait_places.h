@@ -71,6 +71,7 @@ class WaitPlaces : public Observer<1> {
   /// `probe`: ticks that the scenario subtracts for each enter or leave of a function.
   WaitPlaces(const EventSource& source, KeptLosses kept = {}, double probe = 0);
 
+  void begin() override;
   bool watches_enters() const override { return true; }
   void entered(int timeline, const Call& call, const Lanes<1>& clock_before, double recorded_before,
                const Lanes<1>& enter) override;

@@ -48,7 +48,8 @@ bool balances_functions(const std::vector<Scenario>& scenarios) {
 }
 
 /// True if some step uses what the recording proves about its messages. `measured` itself does not,
-/// if the eager limits are known.
+/// if the eager limits are known. (Where passes are spread, one process replays `measured`, and the
+/// others would not learn that a survey is needed.)
 bool needs_survey(const std::vector<Scenario>& scenarios, const std::vector<ScenarioGroup>& groups,
                   bool by_arrival, const Recording& recording, const ReplayOptions& options) {
   const auto follows = [&](const ScenarioGroup& group) {

@@ -39,6 +39,7 @@ void Recording::take_known_limits() {
 }
 
 bool Recording::needs_survey(const ReplayOutcome& outcome, bool was_followed) {
+  is_followed_ = true;
   const bool needs = !was_followed || !outcome.deadlock.empty() || is_to_repair(outcome);
   return passes_->divided() ? passes_->divided()->any(needs) : needs;
 }
@@ -168,7 +169,7 @@ void Recording::find_receivers() {
 void Recording::summarize(TraceSummary& summary) const {
   const ReplayOutcome& first = *passes_->first();
   summarize_trace(*trace_, placement_, passes_->counts(), first, summary);
-  summary.eager = eager_;
+  if (is_surveyed_ || is_followed_) summary.eager = eager_;
   summary.clock_repair = repaired_;
   summary.clock_violations = repaired_ ? violations_ : first.clock_violations;
   summary.wildcards_by_arrival = options_->wildcards_by_arrival;

@@ -66,7 +66,7 @@ class Recording {
   RecordedMinima minima_;
   EagerLimits limits_;
   EagerSummary eager_;
-  bool is_surveyed_ = false;
+  bool is_surveyed_ = false, is_followed_ = false;
   ClockViolations violations_;         ///< before the repair
   std::optional<ClockShifts> shifts_;  ///< if times had to be repaired
   std::optional<ShiftedSource> shifted_;

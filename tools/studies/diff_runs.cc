@@ -138,6 +138,7 @@ ReplayedRun replay_shown(OpenSide& open, ReplayOptions options, bool functions) 
   WaitPlaces places(source, losses);
   options.observers = {run.log.get(), &places};
   options.wait_states = true;
+  options.total_functions = !open.side.is_prediction;
   if (functions) {
     run.functions = measured_functions(source, scenario);
     options.functions = run.functions;

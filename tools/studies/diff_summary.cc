@@ -78,27 +78,35 @@ void add_waits(const PlaceSummary& places, const std::string& call, double sign,
     if (places.places[delay.waiting].call == call) causes[delay.rank] += sign * delay.seconds;
 }
 
-/// Adds `sign` times the compute of `function` and its callees on one rank, or on all (-1), by the
-/// place of the caller. Callers keep their names, so `places` maps these to places.
+/// Adds `sign` times the compute of `function` on one rank, or on all (-1), by its caller. Callers
+/// keep their names, which `places` maps to places.
 void add_callers(Seconds& callers, std::map<std::string, std::string>& places,
                  const Results& results, const std::string& function, int rank, double sign) {
-  for (const CallPath& path : results.call_paths) {
+  const std::vector<CallPath>& paths = results.call_paths;
+  const auto compute = [&](const CallPath& path) {
+    return rank < 0 ? std::accumulate(path.inclusive.begin(), path.inclusive.end(), 0.0)
+                    : path.inclusive[rank];
+  };
+  for (size_t i = 0; i < paths.size(); ++i) {
+    const CallPath& path = paths[i];
     if (results.functions[path.function].name != function) continue;
     std::string name;
     if (path.caller != CallPath::kNone) {
-      const FunctionResult& caller = results.functions[results.call_paths[path.caller].function];
+      const FunctionResult& caller = results.functions[paths[path.caller].function];
       name = caller.name;
       places[name] = caller.place;
     }
-    callers[name] +=
-        sign * (rank < 0 ? std::accumulate(path.inclusive.begin(), path.inclusive.end(), 0.0)
-                         : path.inclusive[rank]);
+    callers[name] += sign * compute(path);
+    for (const CallPath& callee : paths) {
+      if (callee.caller == i) callers[name] -= sign * compute(callee);
+    }
   }
 }
 
 /// DiffSummary::caller.
 std::string caller_of(const std::string& function, int rank, const ObservedRun& before,
                       const ObservedRun& after) {
+  if (before.results.call_paths.empty() || after.results.call_paths.empty()) return "";
   Seconds callers;
   std::map<std::string, std::string> places;
   add_callers(callers, places, before.results, function, rank, -1);

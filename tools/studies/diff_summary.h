@@ -32,8 +32,8 @@ struct DiffSummary {
   double on_rank = 0;      ///< its difference, or that of the mean rank
   std::string function;    ///< with at least half of `on_rank`: "solve (app.c:12)"; "": none
   double in_function = 0;  ///< that of the same rank, without the functions that it calls
-  /// Of that function, on the call path with at least half of the difference: "assemble (app.c:4)";
-  /// "...": several; "": none, or not recorded.
+  /// Of that function, with at least half of its difference: "assemble (app.c:4)"; "...": several;
+  /// "": none, or not recorded, or not known for a prediction.
   std::string caller;
 
   double mpi = 0;

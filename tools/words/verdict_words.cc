@@ -221,10 +221,10 @@ std::string efficiency_line(const Judgement& judgement) {
                                                                : "Little can be gained";
   for (const Finding& finding : judgement.findings) {
     if (finding.kind == FindingKind::kLostCores || e.least() >= kGoodEfficiency) continue;
-    const bool is_certain = !finding.half || *finding.half < finding.seconds;
-    cause = is_certain ? fmt::format("Main cost: {}, {}: {}", name_of(finding.kind),
-                                     show_seconds(finding.seconds), finding_text(finding))
-                       : "No cost is certain";
+    cause = "No cost is certain";
+    if (finding.half && *finding.half >= finding.seconds) continue;
+    cause = fmt::format("Main cost: {}, {}: {}", name_of(finding.kind),
+                        show_seconds(finding.seconds), finding_text(finding));
     break;
   }
   if (judgement.efficiency->without_lost_cores) {

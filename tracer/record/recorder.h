@@ -48,9 +48,9 @@ struct ThreadLog {
   modules::Range code;            ///< addresses in here are already noted (modules.h)
   modules::Range bindings;        ///< calls from addresses in here are MPI's own
   StolenTime stolen;              ///< of the thread
-  uint64_t asked = 0;             ///< when stolen time was last read from the kernel; 0: not yet
-  uint64_t lost = 0;              ///< when a read last showed that the core had been lost
-  uint64_t stretch = UINT64_MAX;  ///< ticks of a call or a gap after which it is read
+  uint64_t asked = 0;             ///< when the kernel was last asked for it; 0: not yet
+  uint64_t lost = 0;              ///< when the answer last was that the core had been lost
+  uint64_t stretch = UINT64_MAX;  ///< ticks of a call or a gap after which the kernel is asked
   SegmentFile segments;
   ThreadLog* next = nullptr;            ///< in the list of all logs
   ThreadLog* next_idle = nullptr;       ///< in the list of logs whose thread has ended
@@ -117,8 +117,8 @@ class Recorder {
   /// Makes space for `words` more in the log; false if there is none (recording then stops).
   static bool refill(ThreadLog& log, size_t words, bool in_function = false);
 
-  /// Records stolen time from now on. It is read from the kernel every kStretchNanoseconds, at a
-  /// cost of some thousandths of that. While a thread loses its core, it is read after each call
+  /// Records stolen time from now on. The kernel is asked for it every kStretchNanoseconds, at a
+  /// cost of some thousandths of that; while a thread loses its core, after each call
   /// and each gap of kShortStretchNanoseconds, so that each loss is attributed to the right one.
   static constexpr double kStretchNanoseconds = 500e3;
   static constexpr double kShortStretchNanoseconds = 50e3;

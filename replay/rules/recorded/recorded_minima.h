@@ -1,10 +1,10 @@
 #pragma once
 
-// Data that `measured` needs before it can replay: the own time of each kind of call; the least
-// time from a send to the end of its receive per size and level; the largest message that was sent
-// without waiting for its receiver; the smallest one that waited, which gives the eager limit where
-// the archive does not; and the losses of threads. One pass over the archive, in which every call
-// leaves as recorded.
+// Data that `measured` needs before it can replay with changes: the own time of each kind of call;
+// the least time from a send to the end of its receive per size and level; the largest message that
+// was sent without waiting for its receiver; the smallest one that waited, which gives the eager
+// limit where the archive does not; and the losses of threads. One pass over the archive, in which
+// every call leaves as recorded.
 //
 // The own time of a call is its time without waiting: leave - max(enter, cause), with the last
 // cause. For a call that did not wait it is leave - enter. For a call that waited, leave - cause

@@ -195,6 +195,17 @@ TEST_CASE("processes learn the same eager limit") {
   }
 }
 
+// Rank 0 left its send before the receive was posted, in another process.
+TEST_CASE("processes correct an eager limit together") {
+  ReplayOptions options;
+  options.wait_states = true;
+  options.eager_limit = 999;
+  const char* const text =
+      "nodes 0 1\none_clock\n0: 0..10 send 1 2000B\n0: 1000 end\n"
+      "1: 500..600 recv 0 2000B\n1: 1000 end\n";
+  CHECK(check_divided(text, {parse_scenario("measured"), parse_scenario("perfect")}, options) == 4);
+}
+
 // The time that rank 1 lost after its send, or after its receive, is known only in its process.
 TEST_CASE("time lost at the other side of a message is subtracted by one process") {
   for (const auto& [mine, its] :

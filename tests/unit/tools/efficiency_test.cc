@@ -417,6 +417,12 @@ TEST_CASE("a cost that may be zero is not the main cost") {
   CHECK(efficiency_line(judgement).find("Main cost: load imbalance, 1.000 s") != std::string::npos);
   judgement.findings[0].half = 1;
   CHECK(efficiency_line(judgement).ends_with("transfer 100 %. No cost is certain."));
+  // A smaller one that is certain.
+  finding.seconds = 0.4;
+  finding.half = 0.1;
+  judgement.findings.push_back(finding);
+  CHECK(efficiency_line(judgement).find("Main cost: load imbalance, 400.0 ms") !=
+        std::string::npos);
 }
 
 // 2000 us, 400 of them in two transposes without waits. Both ranks have no core for LOST of the
