@@ -60,7 +60,7 @@ inline Scenario slow_processors(const std::string& gap) {
 }
 
 // Rank 1 computes 20, waits; rank 0 computes 50, sends 8 bytes. Then both compute to their end.
-inline const char* const kLateSender = R"(
+inline const char* const kLateSenderTrace = R"(
   0: 0..0 init
   0: 50..60 send 1 8B
   0: 100 end

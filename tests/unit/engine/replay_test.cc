@@ -14,12 +14,12 @@ using namespace rubato;
 TEST_CASE("eager: the receive leaves when the message arrives, the send at once") {
   // Perfect: the send takes no time: rank 0 ends at 50 + (100 - 60) = 90. The receive leaves at the
   // send's enter, 50; then 10 of compute: 60.
-  check(ends(kLateSender, on("perfect")), {90, 60});
+  check(ends(kLateSenderTrace, on("perfect")), {90, 60});
   // Bandela 1 us, 1 GB/s: arrival = 50 + 1000 + 8 = 1058, + 10 = 1068. The sender does not wait.
-  check(ends(kLateSender, on("bandela:latency=1us,bandwidth=1GB/s")), {90, 1068});
+  check(ends(kLateSenderTrace, on("bandela:latency=1us,bandwidth=1GB/s")), {90, 1068});
   // Toy: sender leaves at 50 + 10; + 40 = 100. Arrival = 60 + 108 = 168; + o_r 20 = 188; + 10 =
   // 198.
-  check(ends(kLateSender, toy()), {100, 198});
+  check(ends(kLateSenderTrace, toy()), {100, 198});
 }
 
 TEST_CASE("a message that waits for its receiver costs the receiver only its overhead") {
@@ -36,8 +36,8 @@ TEST_CASE("a message that waits for its receiver costs the receiver only its ove
   Scenario scenario = toy();
   scenario.platform.level(Level::kNode)->unexpected_overhead = TransferCurve({{0, 50e-9, 0, 0}});
   check(ends(text, scenario), {15, 640});
-  // Not when the receive was posted before: kLateSender above.
-  check(ends(kLateSender, scenario), {100, 198});
+  // Not when the receive was posted before: kLateSenderTrace above.
+  check(ends(kLateSenderTrace, scenario), {100, 198});
 }
 
 TEST_CASE("rendezvous: sender and receiver synchronise, whichever is late") {
@@ -390,9 +390,9 @@ TEST_CASE("lanes give what single runs give, to the last bit") {
     another.cpu = 1 + 0.1 * static_cast<double>(all.size());
     all.push_back(another);
   }
-  for (const Results& together : with_each_width([&] { return replay(kLateSender, all); })) {
+  for (const Results& together : with_each_width([&] { return replay(kLateSenderTrace, all); })) {
     for (size_t i = 0; i < all.size(); ++i) {
-      const Results alone = replay(kLateSender, {all[i]});
+      const Results alone = replay(kLateSenderTrace, {all[i]});
       for (size_t rank = 0; rank < 2; ++rank) {
         CHECK(together.scenarios[i].ranks[rank].end == alone.scenarios[0].ranks[rank].end);
         CHECK(together.scenarios[i].ranks[rank].compute == alone.scenarios[0].ranks[rank].compute);

@@ -44,14 +44,14 @@ ReplayOptions ten_a_record() {
 TEST_CASE("overhead outside of calls is subtracted from compute") {
   ReplayOptions options;
   options.overhead = RecordingOverhead{5e-9, 0, 0, 0};
-  // kLateSender on perfect: rank 0 computes 50 - 5 before its send, then 40 (no call ends that
+  // kLateSenderTrace on perfect: rank 0 computes 50 - 5 before its send, then 40 (no call ends that
   // stretch):
   // 85. The receive leaves at the send's enter, 45; + 10 = 55.
-  check(ends(kLateSender, on("perfect"), options), {85, 55});
+  check(ends(kLateSenderTrace, on("perfect"), options), {85, 55});
   // `measured` does not change.
-  check(ends(kLateSender, on("measured"), options), {100, 100});
+  check(ends(kLateSenderTrace, on("measured"), options), {100, 100});
   options.compensate = false;
-  check(ends(kLateSender, on("perfect"), options), {90, 60});
+  check(ends(kLateSenderTrace, on("perfect"), options), {90, 60});
 }
 
 TEST_CASE("overhead of function records is subtracted from the enclosing compute") {

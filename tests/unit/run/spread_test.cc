@@ -11,6 +11,7 @@
 
 #include "models/base/error.h"
 #include "replay/cluster/memory_transport.h"
+#include "replay/cluster/one_process.h"
 #include "tests/unit/forwarding_source.h"
 #include "tests/unit/on_network.h"
 #include "tools/report/report_json.h"

@@ -146,7 +146,7 @@ TEST_CASE("the critical path has latencies and bytes of each level") {
 // All on one node: the network exists but is not used.
 TEST_CASE("an unused level is reported") {
   const Scenario scenario = parse_scenario(kTwoLevels);
-  const auto source = parse_text_trace(kLateSender);
+  const auto source = parse_text_trace(kLateSenderTrace);
   const Tolerances found = find_tolerances(*source, tolerance_axes(scenario), {1}, {});
   const std::string text = tolerance_text(found, scenario, {1}, 1000);
   CHECK(text.find("Note: no message crosses level network.") != std::string::npos);
