@@ -11,7 +11,6 @@
 #include "replay/judge/blame.h"
 #include "replay/judge/lost_cores.h"
 #include "replay/judge/lost_time.h"
-#include "replay/trace/mpi_calls.h"
 
 namespace rubato {
 namespace {
@@ -99,8 +98,8 @@ void count_messages(const ScenarioResult& scenario, Finding& finding) {
   if (finding.messages > 0) finding.bytes = bytes / finding.messages;
 }
 
-/// Sets the function, and the number and size of its messages, else of all messages of the run.
-/// REQUIRES: the call is set.
+/// Sets the function, and the number and size of its messages; else, or if it sends none, of all
+/// messages of the run. After the call, if there is one.
 void name_messages(const ScenarioResult& scenario, const std::optional<CostlyFunction>& function,
                    Finding& finding) {
   if (function && function->share > kMainPart && function->call == finding.call) {
@@ -111,8 +110,10 @@ void name_messages(const ScenarioResult& scenario, const std::optional<CostlyFun
   }
   if (!finding.call.empty() && !is_of_messages(finding.call))
     finding.messages = finding.bytes = 0;
-  else if (finding.messages == 0)
+  else if (finding.messages == 0) {
     count_messages(scenario, finding);
+    finding.of_run = finding.messages > 0 && !finding.function.empty();
+  }
 }
 
 Finding of_messages(const Roles& roles, const Diagnosis& diagnosis, double seconds,

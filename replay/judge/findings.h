@@ -65,6 +65,7 @@ struct Finding {
   std::string call;                    ///< with most of that time; "": no single one
   uint64_t calls = 0;                  ///< messages: the number of these calls, all ranks
   uint64_t messages = 0;               ///< of the run, or sent by `function`; 0: unknown, or none
+  bool of_run = false;                 ///< `messages` are of the run, though `function` is named
   uint64_t bytes = 0;                  ///< mean of a message
   std::vector<std::string> scenarios;  ///< that investigate it (`--on`)
 };

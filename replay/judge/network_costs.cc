@@ -75,6 +75,7 @@ bool add_progress(Platform& platform) {
 
 /// Collectives with a formula cost only their synchronisation; false if there are none.
 bool remove_formulas(CollectiveModel& model) {
+  if (model.pricing != CollectivePricing::kAnalytic) return false;  // they are not used
   bool any = false;
   for (OperationModel& operation : model.operations) {
     if (operation.formula.empty() || operation.perfect) continue;
@@ -140,6 +141,7 @@ std::vector<Variant> variants_of(const Scenario& platform, const Placement& reco
 void name_call(const Taken& with, const Taken& without, NetworkCosts::Cost& cost) {
   double all = 0, most = 0;
   for (const auto& [call, seconds] : with.by_call) {
+    if (outside_elapsed(call)) continue;
     const auto found = without.by_call.find(call);
     const double longer = seconds - (found == without.by_call.end() ? 0 : found->second);
     all += std::max(0.0, longer);
@@ -186,12 +188,10 @@ Taken alone(Taken taken, const ContentionCost& cost, const std::vector<std::stri
 
 bool is_costly(const ScenarioResult& platform, const ScenarioResult& perfect) {
   if (platform.degradation_fit) return false;  // it would be fitted again in each variant
-  // Elapsed times tell nothing if the platform has other processors.
-  const bool same_compute =
-      std::abs(mean(platform.ranks, &RankResult::compute) -
-               mean(perfect.ranks, &RankResult::compute)) <= kLeastCost * perfect.elapsed;
-  const double cost =
-      same_compute ? platform.elapsed - perfect.elapsed : mean(platform.ranks, &RankResult::mpi);
+  // The platform may have faster or slower processors than the recording.
+  const double recorded = mean(perfect.ranks, &RankResult::compute);
+  const double scale = recorded > 0 ? mean(platform.ranks, &RankResult::compute) / recorded : 1;
+  const double cost = platform.elapsed - scale * perfect.elapsed;
   return cost > 0 && cost >= kLeastCost * platform.elapsed;
 }
 

@@ -45,8 +45,8 @@ struct NetworkCosts {
 };
 
 /// The platform whose network is worth a finding: Roles::platform, else the first other one, on
-/// which the run takes at least 2 % longer than on a perfect interconnect or, if its processors
-/// differ, the mean rank is at least 2 % of the time in MPI; without dr=fit. Null: there is none.
+/// which the run takes at least 2 % longer than on a perfect interconnect with its processors;
+/// without dr=fit. Null: there is none.
 const ScenarioResult* costly_network(const Roles& roles);
 
 /// Replays `platform`, the scenario of `known`, once for each property; once more if the archive

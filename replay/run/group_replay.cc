@@ -181,7 +181,10 @@ class GroupReplay {
     };
     MeasuredRules<K> rules(lanes, recording_->minima(), recording_->placement(),
                            recording_->limits(), group.local);
-    if (!recording_->is_surveyed()) rules.follow();
+    if (!recording_->is_surveyed()) {
+      recording_->note_followed();
+      rules.follow();
+    }
     replay_by(rules);
     found.was_followed = rules.was_followed();
     return found;

@@ -39,7 +39,6 @@ void Recording::take_known_limits() {
 }
 
 bool Recording::needs_survey(const ReplayOutcome& outcome, bool was_followed) {
-  is_followed_ = true;
   const bool needs = !was_followed || !outcome.deadlock.empty() || is_to_repair(outcome);
   return passes_->divided() ? passes_->divided()->any(needs) : needs;
 }

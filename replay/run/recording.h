@@ -35,6 +35,8 @@ class Recording {
   /// InputError if the recording cannot be replayed.
   void survey();
   bool is_surveyed() const { return is_surveyed_; }
+  /// `measured` is replayed with the known limits, without a survey.
+  void note_followed() { is_followed_ = true; }
   /// Without survey(), after a replay of `measured` that `was_followed` (MeasuredRules::follow())
   /// and had this outcome: true if it shows that survey() and repair() are necessary. All processes
   /// call it.

@@ -20,13 +20,16 @@ processor_ticks() {
 }
 read -r -a ticks_before < <(processor_ticks)
 
+# All of the machine: nproc counts those that this process may use.
+processors() { grep -c '^cpu[0-9]' /proc/stat; }
+
 # Sets quiet: a sentence for the page on the time that other programs took since this file was read, in percent of one
 # processor. Warns from 6 % on: figures may be off, whatever the number of processors. Programs in the background that
 # have not ended count as others.
 watch_others() {
   local now whole others
   read -r -a now < <(processor_ticks)
-  whole=$(((now[2] - ticks_before[2]) / $(nproc)))
+  whole=$(((now[2] - ticks_before[2]) / $(processors)))
   others=$((whole > 0 ? 100 * (now[0] - ticks_before[0] - now[1] + ticks_before[1]) / whole : 0))
   ((others > 0)) || others=0
   quiet="other programs took $others % of one processor"

@@ -86,8 +86,8 @@ po::options_description replay_options() {
       "such as latency=0.1..100, to find where it matters; two parameters give a map. "
       "LOW..HIGH/N: N points");
   add("times-only",
-      "compute only elapsed times, without wait states, intervals and what causes findings; saves "
-      "passes");
+      "compute only elapsed times, without wait states, intervals and the replays that explain "
+      "findings");
   add("help,h", "show this help");
   add_engine_options(options);
   return options;

@@ -84,7 +84,7 @@ std::string rows_of(const std::vector<ToldFinding>& list, size_t first, size_t m
   for (size_t i = 0; i < std::min(most, list.size()); ++i) {
     const ToldFinding& told = list[i];
     out += row_of(first + i, told, unlike(told, above), with_intervals, width);
-    if (told.finding.kind != FindingKind::kPlacement) above = &told;  // which names no messages
+    if (told.finding.kind != FindingKind::kPlacement) above = &told;  // (no messages there)
     if (!told.command.empty() &&
         std::find(commands.begin(), commands.end(), told.command) == commands.end())
       commands.push_back(told.command);

@@ -91,8 +91,11 @@ void add_callers(Seconds& callers, std::map<std::string, std::string>& places,
     const CallPath& path = paths[i];
     if (results.functions[path.function].name != function) continue;
     std::string name;
-    if (path.caller != CallPath::kNone) {
-      const FunctionResult& caller = results.functions[paths[path.caller].function];
+    size_t above = path.caller;  // beyond recursion
+    while (above != CallPath::kNone && results.functions[paths[above].function].name == function)
+      above = paths[above].caller;
+    if (above != CallPath::kNone) {
+      const FunctionResult& caller = results.functions[paths[above].function];
       name = caller.name;
       places[name] = caller.place;
     }

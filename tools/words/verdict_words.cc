@@ -40,8 +40,9 @@ std::string waits_text(const char* ranks_wait, const Finding& finding) {
 std::string messages_text(const Finding& finding) {
   std::string text;
   if (finding.messages > 0)
-    text = fmt::format("{} of {} on average", counted(finding.messages, "message", "messages"),
-                       show_bytes(static_cast<double>(finding.bytes)));
+    text = fmt::format("{} of {} on average{}", counted(finding.messages, "message", "messages"),
+                       show_bytes(static_cast<double>(finding.bytes)),
+                       finding.of_run ? " in the run" : "");
   text += in_function(finding);
   if (!finding.call.empty())
     text += fmt::format(", most of it in {} ({})", finding.call,
@@ -197,7 +198,7 @@ std::string finding_text(const Finding& finding) {
     case FindingKind::kContention:
       return "flows share links: " + messages_text(finding);
     case FindingKind::kLinks:
-      return "links of the network alone: " + messages_text(finding);
+      return "latency and bandwidth of the network's own links: " + messages_text(finding);
     case FindingKind::kFormulas:
       return "measured times of collectives: " + messages_text(finding);
     case FindingKind::kProgress:
@@ -219,11 +220,15 @@ std::string efficiency_line(const Judgement& judgement) {
   const Efficiency& e = judgement.efficiency->factors;
   std::string cause = judgement.efficiency->without_lost_cores ? "The cost of messages is not known"
                                                                : "Little can be gained";
+  const char* label = "Main cost";
   for (const Finding& finding : judgement.findings) {
     if (finding.kind == FindingKind::kLostCores || e.least() >= kGoodEfficiency) continue;
-    cause = "No cost is certain";
-    if (finding.half && *finding.half >= finding.seconds) continue;
-    cause = fmt::format("Main cost: {}, {}: {}", name_of(finding.kind),
+    cause = "No cost exceeds its uncertainty";
+    if (finding.half && *finding.half >= finding.seconds) {
+      label = "Largest certain cost";
+      continue;
+    }
+    cause = fmt::format("{}: {}, {}: {}", label, name_of(finding.kind),
                         show_seconds(finding.seconds), finding_text(finding));
     break;
   }

@@ -6,7 +6,7 @@
 /// /proc/thread-self/schedstat). Reading it takes some microseconds, so it is read now and then,
 /// and behind each stretch that may have lost its core while the thread loses cores
 /// (Recorder::record_stolen()); only if there was a context switch of the thread since, without
-/// which nothing can be stolen: that takes half as long to find out.
+/// which nothing can be stolen: that takes less time to find out.
 namespace rubato {
 inline namespace tracing {
 

@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { kThreads = 2, kLine = 64, kRepetitions = 10, kWords = 4096, kHandOvers = 100 };
+enum {
+  kThreads = 2,
+  kLine = 64,
+  kRepetitions = 10,
+  kWords = 4096,
+  kHandOvers = 100,
+  kLocks = 1000000
+};
 
 static size_t bytes;
 static char* buffer[kThreads];     /* each larger than all caches */
@@ -135,12 +141,13 @@ static double measure(const struct Measurement* m, int thread, size_t* at) {
       return (now() - begin) / 100;
     }
     case kLock: {
+      /* Much longer than one thread starts before the other. */
       const double begin = now();
-      for (int i = 0; i < kWords; ++i) {
+      for (int i = 0; i < kLocks; ++i) {
         pthread_mutex_lock(&mutex);
         pthread_mutex_unlock(&mutex);
       }
-      return (now() - begin) / kWords;
+      return (now() - begin) / kLocks;
     }
     case kSemaphore: {
       const double begin = now();
@@ -172,6 +179,7 @@ static void* run(void* argument) {
   buffer[thread] = malloc(bytes);
   memset(buffer[thread], thread, bytes);
   size_t at = (size_t)thread;
+  for (int i = 0; i < kRepetitions; ++i) read_words(buffer[thread], bytes, &at);
   for (int i = 0; i < kCount; ++i) {
     for (int repetition = 0; repetition < kRepetitions; ++repetition) {
       pthread_barrier_wait(&everybody);
@@ -199,14 +207,21 @@ static void creations(void) {
     double times[kSteps + 1];
     pthread_t thread;
     times[kThread] = now();
-    pthread_create(&thread, NULL, nothing, NULL);
+    if (pthread_create(&thread, NULL, nothing, NULL) != 0) {
+      perror("pthread_create");
+      exit(1);
+    }
     times[kJoin] = now();
     pthread_join(thread, NULL);
     times[kProcess] = now();
     const pid_t child = fork();
     if (child == 0) _exit(0);
     times[kWait] = now();
-    if (child > 0) waitpid(child, NULL, 0);
+    if (child < 0) {
+      perror("fork");
+      exit(1);
+    }
+    waitpid(child, NULL, 0);
     times[kSteps] = now();
     for (int step = 0; step < kSteps; ++step) {
       const double seconds = times[step + 1] - times[step];

@@ -141,16 +141,16 @@ def patterns():
     two, many = samples('curves'), samples('many')
     lines = [('pattern', 'ranks') + tuple(byte_size(n) for n in (8, 512, 4096, 32768))]
     curves = [('ping-pong', '2', two['pingpong']), ('head-to-head', '2', two['headtohead']),
-              ('two of all talk', str(RANKS), many['pingpong']), ('bisection', str(RANKS), many['bisection'])]
+              ('others wait', str(RANKS), many['pingpong']), ('bisection', str(RANKS), many['bisection'])]
     for name, ranks, rows in curves:
         lines.append((name, ranks) + tuple(seconds(at(curve(rows), n)) for n in (8, 512, 4096, 32768)))
-    steps = pitfalls('butterfly')  # bytes, distance, all at once, one pair
-    for distance in sorted({step[1] for step in steps}):
+    rounds = pitfalls('butterfly')  # bytes, distance, all at once, one pair
+    for distance in sorted({each[1] for each in rounds}):
         for name, column in ((f'butterfly, {distance:.0f}', 2), ('its pair alone', 3)):
-            time = {step[0]: seconds(step[column]) for step in steps if step[1] == distance}
+            time = {each[0]: seconds(each[column]) for each in rounds if each[1] == distance}
             lines.append((name, str(RANKS), time.get(8, ''), '', '', time.get(32768, '')))
     text = ''.join(''.join(f'{cell:>16}' for cell in line) + '\n' for line in lines)
-    slower = [together / alone for _, _, together, alone in steps]
+    slower = [together / alone for _, _, together, alone in rounds]
     factor = at(curve(many['bisection']), 32768) / at(curve(two['pingpong']), 32768)
     return Figure(
         'p', 'Ping-pong, head-to-head, bisection, butterfly, with all processes present',

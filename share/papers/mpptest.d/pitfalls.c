@@ -157,7 +157,9 @@ static double exchange(int other, int active) {
 static void do_butterfly(void) {
   for (int distance = 1; distance < size; distance *= 2) {
     const int other = rank ^ distance;
-    double seconds[2] = {exchange(other, other < size), exchange(other, rank == 0 || other == 0)};
+    double seconds[2];
+    seconds[0] = exchange(other, other < size);
+    seconds[1] = exchange(other, rank == 0 || other == 0);
     MPI_Allreduce(MPI_IN_PLACE, seconds, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     if (rank == 0) printf("butterfly %d %d %.9g %.9g\n", bytes, distance, seconds[0], seconds[1]);
   }

@@ -61,7 +61,7 @@ static void* work(void* unused) {
     sums[2] += cpu() - nanoseconds;
     MPI_Barrier(MPI_COMM_SELF);
   }
-  // Maps the code of both, of which the tracer's does not count as MPI's.
+  // A first call: it loads the pages of MPI's and the tracer's code, outside of the counted call.
   char sent = 0, got = 0;
   MPI_Sendrecv(&sent, 1, MPI_CHAR, 0, 1, &got, 1, MPI_CHAR, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);
   char* to = new_pages(kReceived);

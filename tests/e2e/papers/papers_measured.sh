@@ -36,7 +36,7 @@ read -r _ before _ < <(processor_ticks)
 timeout 1 sh -c 'while :; do :; done' || true
 read -r _ after _ < <(processor_ticks)
 ((after - before >= 10)) || echo "children: $before, $after"
-nproc() { echo 2; }
+processors() { echo 2; }
 ticks_before=(1000 100 10000)
 processor_ticks() { echo 1400 300 12000; }
 watch_others
@@ -51,6 +51,12 @@ printf '%s\n' 'other programs took 20 % of one processor: too busy for these cla
 [ "$(wc -l <warned.txt)" = 1 ] || fail "watch: $(cat warned.txt)"
 "$root/share/papers/mpptest" -n 2 -f o,m mpptest >mpptest.txt 2>&1 || fail "$(cat mpptest.txt)"
 drawn mpptest experimento experimentm
+# Each distance of a butterfly is measured, also with a number of ranks that is no power of two.
+for ranks in 3 4; do
+  run "$ranks" mpptest/pitfalls butterfly 8 >butterfly.txt 2>&1 || fail "butterfly: $(cat butterfly.txt)"
+  [ "$(awk '$1 == "butterfly" && $2 == 8 && $4 > 0 && $5 > 0 { printf "%s ", $3 }' butterfly.txt)" = "1 2 " ] ||
+    fail "butterfly of $ranks ranks: $(cat butterfly.txt)"
+done
 "$root/share/papers/howell" -f t2,t3 howell >howell.txt 2>&1 || fail "$(cat howell.txt)"
 drawn howell table2 table3
 pass

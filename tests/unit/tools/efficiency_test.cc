@@ -416,12 +416,12 @@ TEST_CASE("a cost that may be zero is not the main cost") {
   judgement.findings = {finding};
   CHECK(efficiency_line(judgement).find("Main cost: load imbalance, 1.000 s") != std::string::npos);
   judgement.findings[0].half = 1;
-  CHECK(efficiency_line(judgement).ends_with("transfer 100 %. No cost is certain."));
+  CHECK(efficiency_line(judgement).ends_with("transfer 100 %. No cost exceeds its uncertainty."));
   // A smaller one that is certain.
   finding.seconds = 0.4;
   finding.half = 0.1;
   judgement.findings.push_back(finding);
-  CHECK(efficiency_line(judgement).find("Main cost: load imbalance, 400.0 ms") !=
+  CHECK(efficiency_line(judgement).find("Largest certain cost: load imbalance, 400.0 ms") !=
         std::string::npos);
 }
 

@@ -1,6 +1,7 @@
 // What a network costs, in small programs on machines whose times are worked out by hand. One tick
 // is one nanosecond.
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -217,26 +218,54 @@ TEST_CASE("links that a scenario cannot change are a cost of their own") {
   CHECK(judgement.on_platform[0].scenarios.empty());
 }
 
-// One function posts, another one waits: the messages are those of the run.
+// One function sends, another one receives, for 290 longer than on `perfect`: both ranks are alike.
 TEST_CASE("the messages of a function that only waits are those of the run") {
+  std::string text = "nodes 0 1\n";
+  for (const std::string rank : {"0: ", "1: "}) {
+    const std::string other = rank == "0: " ? "1" : "0";
+    text += rank + "0..0 local MPI_Comm_rank\n" + rank + "0..1 enter post\n" + rank +
+            "1000..1000 send " + other + " 8B\n" + rank + "1000..1001 leave post\n" + rank +
+            "1001..1002 enter waiter\n" + rank + "1010..1300 recv " + other + " 8B\n" + rank +
+            "1300..1301 leave waiter\n" + rank + "2300 end\n";
+  }
+  const auto source = parse_text_trace(text);
+  source->note_places();
+  const JudgedRun run = judged_run(*source, {});
+  const std::vector<Finding> findings = judge(run.results, run.diagnosis).findings;
+  const auto finding = std::find_if(findings.begin(), findings.end(), [](const Finding& each) {
+    return each.kind == FindingKind::kSmallMessages;
+  });
+  REQUIRE(finding != findings.end());
+  CHECK(finding->call == "MPI_Recv");
+  CHECK(finding->function == "waiter");
+  CHECK(finding->messages == 2);
+  CHECK(finding_text(*finding) ==
+        "2 messages of 8 B on average in the run, in waiter, most of it in MPI_Recv (2 calls)");
+}
+
+// Formulas that `collectives=algorithm` ignores are no cost.
+TEST_CASE("formulas that are not used cost nothing") {
   const auto source = parse_text_trace(R"(
     nodes 0 1
     0: 0..0 local MPI_Comm_rank
-    0: 0..1 enter post
-    0: 1000..1000 send 1 8B
-    0: 1000..1001 leave post
+    0: 1000..1000 barrier
     0: 2000 end
     1: 0..0 local MPI_Comm_rank
-    1: 0..1 enter waiter
-    1: 10..1300 recv 0 8B
-    1: 1300..1301 leave waiter
-    1: 2300 end
+    1: 1000..1000 barrier
+    1: 2000 end
   )");
-  source->note_places();
-  const JudgedRun run = judged_run(*source, {});
-  for (const Finding& finding : judge(run.results, run.diagnosis).findings) {
-    if (finding.call == "MPI_Recv" && finding.messages > 0)
-      CHECK(finding.kind == FindingKind::kSmallMessages);
+  for (const bool used : {true, false}) {
+    Scenario scenario = machine(R"([level.network]
+      transfer = [ { from = "0B", latency = "100ns", bandwidth = "1GB/s" } ]
+      [collectives.barrier]
+      formula = [ { from = "0B", constant = "20us" } ])");
+    if (!used) scenario.platform.collectives.pricing = CollectivePricing::kAlgorithm;
+    const JudgedRun run = judged_run(*source, {}, {scenario});
+    REQUIRE(run.diagnosis.network);
+    const auto& costs = run.diagnosis.network->costs;
+    CHECK(std::any_of(costs.begin(), costs.end(), [](const NetworkCosts::Cost& cost) {
+            return cost.property == NetworkProperty::kFormulas;
+          }) == used);
   }
 }
 

@@ -50,6 +50,11 @@ TEST_CASE("what is stolen from a thread is no more than its time without a core"
     equal = std::abs(missing - sum) < 1e-3;
   }
   CHECK(equal);
+  // What is put back comes with the next read, once, whether the thread was switched or not.
+  stolen.take();
+  stolen.put_back(3'600'000'000'000);  // an hour: more than can be stolen here
+  CHECK(stolen.take() >= 3'600'000'000'000);
+  CHECK(stolen.take() < 3'600'000'000'000);
   stolen.close();
   CHECK(stolen.take() == 0);
 }
