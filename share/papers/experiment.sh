@@ -20,7 +20,7 @@ processor_ticks() {
 }
 read -r -a ticks_before < <(processor_ticks)
 
-# All of the machine: nproc counts those that this process may use.
+# All processors of the machine; nproc counts only the processors this process may use.
 processors() { grep -c '^cpu[0-9]' /proc/stat; }
 
 # Sets quiet: a sentence for the page on the time that other programs took since this file was read, in percent of one
