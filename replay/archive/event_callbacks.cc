@@ -311,22 +311,6 @@ template <PlainRecord::Request kRole = PlainRecord::Request::kNone>
   return take_unexpected<kRole>(user, event, time, request);
 }
 
-/// The line that makes the call, from our tracer's attribute; kNoPlace if not needed, or not known.
-uint32_t call_site(const EventLocation& l, const OTF2_AttributeList* attributes) {
-  const ArchiveIndex& index = l.archive->index;
-  OTF2_CallingContextRef context = 0;
-  if (l.functions && index.call_path != kUndefined &&
-      OTF2_AttributeList_GetCallingContextRef(attributes, index.call_path, &context) ==
-          OTF2_SUCCESS)
-    return index.number_of_context.get(context).value_or(kNoPlace);
-  OTF2_SourceCodeLocationRef site = 0;
-  if (!l.functions || index.call_site == kUndefined ||
-      OTF2_AttributeList_GetSourceCodeLocationRef(attributes, index.call_site, &site) !=
-          OTF2_SUCCESS)
-    return kNoPlace;
-  return index.number_of_site.get(site).value_or(kNoPlace);
-}
-
 /// The enter of a call that may have attributes.
 [[gnu::noinline]] OTF2_CallbackCode take_enter(void* user, uint64_t event, OTF2_TimeStamp time,
                                                OTF2_RegionRef region,
@@ -338,7 +322,8 @@ uint32_t call_site(const EventLocation& l, const OTF2_AttributeList* attributes)
     take_stolen_before(l, event, time, attributes);
     l.record(event, time, &CallBuilder::enter, call);
     if (l.functions)
-      l.time_enter(event, l.ticks(time), region, call >= 0, call_site(l, attributes));
+      l.time_enter(event, l.ticks(time), region, call >= 0,
+                   call_site_of(l.archive->index, attributes));
     if (call >= 0 && !attributes_of_probe(l, event, time, attributes))
       attributes_of_collective(l, event, time, call, attributes);
   });

@@ -22,6 +22,20 @@ namespace rubato {
 
 inline constexpr uint32_t kUndefined = UINT32_MAX;  ///< no reference
 
+/// The line that makes a call, from our tracer's attributes: an index into
+/// ArchiveIndex::call_sites; kNoPlace if it is not recorded.
+inline uint32_t call_site_of(const ArchiveIndex& index, const OTF2_AttributeList* attributes) {
+  OTF2_CallingContextRef context = 0;
+  if (index.call_path != kUndefined && OTF2_AttributeList_GetCallingContextRef(
+                                           attributes, index.call_path, &context) == OTF2_SUCCESS)
+    return index.number_of_context.get(context).value_or(kNoPlace);
+  OTF2_SourceCodeLocationRef site = 0;
+  if (index.call_site == kUndefined || OTF2_AttributeList_GetSourceCodeLocationRef(
+                                           attributes, index.call_site, &site) != OTF2_SUCCESS)
+    return kNoPlace;
+  return index.number_of_site.get(site).value_or(kNoPlace);
+}
+
 struct CloseEvents {
   OTF2_Reader* archive;
   void operator()(OTF2_EvtReader* events) const { OTF2_Reader_CloseEvtReader(archive, events); }

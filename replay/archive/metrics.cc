@@ -11,7 +11,6 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <tuple>
 #include <unordered_map>
 
 #include "models/base/error.h"
@@ -22,8 +21,6 @@
 
 namespace rubato {
 namespace {
-
-constexpr uint32_t kNoReference = UINT32_MAX;
 
 /// A metric as OTF2 defines it.
 struct Member {
@@ -142,6 +139,15 @@ class MetricReader {
   Metrics read(OTF2_Reader* reader);
 
  private:
+  /// What a place is known by: the number of a function or of a call among all, and of a call site.
+  struct PlaceKey {
+    MetricPlace::Kind kind;
+    int parent;
+    uint32_t number;
+    uint32_t site;
+    auto operator<=>(const PlaceKey&) const = default;
+  };
+
   /// One location while it is read.
   struct Location {
     MetricReader* all;
@@ -167,27 +173,34 @@ class MetricReader {
     return static_cast<int>(found_.places.size()) - 1;
   }
 
-  /// The place of a region below that of a function.
-  int place_of(MetricPlace::Kind kind, int parent, uint32_t region, uint32_t site) {
-    const auto key = std::tuple(kind, parent, region, site);
+  /// The place below that of a function, see enter(); a new one gets its name and site.
+  int place_of(const PlaceKey& key) {
     const auto known = place_numbers_.find(key);
     if (known != place_numbers_.end()) return known->second;
-    MetricPlace place{kind, parent, "", ""};
+    MetricPlace place{key.kind, key.parent, "", ""};
     const ArchiveIndex& index = archive_->index;
-    if (kind == MetricPlace::Kind::kFunction) {
-      const auto number = index.number_of_function.get(region);
-      place.name = number ? index.functions[*number].second.place() : "(unnamed function)";
-    } else {
-      const int32_t call = index.call_of_region.get(region).value_or(ArchiveIndex::kNotMpi);
-      if (call != ArchiveIndex::kNotMpi) place.name = archive_->definitions.calls[call].name;
+    if (key.kind == MetricPlace::Kind::kFunction) {
+      place.name = key.number == kNoPlace ? "(unnamed function)"
+                                          : index.functions[key.number].second.place();
+    } else if (key.number != kNoPlace) {
+      place.name = archive_->definitions.calls[key.number].name;
     }
-    if (site != kNoReference) {
-      const auto number = index.number_of_site.get(site);
-      if (number) place.site = site_text(index.call_sites[*number]);
-    }
+    if (key.site != kNoPlace) place.site = site_text(index.call_sites[key.site]);
     const int added = add_place(std::move(place));
     place_numbers_[key] = added;
     return added;
+  }
+
+  int place_of_function(int parent, uint32_t number) {
+    return place_of({MetricPlace::Kind::kFunction, parent, number, kNoPlace});
+  }
+
+  /// The place of the function that contains a call site with a call path; -1: it has none.
+  int place_of_path(uint32_t site) {
+    if (site == kNoPlace) return -1;
+    const CallSite& own = archive_->index.call_sites[site];
+    const int caller = place_of_path(own.caller);
+    return own.function == kNoPlace ? caller : place_of_function(caller, own.function);
   }
 
   static std::string site_text(const CallSite& site) {
@@ -214,17 +227,22 @@ class MetricReader {
     l.any_pending = false;
   }
 
+  /// `site`: the line that makes a call, kNoPlace if it is not recorded. Functions recorded by
+  /// enters and leaves go before the functions of a call path.
   void enter(Location& l, uint32_t region, uint32_t site) {
+    const ArchiveIndex& index = archive_->index;
+    const int open = l.functions.empty() ? -1 : l.functions.back();
     if (!is_mpi(region)) {
       settle(l, 0);
-      const int parent = l.functions.empty() ? -1 : l.functions.back();
-      l.functions.push_back(place_of(MetricPlace::Kind::kFunction, parent, region, kNoReference));
+      l.functions.push_back(
+          place_of_function(open, index.number_of_function.get(region).value_or(kNoPlace)));
       return;
     }
     if (l.depth++ > 0) return;
-    const int parent = l.functions.empty() ? -1 : l.functions.back();
-    if (l.any_pending) settle(l, place_of(MetricPlace::Kind::kBefore, parent, region, site));
-    l.call = place_of(MetricPlace::Kind::kCall, parent, region, site);
+    const int parent = open != -1 ? open : place_of_path(site);
+    const auto call = static_cast<uint32_t>(*index.call_of_region.get(region));
+    if (l.any_pending) settle(l, place_of({MetricPlace::Kind::kBefore, parent, call, site}));
+    l.call = place_of({MetricPlace::Kind::kCall, parent, call, site});
   }
 
   void leave(Location& l, uint32_t region) {
@@ -320,11 +338,7 @@ class MetricReader {
   static OTF2_CallbackCode on_enter(OTF2_LocationRef, OTF2_TimeStamp, uint64_t, void* user,
                                     OTF2_AttributeList* attributes, OTF2_RegionRef region) {
     return guarded<Location>(user, [&](Location& l) {
-      uint32_t site = kNoReference;
-      const uint32_t attribute = l.all->archive_->index.call_site;
-      if (attribute != kNoReference)
-        OTF2_AttributeList_GetSourceCodeLocationRef(attributes, attribute, &site);
-      l.all->enter(l, region, site);
+      l.all->enter(l, region, call_site_of(l.all->archive_->index, attributes));
     });
   }
   static OTF2_CallbackCode on_leave(OTF2_LocationRef, OTF2_TimeStamp, uint64_t, void* user,
@@ -346,7 +360,7 @@ class MetricReader {
   std::unordered_map<uint32_t, size_t> number_;  ///< of a member
   std::vector<Values> values_;
   std::vector<double> scale_;
-  std::map<std::tuple<MetricPlace::Kind, int, uint32_t, uint32_t>, int> place_numbers_;
+  std::map<PlaceKey, int> place_numbers_;
 };
 
 Metrics MetricReader::read(OTF2_Reader* reader) {
@@ -408,13 +422,26 @@ double Metrics::sum_at(size_t place, size_t metric) const {
   return all;
 }
 
+namespace {
+
+/// A place without the functions around it.
+std::string text_of(const MetricPlace& place) {
+  if (place.kind == MetricPlace::Kind::kProgram) return "outside of functions";
+  return (place.kind == MetricPlace::Kind::kBefore ? "before " : "") + place.name +
+         (place.site.empty() ? "" : " (" + place.site + ")");
+}
+
+}  // namespace
+
 std::string Metrics::path_of(size_t place) const {
   const MetricPlace& own = places[place];
-  std::string text = own.kind == MetricPlace::Kind::kProgram  ? "outside of functions"
-                     : own.kind == MetricPlace::Kind::kBefore ? "before " + own.name
-                                                              : own.name;
-  if (!own.site.empty()) text += " (" + own.site + ")";
-  return own.parent < 0 ? text : path_of(static_cast<size_t>(own.parent)) + " > " + text;
+  return own.parent < 0 ? text_of(own) : path_of(own.parent) + " > " + text_of(own);
+}
+
+std::string Metrics::name_of(size_t place) const {
+  const MetricPlace& own = places[place];
+  if (own.kind == MetricPlace::Kind::kFunction || own.parent < 0) return text_of(own);
+  return text_of(places[own.parent]) + " > " + text_of(own);
 }
 
 Metrics read_metrics(const std::string& path, bool ignore_offsets) {

@@ -68,6 +68,8 @@ struct Metrics {
   double sum_at(size_t place, size_t metric) const;
   /// "main > solve (app.c:41)": the functions around a place, and itself.
   std::string path_of(size_t place) const;
+  /// The same from the innermost function on.
+  std::string name_of(size_t place) const;
 };
 
 /// The metrics of an OTF2 archive; empty if it has none. Metrics of locations that belong to no

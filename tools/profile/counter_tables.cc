@@ -82,8 +82,8 @@ std::string rank_table(const Metrics& metrics, const std::vector<size_t>& shown,
   return table.format(width);
 }
 
-/// Places with the largest share of some counter first. Without `all`, functions are summed over
-/// their callers, and calls of MPI are left out.
+/// Places with the largest share of some counter first. Without `all`, places are summed over the
+/// callers of their function, and calls of MPI are left out.
 struct PlaceRow {
   std::string name;
   std::vector<double> sums;     ///< by metric
@@ -96,8 +96,7 @@ std::vector<PlaceRow> place_rows(const Metrics& metrics, const std::vector<size_
   for (size_t place = 0; place < metrics.places.size(); ++place) {
     const MetricPlace& own = metrics.places[place];
     if (!all && own.in_mpi()) continue;
-    std::string name = metrics.path_of(place);
-    if (!all && own.kind == MetricPlace::Kind::kFunction) name = own.name;
+    const std::string name = all ? metrics.path_of(place) : metrics.name_of(place);
     PlaceRow& row = rows[name];
     row.name = name;
     row.sums.resize(metrics.metrics.size());

@@ -222,16 +222,33 @@ uint64_t Recorder::long_gap(ThreadLog& log, uint64_t now) {
   return end;
 }
 
-void Call::leave_long(uint64_t end) {
+void Call::enter_details() {
+  if (CallPaths::of_calls()) log_.path = log_.paths == nullptr ? 0 : log_.paths->of_call(log_);
+  if (log_.counters != nullptr && !log_.muted) log_.counters->enter();
+}
+
+void Call::leave_slowly(uint64_t end) {
+  if (log_.counters != nullptr) log_.counters->leave();
+  if (!Recorder::is_to_ask(log_, enter_, end)) {
+    put_details();
+    put(end);
+    return;
+  }
   uint64_t stolen;
   const uint64_t now = Recorder::ask_stolen(log_, enter_, end, stolen);
   if (stolen != 0) item(Item::kStolen, stolen);
-  put_last_items();
+  put_details();
   put(end);
   if (!log_.stolen.known()) return;
   Recorder::put_tracer_time(log_, end, now);
   at_ = log_.at;  // behind the complete records
   if (log_.counters != nullptr) log_.counters->restart();
+}
+
+void Call::put_details() {
+  if (log_.counters != nullptr) put_counters();
+  if (Recorder::call_sites())
+    item(Item::kCallSite, CallPaths::of_calls() ? log_.path : program_call_site(log_));
 }
 
 void Call::put_counters() {
@@ -260,10 +277,6 @@ void Recorder::put_counters(ThreadLog& log, uint64_t time) {
 void Recorder::put_tracer_time(ThreadLog& log, uint64_t begin, uint64_t end) {
   if (log.muted || log.limit - log.at < static_cast<ptrdiff_t>(kHeadWords)) return;
   put_mark(log, kMarkTracerTime, begin, end - begin);
-}
-
-void Call::find_path() {
-  log_.path = log_.paths == nullptr ? 0 : log_.paths->of_call(log_);
 }
 
 void Recorder::put_path(ThreadLog& log, uint32_t node, uint32_t parent, uint64_t address,
@@ -410,6 +423,7 @@ ThreadLog* Recorder::new_thread() {
   const uint64_t since = Clock::now();
   ThreadLog* log = new_log();
   if (log == nullptr) return nullptr;
+  note_details(*log);
   if (CallPaths::wanted()) log->paths = CallPaths::prepare(*log);
   put_begin(*log, since);
   if (log->counters != nullptr) log->counters->restart();

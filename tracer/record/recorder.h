@@ -45,11 +45,12 @@ struct ThreadLog {
   uint64_t summed_requests = 0;  ///< requests posted in these
   bool busy = false;   ///< inside a recorded call: calls that MPI makes from there are not recorded
   bool muted = false;  ///< recording is switched off: calls are dropped, but requests are tracked
-  modules::Range code;            ///< addresses in here are already noted (modules.h)
-  modules::Range bindings;        ///< calls from addresses in here are MPI's own
-  StolenTime stolen;              ///< of the thread
-  uint64_t asked = 0;             ///< when the kernel was last asked for it; 0: not yet
-  uint64_t lost = 0;              ///< when the answer last was that the core had been lost
+  bool has_details = false;  ///< calls have counters, call sites or paths (Recorder::note_details)
+  modules::Range code;       ///< addresses in here are already noted (modules.h)
+  modules::Range bindings;   ///< calls from addresses in here are MPI's own
+  StolenTime stolen;         ///< of the thread
+  uint64_t asked = 0;        ///< when the kernel was last asked for it; 0: not yet
+  uint64_t lost = 0;         ///< when the answer last was that the core had been lost
   uint64_t stretch = UINT64_MAX;  ///< ticks of a call or a gap after which the kernel is asked
   SegmentFile segments;
   ThreadLog* next = nullptr;            ///< in the list of all logs
@@ -160,9 +161,14 @@ class Recorder {
   /// Some log has served several threads, one after the other.
   static bool logs_reused() { return logs_reused_; }
 
-  /// Records the call site, or with CallPaths the path, of each call. Call it before the first one.
+  /// Records the call site, or with CallPaths the path, of each call. Call it before start().
   static void record_call_sites() { call_sites_ = true; }
   static bool call_sites() { return call_sites_; }
+
+  /// Sets log.has_details, which is asked for twice in each call. Call it when `log` is set up.
+  static void note_details(ThreadLog& log) {
+    log.has_details = log.counters != nullptr || call_sites() || CallPaths::of_calls();
+  }
 
   /// Call it for each recorded address.
   static void note_code(ThreadLog& log, uint64_t address) {
@@ -253,10 +259,8 @@ class Call {
     log_.busy = true;
     // A sample in a signal handler may have used the log until now (sampler.h).
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (CallPaths::of_calls()) [[unlikely]]
-      find_path();
-    if (log_.counters != nullptr && !log_.muted) [[unlikely]]
-      log_.counters->enter();
+    if (log_.has_details) [[unlikely]]
+      enter_details();
     enter_ = Clock::now();
     open();
   }
@@ -318,12 +322,9 @@ class Call {
   uint64_t leave() { return leave_at(Clock::now()); }
   uint64_t leave_at(uint64_t end) {
     if (!log_.muted) {
-      if (log_.counters != nullptr) [[unlikely]]
-        log_.counters->leave();
-      if (Recorder::is_to_ask(log_, enter_, end)) [[unlikely]] {
-        leave_long(end);
+      if (log_.has_details || Recorder::is_to_ask(log_, enter_, end)) [[unlikely]] {
+        leave_slowly(end);
       } else {
-        put_last_items();
         put(end);
       }
     } else {
@@ -338,18 +339,11 @@ class Call {
   ThreadLog& log() { return log_; }
 
  private:
-  void put_last_items() {
-    if (log_.counters != nullptr) [[unlikely]]
-      put_counters();
-    if (Recorder::call_sites()) [[unlikely]]
-      item(Item::kCallSite, CallPaths::of_calls() ? log_.path : program_call_site(log_));
-  }
-
+  [[gnu::noinline]] void enter_details();
   void put_counters();
-  [[gnu::cold, gnu::noinline]] void find_path();
-
-  /// leave() of a call that may have lost its core.
-  void leave_long(uint64_t end);
+  void put_details();
+  /// leave() of a call with details, or of one that may have lost its core.
+  [[gnu::noinline]] void leave_slowly(uint64_t end);
 
   void put(uint64_t end) {
     uint64_t duration = end - enter_;

@@ -264,8 +264,8 @@ void begin_records(const InitStamp& stamp, bool threads, Start start_communicato
   if (!session->settings.archive) {
     if (!session->settings.report.empty()) session->tables = new RunTables(local_objects());
     Recorder::keep_sums_only(run_bounds(), session->tables);
-    if (session->settings.call_sites) Recorder::record_call_sites();
   }
+  if (has_places) Recorder::record_call_sites();
   start_counters();
   Recorder::start(session->space.segments, zero);
   if (session->settings.archive) {

@@ -94,7 +94,7 @@ Recorded recorded_round(ThreadLog& log, uint64_t* first, Body body) {
     const double round = static_cast<double>(Clock::now() - begin) / kRounds;
     uint64_t ticks[2] = {0, 0};
     unsigned calls = 0;
-    record::Cursor cursor(first, log.at, Recorder::zero(), Recorder::call_sites());
+    record::Cursor cursor(first, log.at, Recorder::zero());
     for (record::Record r; cursor.next(r);) ticks[calls++ % 2] += r.leave - r.enter;
     // Keep the three together, from the series with the least disturbance.
     if (round >= best.round) continue;
@@ -178,7 +178,7 @@ Overhead measure_overhead(bool functions, bool call_sites) {
   if (functions) result.function = function_record(scratch, words.data(), loop);
   if (call_sites) {
     pmpi_table[kProbeRegion].store(reinterpret_cast<void*>(&empty_region));
-    Recorder::record_call_sites();
+    Recorder::note_details(scratch);
     const Recorded with = recorded_round(scratch, words.data(), [&] { region(); });
     result.call_site = std::max(0.0, with.duration - calls.duration);
   }

@@ -50,7 +50,7 @@ struct Overhead {
 
 /// Records a few thousand calls of an empty function into scratch memory. Recording must be on, and
 /// this thread not inside a recorded call. Functions and call sites are measured only if they are
-/// recorded; call sites are on record from here on.
+/// recorded.
 Overhead measure_overhead(bool functions, bool call_sites);
 
 }  // namespace tracing

@@ -84,7 +84,7 @@ class PingPong {
   }
 
   void add_gaps(uint64_t* first) {
-    record::Cursor cursor(first, log_->at, Recorder::zero(), Recorder::call_sites());
+    record::Cursor cursor(first, log_->at, Recorder::zero());
     uint64_t last = 0;
     bool is_send = peer_ == 1;
     for (record::Record r; cursor.next(r); is_send = !is_send) {

@@ -44,7 +44,7 @@ __attribute__((noinline)) static void burn(double nanoseconds) {
   for (double end = cpu() + nanoseconds; cpu() < end;) continue;
 }
 
-static void* work(void* unused) {
+__attribute__((noinline)) static void* work(void* unused) {
   double sums[3] = {0, 0, 0}, received;
   char* from = new_pages(kReceived);
   MPI_Barrier(MPI_COMM_SELF);  // a thread counts from its first call on
@@ -61,14 +61,14 @@ static void* work(void* unused) {
     sums[2] += cpu() - nanoseconds;
     MPI_Barrier(MPI_COMM_SELF);
   }
-  // A first call: it loads the pages of MPI's and the tracer's code, outside of the counted call.
-  char sent = 0, got = 0;
-  MPI_Sendrecv(&sent, 1, MPI_CHAR, 0, 1, &got, 1, MPI_CHAR, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);
-  char* to = new_pages(kReceived);
-  received = faults();
-  MPI_Sendrecv(from, kReceived * kPage, MPI_CHAR, 0, 1, to, kReceived * kPage, MPI_CHAR, 0, 1, MPI_COMM_SELF,
-               MPI_STATUS_IGNORE);
-  received = faults() - received;
+  // A first call of the same length: it loads the pages of MPI's and the tracer's code, outside of the counted call.
+  for (int i = 0; i < 2; ++i) {
+    char* to = new_pages(kReceived);
+    received = faults();
+    MPI_Sendrecv(from, kReceived * kPage, MPI_CHAR, 0, 1, to, kReceived * kPage, MPI_CHAR, 0, 1, MPI_COMM_SELF,
+                 MPI_STATUS_IGNORE);
+    received = faults() - received;
+  }
   fprintf(stderr, "judge %d %.0f %.0f %.0f received %.0f\n", rank, sums[0], sums[1], sums[2], received);
   MPI_Barrier(MPI_COMM_SELF);
   return unused;

@@ -32,6 +32,21 @@ ranks = json.load(open('rows.json'))['counters']['ranks']
 assert ranks[1]['program']['perf::PAGE-FAULTS'] == expected['counter perf::PAGE-FAULTS', '1'], ranks
 P
 
+# With call paths, places have them: all work is in work(), before its Barrier.
+build_program app -g -pthread
+trace 2 --call-paths --counters $counters ./app 2>judge.txt
+check
+"$rubato" profile run.otf2dir --csv rows.csv >profile.txt 2>&1 || fail "$(cat profile.txt)"
+tr -s ' \n' ' ' <profile.txt | grep -Eq 'work \(app\.c:[0-9]+\) > before MPI_Barrier \(app\.c:[0-9]+\) [0-9]' ||
+  fail "no place with its function: $(cat profile.txt)"
+for rank in 0 1; do
+  expected=$(awk -v rank=$rank '$1 == "judge" && $2 == rank { print $3 }' judge.txt)
+  found=$(awk -F, -v rank=$rank '$2 == "counter perf::PAGE-FAULTS" && $4 == rank && $3 ~ /^main .* > work .* > before MPI_Barrier/ {
+    n += $7 } END { print n + 0 }' rows.csv)
+  [ "$found" -ge "$expected" ] && [ "$found" -le $((expected + 20)) ] ||
+    fail "rank $rank: $found page faults in work(), not $expected: $(cat rows.csv)"
+done
+
 # A thread counts for itself.
 trace 1 --counters $counters ./app thread 2>judge.txt
 check_archive
