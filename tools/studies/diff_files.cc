@@ -72,6 +72,7 @@ Json summary_json(const DiffSummary& s) {
         {"on_rank", s.on_rank},
         {"function", json_text::text_or_null(s.function)},
         {"in_function", s.in_function},
+        {"with_callees", s.with_callees},
         {"caller", json_text::text_or_null(s.caller)}}},
       {"mpi",
        {{"mean", s.mpi},

@@ -50,8 +50,8 @@ std::string compute_text(const DiffResults& results) {
               ? ", similar on all ranks"
               : fmt::format("; {} on rank {}", signed_seconds(s.on_rank), s.compute_rank);
   if (!s.function.empty())
-    text +=
-        fmt::format("; {} in {}{}", signed_seconds(s.in_function), s.function, called_by(s.caller));
+    text += fmt::format("; {} in {}{}{}", signed_seconds(s.in_function), s.function,
+                        s.with_callees ? " with callees" : "", called_by(s.caller));
   return text;
 }
 

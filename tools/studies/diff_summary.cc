@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "replay/analyse/other_rows.h"
@@ -45,14 +46,26 @@ void add_calls(Seconds& sums, const Results& results, double sign) {
   }
 }
 
-/// Likewise the compute of one rank, or of all (-1), by function. Functions keep their names, while
-/// lines move from version to version.
-void add_functions(Seconds& sums, const PlaceSummary& places, int rank, double sign) {
-  for (const FunctionEfficiency& function : places.functions) {
-    if (function.name.empty()) continue;
-    sums[function.name] +=
-        sign * (rank < 0 ? function.sum_of(function.compute) : function.compute[rank]);
+/// The compute of one rank, or of all ranks (-1), by function: a list of FunctionEfficiency.
+/// Functions keep their names, while lines move from version to version.
+Seconds function_differences(const ObservedRun& before, const ObservedRun& after, int rank,
+                             std::vector<double> FunctionEfficiency::*list) {
+  Seconds sums;
+  for (const auto& [run, sign] : {std::pair(&before, -1), std::pair(&after, 1)}) {
+    for (const FunctionEfficiency& function : run->places.functions) {
+      const std::vector<double>& seconds = function.*list;
+      if (function.name.empty() || seconds.empty()) continue;
+      sums[function.name] += sign * (rank < 0 ? function.sum_of(seconds) : seconds[rank]);
+    }
   }
+  return sums;
+}
+
+/// True where another function calls this one on a recorded call path.
+bool has_caller(const Results& results, const std::string& function) {
+  return std::any_of(results.call_paths.begin(), results.call_paths.end(), [&](const CallPath& p) {
+    return p.caller != CallPath::kNone && results.functions[p.function].name == function;
+  });
 }
 
 /// "solve (app.c:41)"
@@ -78,10 +91,12 @@ void add_waits(const PlaceSummary& places, const std::string& call, double sign,
     if (places.places[delay.waiting].call == call) causes[delay.rank] += sign * delay.seconds;
 }
 
-/// Adds `sign` times the compute of `function` on one rank, or on all (-1), by its caller. Callers
-/// keep their names, which `places` maps to places.
+/// Adds `sign` times the compute of the function of `summary`, on its rank or on all, by its
+/// caller. Callers keep their names, which `places` maps to places.
 void add_callers(Seconds& callers, std::map<std::string, std::string>& places,
-                 const Results& results, const std::string& function, int rank, double sign) {
+                 const Results& results, const DiffSummary& summary, const std::string& function,
+                 double sign) {
+  const int rank = summary.compute_rank;
   const std::vector<CallPath>& paths = results.call_paths;
   const auto compute = [&](const CallPath& path) {
     return rank < 0 ? std::accumulate(path.inclusive.begin(), path.inclusive.end(), 0.0)
@@ -91,15 +106,17 @@ void add_callers(Seconds& callers, std::map<std::string, std::string>& places,
     const CallPath& path = paths[i];
     if (results.functions[path.function].name != function) continue;
     std::string name;
-    size_t above = path.caller;  // beyond recursion
+    size_t above = path.caller;  // beyond recursion, whose outermost call includes the others
     while (above != CallPath::kNone && results.functions[paths[above].function].name == function)
       above = paths[above].caller;
+    if (summary.with_callees && above != path.caller) continue;
     if (above != CallPath::kNone) {
       const FunctionResult& caller = results.functions[paths[above].function];
       name = caller.name;
       places[name] = caller.place;
     }
     callers[name] += sign * compute(path);
+    if (summary.with_callees) continue;
     for (const CallPath& callee : paths) {
       if (callee.caller == i) callers[name] -= sign * compute(callee);
     }
@@ -107,18 +124,46 @@ void add_callers(Seconds& callers, std::map<std::string, std::string>& places,
 }
 
 /// DiffSummary::caller.
-std::string caller_of(const std::string& function, int rank, const ObservedRun& before,
-                      const ObservedRun& after) {
+std::string caller_of(const DiffSummary& summary, const std::string& function,
+                      const ObservedRun& before, const ObservedRun& after) {
   if (before.results.call_paths.empty() || after.results.call_paths.empty()) return "";
   Seconds callers;
   std::map<std::string, std::string> places;
-  add_callers(callers, places, before.results, function, rank, -1);
-  add_callers(callers, places, after.results, function, rank, 1);
+  add_callers(callers, places, before.results, summary, function, -1);
+  add_callers(callers, places, after.results, summary, function, 1);
   const auto* most = largest(callers);
   if (!most) return "";
   double all = 0;
   for (const auto& [caller, seconds] : callers) all += seconds;
   return most->second / all >= kMostOfIt ? places[most->first] : "...";
+}
+
+/// Sets the function of `summary`, whose `on_rank` is set.
+void find_function(DiffSummary& summary, const ObservedRun& before, const ObservedRun& after) {
+  if (!before.places.knows_functions || !after.places.knows_functions) return;
+  const int rank = summary.compute_rank;
+  const auto part = [&](double seconds) { return seconds / summary.on_rank; };
+  const double ranks = rank < 0 ? static_cast<double>(before.scenario().ranks.size()) : 1;
+  Seconds own = function_differences(before, after, rank, &FunctionEfficiency::compute);
+  Seconds all = function_differences(before, after, rank, &FunctionEfficiency::inclusive);
+  for (Seconds* sums : {&own, &all})
+    for (auto& [name, seconds] : *sums) seconds /= ranks;
+  const auto* most = largest(own);
+  if (most && part(most->second) < kMostOfIt) most = nullptr;
+  if (!most) {
+    // The deepest function that includes most of it; the outermost one says nothing.
+    for (const auto& entry : all) {
+      if (part(entry.second) < kMostOfIt || (most && part(most->second) <= part(entry.second)))
+        continue;
+      if (has_caller(before.results, entry.first) || has_caller(after.results, entry.first))
+        most = &entry;
+    }
+    summary.with_callees = most != nullptr;
+  }
+  if (!most) return;
+  summary.function = place_of(most->first, after.places, before.places);
+  summary.caller = caller_of(summary, most->first, before, after);
+  summary.in_function = most->second;
 }
 
 void find_compute(DiffSummary& summary, const ObservedRun& before, const ObservedRun& after) {
@@ -134,18 +179,7 @@ void find_compute(DiffSummary& summary, const ObservedRun& before, const Observe
     summary.compute_rank = most_on->first;
     summary.on_rank = most_on->second;
   }
-  Seconds functions;
-  add_functions(functions, before.places, summary.compute_rank, -1);
-  add_functions(functions, after.places, summary.compute_rank, 1);
-  const bool both = before.places.knows_functions && after.places.knows_functions;
-  const auto* most = both ? largest(functions) : nullptr;
-  if (!most) return;
-  const double ranks = summary.compute_rank < 0 ? static_cast<double>(a.size()) : 1;
-  const double seconds = most->second / ranks;
-  if (seconds / summary.on_rank < kMostOfIt) return;
-  summary.function = place_of(most->first, after.places, before.places);
-  summary.caller = caller_of(most->first, summary.compute_rank, before, after);
-  summary.in_function = seconds;
+  find_function(summary, before, after);
 }
 
 void find_call(DiffSummary& summary, const ObservedRun& before, const ObservedRun& after) {

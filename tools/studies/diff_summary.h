@@ -28,10 +28,11 @@ struct MessageSum {
 /// Times are seconds after less before, of the mean rank if not said otherwise.
 struct DiffSummary {
   double compute = 0;
-  int compute_rank = -1;   ///< whose compute differs most; -1: all differ alike
-  double on_rank = 0;      ///< its difference, or that of the mean rank
-  std::string function;    ///< with at least half of `on_rank`: "solve (app.c:12)"; "": none
-  double in_function = 0;  ///< that of the same rank, without the functions that it calls
+  int compute_rank = -1;      ///< whose compute differs most; -1: all differ alike
+  double on_rank = 0;         ///< its difference, or that of the mean rank
+  std::string function;       ///< with at least half of `on_rank`: "solve (app.c:12)"; "": none
+  double in_function = 0;     ///< that of the same rank, without the functions that it calls ...
+  bool with_callees = false;  ///< ... or with them: `function` is the deepest with half of it
   /// Of that function, with at least half of its difference: "assemble (app.c:4)"; "...": several;
   /// "": none, or not recorded, or not known for a prediction.
   std::string caller;

@@ -1,0 +1,105 @@
+// The function that `rubato diff` names: one with half of the difference, else the deepest one that
+// includes half.
+
+#include "tools/studies/diff_summary.h"
+
+#include <catch2/catch.hpp>
+
+using namespace rubato;
+
+namespace {
+
+constexpr size_t kNoCaller = CallPath::kNone;
+
+/// A function of the program on one rank: seconds of its own and with callees, and its caller.
+struct Function {
+  const char* name;
+  double own, inclusive;
+  size_t caller;  ///< number of another one; kNoCaller: the outermost
+};
+
+/// A run of one rank with these functions, each on one call path.
+ObservedRun run_of(const std::vector<Function>& functions) {
+  ObservedRun run;
+  run.results.scenarios.resize(1);
+  RankResult rank;
+  for (const Function& f : functions) {
+    rank.compute += f.own;
+    const std::string place = f.name + std::string(" (app.c:1)");
+    run.results.functions.push_back({f.name, place, {f.own}, {f.inclusive}, 1});
+    run.results.call_paths.push_back({f.caller, run.results.functions.size() - 1, {f.inclusive}});
+    FunctionEfficiency efficiency;
+    efficiency.name = f.name;
+    efficiency.place = place;
+    efficiency.compute = {f.own};
+    efficiency.inclusive = {f.inclusive};
+    run.places.functions.push_back(efficiency);
+  }
+  run.results.scenarios[0].ranks = {rank};
+  run.places.knows_functions = true;
+  return run;
+}
+
+}  // namespace
+
+// burn() takes 1 s more, which is all: assemble() and main() include it.
+TEST_CASE("diff names the function whose own compute differs, and its caller") {
+  const ObservedRun before =
+      run_of({{"main", 1, 4, kNoCaller}, {"assemble", 1, 3, 0}, {"burn", 2, 2, 1}});
+  const ObservedRun after =
+      run_of({{"main", 1, 5, kNoCaller}, {"assemble", 1, 4, 0}, {"burn", 3, 3, 1}});
+  const DiffSummary summary = summary_of(before, after);
+  CHECK(summary.function == "burn (app.c:1)");
+  CHECK_FALSE(summary.with_callees);
+  CHECK(summary.in_function == Approx(1));
+  CHECK(summary.caller == "assemble (app.c:1)");
+}
+
+// Three callees of assemble() take 0.4, 0.4 and 0.2 s more: none has half of 1.0 s, assemble()
+// includes all.
+TEST_CASE("diff names the deepest function that includes half of the difference") {
+  const ObservedRun before = run_of({{"main", 1, 5, kNoCaller},
+                                     {"assemble", 1, 4, 0},
+                                     {"a", 1, 1, 1},
+                                     {"b", 1, 1, 1},
+                                     {"c", 1, 1, 1}});
+  const ObservedRun after = run_of({{"main", 1, 6, kNoCaller},
+                                    {"assemble", 1, 5, 0},
+                                    {"a", 1.4, 1.4, 1},
+                                    {"b", 1.4, 1.4, 1},
+                                    {"c", 1.2, 1.2, 1}});
+  const DiffSummary summary = summary_of(before, after);
+  CHECK(summary.function == "assemble (app.c:1)");
+  CHECK(summary.with_callees);
+  CHECK(summary.in_function == Approx(1));
+  CHECK(summary.caller == "main (app.c:1)");
+}
+
+// Callees of main() itself: main() includes every difference, which says nothing.
+TEST_CASE("diff names no outermost function") {
+  const ObservedRun before =
+      run_of({{"main", 1, 4, kNoCaller}, {"a", 1, 1, 0}, {"b", 1, 1, 0}, {"c", 1, 1, 0}});
+  const ObservedRun after = run_of(
+      {{"main", 1, 5, kNoCaller}, {"a", 1.4, 1.4, 0}, {"b", 1.4, 1.4, 0}, {"c", 1.2, 1.2, 0}});
+  CHECK(summary_of(before, after).function == "");
+}
+
+// assemble() calls itself, and three others inside: its inclusive time counts the outer call alone,
+// 2 s more, and so does that of its caller.
+TEST_CASE("diff counts recursion once") {
+  const auto run = [](double more) {
+    ObservedRun run = run_of({{"main", 1, 5 + more, kNoCaller},
+                              {"assemble", 1, 4 + more, 0},
+                              {"a", 1 + 0.4 * more, 1 + 0.4 * more, 1},
+                              {"b", 1 + 0.4 * more, 1 + 0.4 * more, 1},
+                              {"c", 1 + 0.2 * more, 1 + 0.2 * more, 1}});
+    // main > assemble > assemble > a, b, c
+    run.results.call_paths.push_back({1, 1, {3 + more}});
+    for (size_t i = 2; i < 5; ++i) run.results.call_paths[i].caller = 5;
+    return run;
+  };
+  const DiffSummary summary = summary_of(run(0), run(2));
+  CHECK(summary.function == "assemble (app.c:1)");
+  CHECK(summary.in_function == Approx(2));
+  CHECK(summary.caller == "main (app.c:1)");
+}
