@@ -48,12 +48,12 @@ bool balances_functions(const std::vector<Scenario>& scenarios) {
 }
 
 /// True if some step uses what the recording proves about its messages. `measured` itself does not,
-/// if the eager limits are known. (Where passes are spread, one process replays `measured`, and the
-/// others would not learn that a survey is needed.)
+/// if it may follow the recording. (Where passes are spread, one process replays `measured`, and
+/// the others would not learn that a survey is needed.)
 bool needs_survey(const std::vector<Scenario>& scenarios, const std::vector<ScenarioGroup>& groups,
                   bool by_arrival, const Recording& recording, const ReplayOptions& options) {
   const auto follows = [&](const ScenarioGroup& group) {
-    return recording.knows_limits() && !options.spread &&
+    return recording.may_follow() && !options.spread &&
            std::all_of(group.scenarios.begin(), group.scenarios.end(),
                        [&](size_t number) { return is_recording(scenarios[number]); });
   };

@@ -39,8 +39,10 @@ void Recording::take_known_limits() {
 }
 
 bool Recording::needs_survey(const ReplayOutcome& outcome, bool was_followed) {
-  const bool needs = !was_followed || !outcome.deadlock.empty() || is_to_repair(outcome);
-  return passes_->divided() ? passes_->divided()->any(needs) : needs;
+  bool needs = !was_followed || !outcome.deadlock.empty() || is_to_repair(outcome);
+  if (passes_->divided()) needs = passes_->divided()->any(needs);
+  if (needs) passes_->source().note_contradiction();
+  return needs;
 }
 
 void Recording::survey() {

@@ -27,8 +27,11 @@ class Recording {
   const RecordedMinima& minima() const { return minima_; }
   /// Of the options or the archive (infinite: unknown), then of survey().
   const EagerLimits& limits() const { return limits_; }
-  /// True if the options or the archive give all limits.
-  bool knows_limits() const { return eager_.node.bytes && eager_.network.bytes; }
+  /// True if the options or the archive give all limits, and no replay of this source contradicted
+  /// them: `measured` needs no survey.
+  bool may_follow() const {
+    return eager_.node.bytes && eager_.network.bytes && !passes_->source().contradicts_itself();
+  }
 
   /// Finds the minima and the eager limits, from scratch. If a limit is unknown, it is inferred
   /// from sends that waited for their receivers, and the minima are found again with it. Errors:

@@ -210,6 +210,14 @@ class EventSource {
   virtual const CallPlaces* call_places() const { return nullptr; }
   /// Likewise: the samples of functions; null also if there are none.
   virtual const SampleTotals* sample_totals() const { return nullptr; }
+
+  /// True if a replay of `measured` could not follow the recording (Recording::needs_survey()):
+  /// later ones survey it first.
+  bool contradicts_itself() const { return contradicts_itself_; }
+  void note_contradiction() { contradicts_itself_ = true; }
+
+ private:
+  bool contradicts_itself_ = false;
 };
 
 }  // namespace rubato

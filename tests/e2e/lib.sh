@@ -13,6 +13,7 @@ tests=${here%/e2e*}
 python=/usr/bin/python3   # Debian's, which has otf2
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/rubato-$name.XXXXXX")
+readonly work  # removed at the end
 cd "$work"
 # Files of a failed test are kept; others are removed, and so are records of programs that the test has killed.
 before_exit=:

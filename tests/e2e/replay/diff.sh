@@ -76,8 +76,8 @@ int main(int argc, char** argv) {
 }
 C
 build_program work -finstrument-functions
-for work in "old1 1" "old2 1" "old3 1" "equal 1" "slower 6"; do
-  set -- $work
+for run in "old1 1" "old2 1" "old3 1" "equal 1" "slower 6"; do
+  set -- $run
   run 2 "$rubato" trace --functions -o "$1.otf2dir" ./work "$2" || fail "exit code $?"
 done
 old="old1.otf2dir old2.otf2dir old3.otf2dir"
