@@ -25,11 +25,7 @@ bool is_of_messages(const std::string& call) {
 std::optional<CostlyFunction> costly_function(EventSource& source, const Scenario& scenario,
                                               ReplayOptions options) {
   if (!source.call_places()) return {};
-  const KeptLosses losses = kept_losses(scenario, options.keep_stolen);
-  KeptInScenario kept;
-  kept.flushes = losses.flushes;
-  kept.stolen = losses.stolen;
-  SiteProfile seen(source, kept);
+  SiteProfile seen(source, kept_losses(scenario, options.keep_stolen));
   options.observers = {&seen};
   options.wait_states = true;
   options.total_functions = options.verify = false;

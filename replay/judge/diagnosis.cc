@@ -1,13 +1,17 @@
 #include "replay/judge/diagnosis.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "models/scenario/scenario.h"
 #include "replay/analyse/other_rows.h"
 #include "replay/analyse/place_summary.h"
+#include "replay/analyse/site_summary.h"
 #include "replay/judge/lost_time.h"
+#include "replay/observe/kept_losses.h"
 
 // Waits of `perfect` have two origins: some ranks compute longer than others, and ranks wait for
 // each other in turn. The first is load imbalance, a finding of its own, so its part is removed. A
@@ -54,6 +58,29 @@ double sum_of(const std::map<int, double>& amounts) {
   return sum;
 }
 
+/// Of the function (else line) with most of the waits in calls of that name: its call path with the
+/// longest waits. Empty if none has most of them.
+std::vector<std::string> path_of(const std::vector<SiteRow>& rows, const std::string& call) {
+  std::map<std::string, double> waits;
+  const auto place_of = [](const SiteRow& row) {
+    return row.function.empty() ? row.path.back() : row.function;
+  };
+  double all = 0;
+  for (const SiteRow& row : rows) {
+    if (row.call != call) continue;
+    all += row.waits;
+    if (!row.path.empty()) waits[place_of(row)] += row.waits;
+  }
+  const auto most = largest(waits);
+  if (most == waits.end() || !(most->second > kMainShare * all)) return {};
+  const SiteRow* longest = nullptr;
+  for (const SiteRow& row : rows) {
+    if (row.call != call || row.path.empty() || place_of(row) != most->first) continue;
+    if (!longest || row.waits > longest->waits) longest = &row;
+  }
+  return longest->path;
+}
+
 /// Waits by call, with the parts of their roots; from places, which know roots and calls together.
 void add_roots(const PlaceSummary& summary, const std::vector<double>& parts,
                std::map<std::string, InCall>& calls) {
@@ -89,37 +116,68 @@ bool is_long(const Roles& roles, double LostTime::*part) {
   return lost && (*lost).*part >= kLeastLoss * lost->elapsed;
 }
 
-/// Waits on a perfect interconnect.
-std::vector<Diagnosis::Waits> find_waits(EventSource& source, const Roles& roles,
-                                         ReplayOptions options) {
+/// What waits of a scenario count for, by rank at their root.
+using PartsOf = std::function<std::vector<double>(const PlaceSummary&)>;
+
+/// The waits of a scenario by call, the longest first.
+std::vector<Diagnosis::Waits> find_waits(EventSource& source, const Scenario& scenario,
+                                         const PartsOf& parts_of, ReplayOptions options) {
   const TraceDefinitions& trace = source.definitions();
+  const KeptLosses losses = kept_losses(scenario, options.keep_stolen);
   WaitCauses causes(trace);
-  WaitPlaces places(source);
+  WaitPlaces places(source, losses);
+  SiteProfile sites(source, losses);
   options.observers = {&causes, &places};
+  if (source.call_places()) options.observers.push_back(&sites);
   options.wait_states = true;
-  run_replay(source, {parse_scenario("perfect")}, options);
+  run_replay(source, {scenario}, options);
 
   std::map<std::string, InCall> calls;
   for (const auto& [key, sum] : causes.waits())
     calls[trace.calls[key.call].name].by_pattern[key.pattern] += sum.ticks;
   const PlaceSummary summary = place_summary(places, source);
-  add_roots(summary, parts_of_chains(*roles.perfect, summary), calls);
+  add_roots(summary, parts_of(summary), calls);
+  const std::vector<SiteRow> rows = site_rows(sites, source);
   double all = 0;
   for (const auto& [name, call] : calls) all += sum_of(call.by_root);
   std::vector<Diagnosis::Waits> waits;
   for (const auto& [name, call] : calls) {
-    if (sum_of(call.by_root) > 0) waits.push_back(waits_in(name, call, all));
+    if (!(sum_of(call.by_root) > 0)) continue;
+    waits.push_back(waits_in(name, call, all));
+    waits.back().path = path_of(rows, name);
   }
   std::stable_sort(waits.begin(), waits.end(),
                    [](const auto& a, const auto& b) { return a.share > b.share; });
   return waits;
 }
 
+/// Waits on a perfect interconnect.
+std::vector<Diagnosis::Waits> find_chains(EventSource& source, const Roles& roles,
+                                          const ReplayOptions& options) {
+  const auto parts_of = [&](const PlaceSummary& summary) {
+    return parts_of_chains(*roles.perfect, summary);
+  };
+  return find_waits(source, parse_scenario("perfect"), parts_of, options);
+}
+
+/// The longest waits of sends for their receivers, in Roles::judged.
+std::optional<Diagnosis::Waits> find_late_receivers(EventSource& source, const Roles& roles,
+                                                    const ReplayOptions& options) {
+  const auto all = [&](const PlaceSummary&) {
+    return std::vector<double>(roles.judged->ranks.size(), 1);
+  };
+  for (Diagnosis::Waits& waits :
+       find_waits(source, parse_scenario(roles.judged->name), all, options)) {
+    if (waits.pattern == WaitPattern::kLateReceiver) return std::move(waits);
+  }
+  return {};
+}
+
 }  // namespace
 
 bool needs_diagnosis(const Roles& roles) {
   return is_long(roles, &LostTime::chains) || is_long(roles, &LostTime::messages) ||
-         costly_network(roles);
+         is_long(roles, &LostTime::late_receivers) || costly_network(roles);
 }
 
 Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Scenario>& scenarios,
@@ -129,7 +187,9 @@ Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Sc
   Diagnosis diagnosis;
   if (is_long(roles, &LostTime::messages) && roles.judged->from_recording)
     diagnosis.function = costly_function(source, parse_scenario(roles.judged->name), options);
-  if (is_long(roles, &LostTime::chains)) diagnosis.waits = find_waits(source, roles, options);
+  if (is_long(roles, &LostTime::late_receivers) && roles.judged->from_recording)
+    diagnosis.late_receivers = find_late_receivers(source, roles, options);
+  if (is_long(roles, &LostTime::chains)) diagnosis.waits = find_chains(source, roles, options);
   if (const ScenarioResult* const platform = costly_network(roles)) {
     const auto number = static_cast<size_t>(platform - roles.results->scenarios.data());
     if (number < scenarios.size())

@@ -25,9 +25,14 @@ struct Diagnosis {
     /// "solve (app.c:12)": the function in which the rank spends most of that time; "": not
     /// recorded, or no single one.
     std::string function;
+    /// The call path of the function with most of these waits, as SiteRow::path; empty: not
+    /// recorded, or none has most of them.
+    std::vector<std::string> path;
   };
   std::vector<Waits> waits;  ///< the longest first; shares add up to 1 if there are any
-  /// Of Roles::judged, if messages or collectives cost time there.
+  /// Of Roles::judged: the sends that wait for their receivers, if these waits cost time.
+  std::optional<Waits> late_receivers;
+  /// Likewise, if messages or collectives cost time.
   std::optional<CostlyFunction> function;
   std::optional<NetworkCosts> network;
 };

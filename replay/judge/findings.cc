@@ -174,23 +174,34 @@ FindingKind kind_of(const Diagnosis::Waits& waits, bool one_rank) {
   }
 }
 
+Finding of_waits(const Roles& roles, FindingKind kind, const Diagnosis::Waits& waits,
+                 double seconds) {
+  Finding finding = finding_of(kind, seconds);
+  finding.call = waits.call;
+  finding.path = waits.path;
+  if (stands_out(waits.rank_share, roles)) {
+    finding.rank = waits.rank;
+    finding.share = waits.rank_share;
+    finding.function = waits.function;
+    finding.callers = callers_of(*roles.results, waits.rank, waits.function);
+  }
+  return finding;
+}
+
 /// Dependency chains, by the call that waits.
 std::vector<Finding> of_chains(const Roles& roles, const Diagnosis& diagnosis, double seconds) {
   if (diagnosis.waits.empty()) return {finding_of(FindingKind::kChains, seconds)};
   std::vector<Finding> findings;
   for (const Diagnosis::Waits& waits : diagnosis.waits) {
-    const bool one_rank = stands_out(waits.rank_share, roles);
-    Finding finding = finding_of(kind_of(waits, one_rank), waits.share * seconds);
-    finding.call = waits.call;
-    if (one_rank) {
-      finding.rank = waits.rank;
-      finding.share = waits.rank_share;
-      finding.function = waits.function;
-      finding.callers = callers_of(*roles.results, waits.rank, waits.function);
-    }
-    findings.push_back(std::move(finding));
+    const FindingKind kind = kind_of(waits, stands_out(waits.rank_share, roles));
+    findings.push_back(of_waits(roles, kind, waits, waits.share * seconds));
   }
   return findings;
+}
+
+Finding of_late_receivers(const Roles& roles, const Diagnosis& diagnosis, double seconds) {
+  if (!diagnosis.late_receivers) return finding_of(FindingKind::kLateReceiver, seconds);
+  return of_waits(roles, FindingKind::kLateReceiver, *diagnosis.late_receivers, seconds);
 }
 
 /// Half the interval of a finding's cost; none if the errors of `perfect` are not known.
@@ -263,7 +274,8 @@ Judgement judge(const Roles& roles, const Diagnosis& diagnosis, const std::strin
   add(FindingKind::kLostCores, lost->lost_cores);
   if (matters(lost->messages))
     findings.push_back(of_messages(roles, diagnosis, lost->messages, platforms));
-  add(FindingKind::kLateReceiver, lost->late_receivers);
+  if (matters(lost->late_receivers))
+    findings.push_back(of_late_receivers(roles, diagnosis, lost->late_receivers));
   add(FindingKind::kTracing, lost->tracing);
   if (matters(lost->imbalance))
     findings.push_back(of_imbalance(roles, judgement.efficiency->factors, lost->imbalance));

@@ -63,6 +63,7 @@ struct Finding {
   std::string function;                ///< of `rank`; "": not recorded, or no single one
   std::vector<std::string> callers;    ///< of `function`, as Blame::callers
   std::string call;                    ///< with most of that time; "": no single one
+  std::vector<std::string> path;       ///< of the calls that wait, as Diagnosis::Waits::path
   uint64_t calls = 0;                  ///< messages: the number of these calls, all ranks
   uint64_t messages = 0;               ///< of the run, or sent by `function`; 0: unknown, or none
   bool of_run = false;                 ///< `messages` are of the run, though `function` is named

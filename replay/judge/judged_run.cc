@@ -16,6 +16,7 @@ JudgedRun judged_run(EventSource& source, ReplayOptions options,
   for (const Scenario& scenario : others) {
     if (scenario.basis == Basis::kModel) scenarios.push_back(scenario);
   }
+  source.note_places();
   const IntervalPlan plan(scenarios);
   JudgedRun run;
   run.results = run_replay(source, plan.scenarios(), options);

@@ -16,11 +16,8 @@ void SiteSum::add_message(uint64_t bytes_of_message, bool sends) {
   bytes_sent += bytes_of_message;
 }
 
-SiteProfile::SiteProfile(const EventSource& source, const KeptInScenario& kept)
-    : source_(&source),
-      trace_(&source.definitions()),
-      keeps_flushes_(kept.flushes),
-      keeps_stolen_(kept.stolen) {
+SiteProfile::SiteProfile(const EventSource& source, KeptLosses kept)
+    : source_(&source), trace_(&source.definitions()), kept_(kept) {
   begin();
 }
 
@@ -67,11 +64,7 @@ void SiteProfile::call(int number, const Call& call, const Block& block, const L
   }
   const CallPlace& place = timeline.reader->at(call.event);
   const int rank = trace_->rank_of(number);
-  double inside = leave[0] - enter[0];
-  if (call.spinning & kLoses) [[unlikely]] {
-    const Lost lost = lost_in(block.actions_of(call));
-    inside = std::max(0.0, inside - keeps_flushes_ * lost.flushing - keeps_stolen_ * lost.stolen);
-  }
+  const double inside = std::max(0.0, leave[0] - enter[0] - kept_.in(call, block));
   SiteSum& sum = sites_[{call.name, place.function, place.site}];
   timeline.latest[call.name] = &sum;
   sum.least = sum.count == 0 ? inside : std::min(sum.least, inside);

@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "replay/observe/call_profile.h"
+#include "replay/observe/kept_losses.h"
+#include "replay/observe/observer.h"
 #include "replay/store/call_places.h"
 
 namespace rubato {
@@ -32,7 +33,7 @@ struct SiteSum {
 /// Profile. Errors: as CallFile's.
 class SiteProfile : public Observer<1> {
  public:
-  SiteProfile(const EventSource& source, const KeptInScenario& kept);
+  SiteProfile(const EventSource& source, KeptLosses kept);
 
   void begin() override;
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
@@ -61,7 +62,7 @@ class SiteProfile : public Observer<1> {
 
   const EventSource* source_;
   const TraceDefinitions* trace_;
-  double keeps_flushes_, keeps_stolen_;  ///< 0 or 1
+  KeptLosses kept_;
   std::vector<Timeline> timelines_;
   std::map<Site, SiteSum> sites_;
 };

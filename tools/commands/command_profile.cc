@@ -64,9 +64,8 @@ class Profiler {
   void profile(const Scenario& scenario) {
     const TraceDefinitions& trace = source_->definitions();
     const KeptLosses losses = kept_losses(scenario, options_.keep_stolen);
-    const KeptInScenario kept = kept_in(scenario, options_, trace);
-    CallProfile seen(trace, kept);
-    SiteProfile sites(*source_, kept);
+    CallProfile seen(trace, kept_in(scenario, options_, trace));
+    SiteProfile sites(*source_, losses);
     WaitCauses causes(trace);
     CriticalPath path(trace);
     const double probe = function_ticks(

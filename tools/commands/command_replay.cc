@@ -308,8 +308,7 @@ int command_replay(const Arguments& arguments) {
   if (is_loaded_again) source.reset();
   if (!source) source = open_trace(archive, {options.ignore_offsets, options.threads});
   if (!together || is_loaded_again) {
-    // (If there are functions, they are tracked anyway.)
-    if (files.wants("html") || !source->functions().empty()) source->note_places();
+    source->note_places();
     if (copies) source->keep_records(true);
     // (Places are known only after loading.)
     if (is_loaded_again) {

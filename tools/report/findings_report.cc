@@ -114,6 +114,7 @@ Json to_json(const ToldFinding& told, const std::string& scenario) {
           {"function", or_null(finding.function)},
           {"callers", finding.callers},
           {"call", or_null(finding.call)},
+          {"call_path", finding.path},
           {"messages", finding.messages},
           {"bytes", finding.bytes},
           {"command", or_null(command)}};

@@ -15,12 +15,17 @@ std::string percent(double factor) {
   return fmt::format("{:.{}f} %", 100 * factor, factor < 0.01 ? 1 : 0);
 }
 
-/// ", in burn (app.c:12), called by assemble (app.c:23)"; "" without a function. That main calls it
-/// says nothing.
+/// ", in burn (app.c:12), called by assemble (app.c:23)", or ", at app.c:12". That main calls a
+/// function says nothing.
+std::string in_place(const std::string& place, const std::vector<std::string>& callers) {
+  const bool is_line = place.find(':') != std::string::npos && place.back() != ')';
+  const std::string text = (is_line ? ", at " : ", in ") + place;
+  return callers.empty() ? text : text + called_by(callers.back());
+}
+
+/// The same of a finding; "" without a function.
 std::string in_function(const Finding& finding) {
-  if (finding.function.empty()) return "";
-  const std::string text = ", in " + finding.function;
-  return finding.callers.empty() ? text : text + called_by(finding.callers.back());
+  return finding.function.empty() ? "" : in_place(finding.function, finding.callers);
 }
 
 /// ", 62 % of it for rank 3, in solve (app.c:12)"
@@ -30,10 +35,16 @@ std::string root_text(const Finding& finding) {
                      in_function(finding));
 }
 
-/// "ranks wait in MPI_Recv", with the root cause.
+/// "ranks wait in MPI_Recv, in exchange (app.c:12)", with the callers or the root cause.
 std::string waits_text(const char* ranks_wait, const Finding& finding) {
-  return ranks_wait + (finding.call.empty() ? std::string() : " in " + finding.call) +
-         root_text(finding);
+  std::string text = ranks_wait;
+  if (!finding.call.empty()) text += " in " + finding.call;
+  if (!finding.path.empty()) {
+    std::vector<std::string> callers(finding.path.begin(), finding.path.end() - 1);
+    if (finding.rank >= 0) callers.clear();  // the root cause is more important
+    text += in_place(finding.path.back(), callers);
+  }
+  return text + root_text(finding);
 }
 
 /// "1,184 messages of 8 B on average, in exchange (app.c:12), most of it in MPI_Recv (1,184 calls)"

@@ -73,7 +73,7 @@ build_program app -g -O1 -finstrument-functions '-finstrument-functions-exclude-
 
 # first FAULT KIND FUNCTION [RANKS]: records the program and compares its first finding other than lost cores.
 first() {
-  trace "${4-4}" --functions ./app "$1" || fail "$1: exit code $?"
+  trace "${4-4}" --functions --call-sites ./app "$1" || fail "$1: exit code $?"
   "$rubato" replay run.otf2dir --json replay.json >/dev/null 2>&1 || fail "replay"
   "$rubato" profile run.otf2dir --json profile.json >/dev/null || fail "profile"
   "$python" - "$@" <<'P' || fail "$* $(cat replay.json | head -c 3000)"
@@ -91,6 +91,7 @@ if kind == "nothing":
     sys.exit()
 assert found[0]["kind"] == kind, (fault, found)
 assert function == "-" or (found[0]["function"] or "").startswith(function), (fault, found)
+assert kind in ("load imbalance", "small messages") or found[0]["call_path"][-1].startswith("app.c:"), (fault, found)
 P
 }
 busy=
@@ -110,6 +111,7 @@ kill $busy
 before_exit=:
 first receiver "late receiver" -
 "$rubato" advise run.otf2dir >advise.txt || fail "advise"
-grep -q "late receiver: sends wait for their receivers in MPI_Ssend" advise.txt || fail "$(cat advise.txt)"
+tr -s ' \n' ' ' <advise.txt | grep -q "late receiver: sends wait for their receivers in MPI_Ssend, at app.c:[0-9]*, [0-9]* % of it for rank 0, in solve" ||
+  fail "$(cat advise.txt)"
 first small "small messages" - 2
 pass

@@ -3,6 +3,7 @@
 
 #include "replay/judge/findings.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -15,10 +16,10 @@ using namespace rubato;
 
 namespace {
 
-std::vector<Finding> found_in(const std::string& text) {
+std::vector<Finding> found_in(const std::string& text, const ReplayOptions& options = {}) {
   const auto source = parse_text_trace(text);
   source->note_places();
-  const JudgedRun run = judged_run(*source, {});
+  const JudgedRun run = judged_run(*source, options);
   return judge(run.results, run.diagnosis).findings;
 }
 
@@ -73,6 +74,59 @@ TEST_CASE("synchronisation is found where ranks compute in turn before barriers"
   CHECK(findings[0].seconds == Approx(1000e-9));
   CHECK(findings[0].call == "MPI_Barrier");
   CHECK(findings[0].rank == -1);
+}
+
+// The same, with both barriers in one function. Then each has half of the waits, one outside of it.
+TEST_CASE("synchronisation is found with the function whose calls wait") {
+  const auto text_of = [](const std::string& between) {
+    const std::vector<Finding> findings = found_in(R"(
+    0: 0..0 local MPI_Comm_rank
+    0: 1000 enter exchange
+    0: 1000..1000 barrier
+    )" + between + R"(
+    0: 1000..2000 barrier
+    0: 2000 end
+    1: 0..0 local MPI_Comm_rank
+    1: 0 enter exchange
+    1: 0..1000 barrier
+    1: 2000..2000 barrier
+    1: 2000 end
+  )");
+    REQUIRE(findings.size() == 1);
+    return finding_text(findings[0]);
+  };
+  CHECK(text_of("") == "ranks wait for each other in MPI_Barrier, in exchange");
+  CHECK(text_of("0: 1000 leave exchange") == "ranks wait for each other in MPI_Barrier");
+}
+
+// Rank 0 waits in its send until 1900, when rank 1 has computed and receives, and computes 1900
+// after it; rank 1 waits in a barrier then. Perfect takes 1900, as sends wait for nothing: of the
+// other 2000 the mean rank waits 950 for a late receiver.
+TEST_CASE("late receivers are found with the function that sends and that of the receiver") {
+  ReplayOptions options;
+  options.eager_limit = 1024;
+  const std::vector<Finding> findings = found_in(R"(
+    0: 0..0 local MPI_Comm_rank
+    0: 0 enter exchange
+    0: 0..2000 send 1 1MiB
+    0: 2000 leave exchange
+    0: 3900..3900 barrier
+    0: 3900 end
+    1: 0..0 local MPI_Comm_rank
+    1: 100..1800 function assemble
+    1: 1900..2000 recv 0 1MiB
+    1: 2000..3900 barrier
+    1: 3900 end
+  )",
+                                                 options);
+  const auto late = std::find_if(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.kind == FindingKind::kLateReceiver;
+  });
+  REQUIRE(late != findings.end());
+  CHECK(late->seconds == Approx(950e-9));
+  CHECK(finding_text(*late) ==
+        "sends wait for their receivers in MPI_Send, in exchange, 100 % of it for rank 1, in "
+        "assemble");
 }
 
 // As above, and rank 0 also computes 2000 more before the first barrier: 3000 beside 1000. Load
