@@ -56,8 +56,10 @@ struct ReplayState : ReplaySetup<Rules::kLanes> {
     } else {
       add_ranks(0, trace->ranks());
     }
-    for (const Observer<K>* observer : setup.observers)
+    for (const Observer<K>* observer : setup.observers) {
       wants_messages |= observer->wants_messages();
+      wants_bounds |= observer->wants_bounds();
+    }
     if constexpr (kMayNeedPresence<Rules>) {
       presence_from = rules->needs_presence_from();
       goes_back = events.counts().backwards.count > 0;
@@ -150,7 +152,7 @@ struct ReplayState : ReplaySetup<Rules::kLanes> {
   EventSource* source;
   const TraceDefinitions* trace;
   Rules* rules;
-  bool wants_messages = false;  ///< true for some observer
+  bool wants_messages = false, wants_bounds = false;  ///< true for some observer
 
   // Timelines.
   PartialArray<TimelineState<K>> timelines;  ///< local ones only

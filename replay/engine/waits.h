@@ -65,7 +65,7 @@ struct Waits {
     if (loop) end_loop(replay, state, *loop, causes, waited);
     if constexpr (K == 1) {
       if (replay.observers.empty()) return;
-      bind(replay, state, loop ? loop->begin()[0] : waited.enter, waited);
+      if (replay.wants_bounds) bind(replay, state, loop ? loop->begin()[0] : waited.enter, waited);
       for (Observer<K>* observer : replay.observers) observer->waited(state.number, call, waited);
     }
   }

@@ -12,6 +12,7 @@
 #include "replay/analyse/site_summary.h"
 #include "replay/judge/lost_time.h"
 #include "replay/observe/kept_losses.h"
+#include "replay/observe/wait_patterns.h"
 
 // Waits of `perfect` have two origins: some ranks compute longer than others, and ranks wait for
 // each other in turn. The first is load imbalance, a finding of its own, so its part is removed. A
@@ -124,16 +125,16 @@ std::vector<Diagnosis::Waits> find_waits(EventSource& source, const Scenario& sc
                                          const PartsOf& parts_of, ReplayOptions options) {
   const TraceDefinitions& trace = source.definitions();
   const KeptLosses losses = kept_losses(scenario, options.keep_stolen);
-  WaitCauses causes(trace);
+  WaitPatterns patterns(trace);
   WaitPlaces places(source, losses);
   SiteProfile sites(source, losses);
-  options.observers = {&causes, &places};
+  options.observers = {&patterns, &places};
   if (source.call_places()) options.observers.push_back(&sites);
   options.wait_states = true;
   run_replay(source, {scenario}, options);
 
   std::map<std::string, InCall> calls;
-  for (const auto& [key, sum] : causes.waits())
+  for (const auto& [key, sum] : patterns.waits())
     calls[trace.calls[key.call].name].by_pattern[key.pattern] += sum.ticks;
   const PlaceSummary summary = place_summary(places, source);
   add_roots(summary, parts_of(summary), calls);

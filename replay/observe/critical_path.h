@@ -65,6 +65,7 @@ class CriticalPath : public Observer<1> {
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
             double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
   void waited(int timeline, const Call& call, const Waited& waited) override;
+  bool wants_bounds() const override { return true; }
 
   /// After the replay. `each`, if set, receives the pieces, the last first.
   PathSums find(const std::function<void(const PathPiece&)>& each = {}) const;

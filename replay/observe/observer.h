@@ -59,8 +59,11 @@ class Observer {
   /// Before waited(), if wants_messages(), for each message that the call received, as matched by
   /// the engine. Under the same conditions as waited(), but also if the call did not wait.
   virtual void message(const Delivery& delivery) { (void)delivery; }
-  /// Called once, before the replay.
+  /// Called once, before the replay; so is wants_bounds().
   virtual bool wants_messages() const { return false; }
+
+  /// True for an observer that needs Waited::bound_to and bound_at, which are not set else.
+  virtual bool wants_bounds() const { return false; }
 };
 
 }  // namespace rubato

@@ -2,68 +2,22 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 namespace rubato {
 
 WaitCauses::WaitCauses(const TraceDefinitions& trace)
-    : trace_(&trace), timelines_(trace.timelines()), roots_(trace.ranks()) {}
+    : WaitPatterns(trace), timelines_(trace.timelines()), roots_(trace.ranks()) {}
 
 void WaitCauses::begin() {
+  WaitPatterns::begin();
   timelines_.assign(trace_->timelines(), {});
   roots_.assign(trace_->ranks(), 0);
 }
 
-void WaitCauses::waited(int timeline, const Call& /*call*/, const Waited& waited) {
-  Timeline& own = timelines_[timeline];
-  own.waited = waited;
-  own.has_waited = waited.timeline >= 0 || waited.wait > 0;
-}
-
-void WaitCauses::polled(int timeline, std::span<const PolledWait> polls, double begin,
-                        const Waited& waited) {
-  if (timelines_[timeline].over) return;
-  Waited loop = waited;
-  loop.enter = begin;
-  loop.wait = std::min(waited.cause, waited.enter) - begin;
-  double all = 0;
-  for (const PolledWait& each : polls) {
-    add_wait(timeline, each.call, loop, each.ticks);
-    all += each.ticks;
-  }
-  add_root(timeline, loop, all);
-}
-
-void WaitCauses::call(int timeline, const Call& call, const Block& /*block*/,
-                      const Lanes<1>& /*clock_before*/, double /*recorded_before*/,
-                      const Lanes<1>& /*enter*/, const Lanes<1>& /*leave*/) {
-  Timeline& own = timelines_[timeline];
-  if (call.role == CallRole::kInit) forget(own);
-  if (call.role == CallRole::kFinalize) own.over = true;
-  if (!std::exchange(own.has_waited, false) || own.over) return;
-  const Waited& waited = own.waited;
-  if (waited.pattern == WaitPattern::kLateSender && waited.timeline >= 0)
-    find_wrong_order(timeline, waited);
-  if (waited.wait <= 0) return;
-  add_wait(timeline, call.name, waited, waited.kept * waited.wait);
-  add_root(timeline, waited, waited.kept * waited.wait);
-}
-
-void WaitCauses::forget(Timeline& timeline) {
-  for (const Segment& each : timeline.segments) roots_[each.root] -= each.ticks;
-  timeline = {};
-}
-
-std::map<WaitCauses::Key, WaitSum> WaitCauses::waits() const {
-  std::map<Key, WaitSum> all;
-  for (int timeline = 0; timeline < trace_->timelines(); ++timeline) {
-    for (const auto& [call, sum] : timelines_[timeline].waits) {
-      WaitSum& of_rank = all[{trace_->rank_of(timeline), call.first, call.second}];
-      of_rank.count += sum.count;
-      of_rank.ticks += sum.ticks;
-    }
-  }
-  return all;
+void WaitCauses::forget(int timeline) {
+  WaitPatterns::forget(timeline);
+  for (const Segment& each : timelines_[timeline].segments) roots_[each.root] -= each.ticks;
+  timelines_[timeline] = {};
 }
 
 std::map<WaitCauses::Pair, double> WaitCauses::direct() const {
@@ -88,20 +42,8 @@ void WaitCauses::add_direct(Timeline& waiting, int causing, double ticks) {
   while (causes.size() > kMostCauses) causes.erase(std::prev(causes.end()));
 }
 
-void WaitCauses::add_wait(int timeline, uint16_t call, const Waited& waited, double counts) {
-  if (counts <= 0) return;
-  Timeline& own = timelines_[timeline];
-  WaitSum& sum = own.waits[{call, waited.pattern}];
-  ++sum.count;
-  sum.ticks += counts;
-  if (waited.pattern == WaitPattern::kLateSender) {
-    own.late.push_back({waited.cause, counts, call});
-    if (own.late.size() > kReceivesKept) own.late.pop_front();
-  }
-}
-
-void WaitCauses::add_root(int timeline, const Waited& waited, double counts) {
-  if (counts <= 0 || waited.timeline < 0) return;
+void WaitCauses::add(int timeline, const Waited& waited, double counts) {
+  if (waited.timeline < 0) return;
   Timeline& own = timelines_[timeline];
   const int causing = trace_->rank_of(waited.timeline);
   add_direct(own, causing, counts);
@@ -136,24 +78,6 @@ void WaitCauses::add_segment(Timeline& to, double begin, double end, int root, d
   }
   to.segments.push_back({begin, end, root, ticks});
   if (to.segments.size() > kSegmentsKept) to.segments.pop_front();
-}
-
-void WaitCauses::find_wrong_order(int timeline, const Waited& received) {
-  Timeline& own = timelines_[timeline];
-  std::deque<LateSend>& sends = own.late;
-  // Their causes are in the order of time: each comes after the previous call.
-  if (sends.empty() || received.cause >= sends.back().cause) return;
-  std::erase_if(sends, [&](const LateSend& late) {
-    // Not a message of the same call: received.enter comes after the wait.
-    if (!(received.cause < late.cause) || received.enter < late.cause) return false;
-    const auto from = own.waits.find({late.call, WaitPattern::kLateSender});
-    from->second.ticks -= late.wait;
-    if (--from->second.count == 0) own.waits.erase(from);
-    WaitSum& to = own.waits[{late.call, WaitPattern::kWrongOrder}];
-    ++to.count;
-    to.ticks += late.wait;
-    return true;
-  });
 }
 
 }  // namespace rubato

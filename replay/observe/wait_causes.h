@@ -16,38 +16,19 @@
 // states in large-scale parallel applications (ICPP 2010), without their long-term part: in the
 // paper delays are the excess of s over r since their last synchronisation, here all that s does in
 // the window.
-//
-// A late sender's wait counts as "wrong order" when the same timeline later receives a message
-// whose send was entered before that sender's.
 
-#include <cstdint>
 #include <deque>
 #include <map>
-#include <utility>
 #include <vector>
 
-#include "replay/observe/observer.h"
+#include "replay/observe/wait_patterns.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {
 
-/// Waits of one rank in the calls of one name.
-struct WaitSum {
-  uint64_t count = 0;
-  double ticks = 0;
-};
-
-/// Sums up the waits of one scenario by call and by causing rank. Only the window of a rank counts,
-/// as in Profile, and of a wait the part that is not lost. Memory: a few KiB a timeline, and at
-/// most 12 KiB a timeline for the causes of its waits.
-class WaitCauses : public Observer<1> {
+/// Sums up the waits of one scenario by causing rank, too. Memory: at most 12 KiB more a timeline.
+class WaitCauses : public WaitPatterns {
  public:
-  struct Key {
-    int rank;
-    uint16_t call;  ///< index into TraceDefinitions::calls
-    WaitPattern pattern;
-    auto operator<=>(const Key&) const = default;
-  };
   struct Pair {
     int waiting;
     int causing;
@@ -57,13 +38,7 @@ class WaitCauses : public Observer<1> {
   explicit WaitCauses(const TraceDefinitions& trace);
 
   void begin() override;
-  void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
-            double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
-  void waited(int timeline, const Call& call, const Waited& waited) override;
-  void polled(int timeline, std::span<const PolledWait> polls, double begin,
-              const Waited& waited) override;
 
-  std::map<Key, WaitSum> waits() const;
   /// Ticks that the first rank waited for the second, directly. For a timeline that waits for more
   /// than kMostCauses ranks, approximately those with the longest waits: each time that there are
   /// too many, the smaller half is dropped.
@@ -73,7 +48,6 @@ class WaitCauses : public Observer<1> {
 
  private:
   static constexpr size_t kSegmentsKept = 512;  ///< older waits count as the timeline's own
-  static constexpr size_t kReceivesKept = 32;
   static constexpr size_t kMostCauses = 256;
 
   /// A part of a wait, and its root.
@@ -83,32 +57,17 @@ class WaitCauses : public Observer<1> {
     int root;      ///< rank
     double ticks;  ///< the ticks of it that count
   };
-  /// A wait for a late sender that may turn out to be of wrong order.
-  struct LateSend {
-    double cause;
-    double wait;
-    uint16_t call;
-  };
   struct Timeline {
-    bool over = false;  ///< MPI_Finalize was entered
-    bool has_waited = false;
-    Waited waited;                 ///< then: of the call that call() will report next
     std::deque<Segment> segments;  ///< in the order of time, disjoint
-    std::deque<LateSend> late;
-    std::map<std::pair<uint16_t, WaitPattern>, WaitSum> waits;  ///< by call and pattern
-    std::map<int, double> direct;                               ///< by causing rank
+    std::map<int, double> direct;  ///< by causing rank
   };
 
-  void add_wait(int timeline, uint16_t call, const Waited& waited, double counts);
-  /// For a wait in any call.
-  void add_root(int timeline, const Waited& waited, double counts);
+  void add(int timeline, const Waited& waited, double counts) override;
+  void forget(int timeline) override;
   void add_direct(Timeline& waiting, int causing, double ticks);
   /// `part`: the part that counts.
   void add_segment(Timeline& to, double begin, double end, int root, double part);
-  void find_wrong_order(int timeline, const Waited& received);
-  void forget(Timeline& timeline);
 
-  const TraceDefinitions* trace_;
   std::vector<Timeline> timelines_;
   std::vector<double> roots_;
 };

@@ -31,7 +31,7 @@
 
 #include "replay/observe/kept_losses.h"
 #include "replay/observe/observer.h"
-#include "replay/observe/wait_causes.h"
+#include "replay/observe/wait_patterns.h"
 #include "replay/store/call_places.h"
 #include "replay/trace/trace.h"
 

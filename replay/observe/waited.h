@@ -68,9 +68,9 @@ struct Waited {
   double kept = 1;
   uint32_t comm = 0;  ///< communicator of the wait: index into TraceDefinitions::comms
 
-  // The event that determines the end of the call, if not its own enter: this may also be a message
-  // that was sent before and is still in transit, or the start of a nonblocking operation of its
-  // own.
+  // For observers that want it: the event that determines the end of the call, if not its own
+  // enter. This may also be a message that was sent before and is still in transit, or the start of
+  // a nonblocking operation of its own.
   int32_t bound_to = -1;  ///< timeline; -1: its own enter
   double bound_at = 0;    ///< enter of the call that determines it
 };

@@ -217,7 +217,11 @@ class GroupReplay {
         replay_by(rules);
         return found;
       }
-      if (waits && !scenarios_.options.observers.empty()) {
+      const std::vector<Observer<1>*>& observers = scenarios_.options.observers;
+      const bool bounds = std::any_of(observers.begin(), observers.end(), [](const auto* observer) {
+        return observer->wants_bounds();
+      });
+      if (waits && bounds) {
         OriginRules rules(machines, *trace_);
         replay_by(rules);
         return found;

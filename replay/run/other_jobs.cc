@@ -66,6 +66,7 @@ class FirstJobObserver : public Observer<1> {
     observer_->message(own);
   }
   bool wants_messages() const override { return observer_->wants_messages(); }
+  bool wants_bounds() const override { return observer_->wants_bounds(); }
 
  private:
   static constexpr int kNone = -1;

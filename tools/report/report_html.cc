@@ -69,7 +69,8 @@ std::string escape_script(const std::string& json) {
   return escaped;
 }
 
-/// Six significant digits: enough for charts, in a third of the bytes.
+/// Six significant digits: enough for charts, in a third of the bytes. (Not for numbers that the
+/// text report has too: they would be rounded twice.)
 Json rounded(double value) {
   if (!std::isfinite(value)) return nullptr;
   return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
@@ -79,10 +80,11 @@ Json rounded(double value) {
 /// of ranks.
 Json scenario_columns(const ScenarioResult& scenario, size_t call_count) {
   const bool ended = scenario.deadlock.empty();
-  Json json = {{"name", scenario.name},
-               {"elapsed", ended ? rounded(scenario.elapsed) : Json(nullptr)},
-               {"elapsed_with_init", ended ? rounded(scenario.elapsed_with_init) : Json(nullptr)},
-               {"deadlock", scenario.deadlock}};
+  Json json = {
+      {"name", scenario.name},
+      {"elapsed", ended ? json_text::number(scenario.elapsed) : Json(nullptr)},
+      {"elapsed_with_init", ended ? json_text::number(scenario.elapsed_with_init) : Json(nullptr)},
+      {"deadlock", scenario.deadlock}};
   for (int level = 0; level < kLevels; ++level) {
     json["traffic"][kLevelNames[level]] = {{"messages", scenario.traffic[level].messages},
                                            {"bytes", scenario.traffic[level].bytes}};
@@ -257,7 +259,7 @@ std::string report_html(const Report& report, const std::vector<PlatformPicture>
                {"verdict", report.verdict},
                {"findings", findings_to_json(report.findings)},
                {"judged", judged ? judged->name : ""},
-               {"judged_elapsed", rounded(report.findings.elapsed)},
+               {"judged_elapsed", json_text::number(report.findings.elapsed)},
                {"reference", reference ? reference->name : ""},
                {"kept_line", report.kept_calls},
                {"caveats", report.notes},
