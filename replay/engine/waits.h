@@ -24,10 +24,8 @@ struct Waits {
                                const Lanes<K>& leave) {
     if (call.role != CallRole::kMpi) {
       replay.waits->other_call(state.number, call.role);
-      if constexpr (K == 1) {
-        if (state.threads && !replay.observers.empty())
-          ThreadSteps<Rules>::report(replay, state, call, leave);
-      }
+      if (state.threads && !replay.observers.empty())
+        ThreadSteps<Rules>::report(replay, state, call, leave);
       return;
     }
     if (call.spinning & kSpinning) {
@@ -57,17 +55,17 @@ struct Waits {
       if (auto found = replay.loops.extract(state.number)) loop = std::move(found.mapped());
     }
     Waited waited;
-    if constexpr (K == 1) {
+    if (!replay.observers.empty()) {
       waited = causes.waited(state.enter[0], leave[0]);
       waited.kept = kept[0];
       if (replay.wants_messages) report_messages(replay, state);
     }
     if (loop) end_loop(replay, state, *loop, causes, waited);
+    if (replay.observers.empty()) return;
     if constexpr (K == 1) {
-      if (replay.observers.empty()) return;
       if (replay.wants_bounds) bind(replay, state, loop ? loop->begin()[0] : waited.enter, waited);
-      for (Observer<K>* observer : replay.observers) observer->waited(state.number, call, waited);
     }
+    for (Observer<K>* observer : replay.observers) observer->waited(state.number, call, waited);
   }
 
  private:
@@ -88,7 +86,7 @@ struct Waits {
     std::vector<PolledWait> polls;
     loop.for_each_wait(causes.last(), [&](uint16_t name, const Lanes<K>& ticks) {
       all += ticks;
-      if (K > 1 || replay.observers.empty() || !(ticks[0] > 0)) return;
+      if (replay.observers.empty() || !(ticks[0] > 0)) return;
       const auto same = std::find_if(polls.begin(), polls.end(),
                                      [&](const PolledWait& each) { return each.call == name; });
       if (same == polls.end()) {

@@ -12,7 +12,7 @@
 #include "replay/analyse/site_summary.h"
 #include "replay/judge/lost_time.h"
 #include "replay/observe/kept_losses.h"
-#include "replay/observe/wait_patterns.h"
+#include "replay/study/fit_degradation.h"
 
 // Waits of `perfect` have two origins: some ranks compute longer than others, and ranks wait for
 // each other in turn. The first is load imbalance, a finding of its own, so its part is removed. A
@@ -120,25 +120,16 @@ bool is_long(const Roles& roles, double LostTime::*part) {
 /// What waits of a scenario count for, by rank at their root.
 using PartsOf = std::function<std::vector<double>(const PlaceSummary&)>;
 
-/// The waits of a scenario by call, the longest first.
-std::vector<Diagnosis::Waits> find_waits(EventSource& source, const Scenario& scenario,
-                                         const PartsOf& parts_of, ReplayOptions options) {
+/// Waits by call, the longest first.
+std::vector<Diagnosis::Waits> waits_by_call(const EventSource& source, const SeenWaits& seen,
+                                            const PartsOf& parts_of) {
   const TraceDefinitions& trace = source.definitions();
-  const KeptLosses losses = kept_losses(scenario, options.keep_stolen);
-  WaitPatterns patterns(trace);
-  WaitPlaces places(source, losses);
-  SiteProfile sites(source, losses);
-  options.observers = {&patterns, &places};
-  if (source.call_places()) options.observers.push_back(&sites);
-  options.wait_states = true;
-  run_replay(source, {scenario}, options);
-
   std::map<std::string, InCall> calls;
-  for (const auto& [key, sum] : patterns.waits())
+  for (const auto& [key, sum] : seen.patterns.waits())
     calls[trace.calls[key.call].name].by_pattern[key.pattern] += sum.ticks;
-  const PlaceSummary summary = place_summary(places, source);
+  const PlaceSummary summary = place_summary(seen.places, source);
   add_roots(summary, parts_of(summary), calls);
-  const std::vector<SiteRow> rows = site_rows(sites, source);
+  const std::vector<SiteRow> rows = site_rows(seen.sites, source);
   double all = 0;
   for (const auto& [name, call] : calls) all += sum_of(call.by_root);
   std::vector<Diagnosis::Waits> waits;
@@ -152,23 +143,35 @@ std::vector<Diagnosis::Waits> find_waits(EventSource& source, const Scenario& sc
   return waits;
 }
 
+void watch(EventSource& source, const Scenario& scenario, ReplayOptions options, SeenWaits& seen) {
+  options.observers = seen.observers();
+  options.wait_states = true;
+  run_replay(source, {scenario}, options);
+}
+
 /// Waits on a perfect interconnect.
 std::vector<Diagnosis::Waits> find_chains(EventSource& source, const Roles& roles,
-                                          const ReplayOptions& options) {
-  const auto parts_of = [&](const PlaceSummary& summary) {
+                                          const ReplayOptions& options, const SeenWaits* seen) {
+  std::optional<SeenWaits> own;
+  if (!seen) {
+    watch(source, parse_scenario("perfect"), options, own.emplace(source));
+    seen = &*own;
+  }
+  return waits_by_call(source, *seen, [&](const PlaceSummary& summary) {
     return parts_of_chains(*roles.perfect, summary);
-  };
-  return find_waits(source, parse_scenario("perfect"), parts_of, options);
+  });
 }
 
 /// The longest waits of sends for their receivers, in Roles::judged.
 std::optional<Diagnosis::Waits> find_late_receivers(EventSource& source, const Roles& roles,
                                                     const ReplayOptions& options) {
+  const Scenario scenario = parse_scenario(roles.judged->name);
+  SeenWaits seen(source, kept_losses(scenario, options.keep_stolen));
+  watch(source, scenario, options, seen);
   const auto all = [&](const PlaceSummary&) {
     return std::vector<double>(roles.judged->ranks.size(), 1);
   };
-  for (Diagnosis::Waits& waits :
-       find_waits(source, parse_scenario(roles.judged->name), all, options)) {
+  for (Diagnosis::Waits& waits : waits_by_call(source, seen, all)) {
     if (waits.pattern == WaitPattern::kLateReceiver) return std::move(waits);
   }
   return {};
@@ -176,13 +179,37 @@ std::optional<Diagnosis::Waits> find_late_receivers(EventSource& source, const R
 
 }  // namespace
 
+SeenWaits::SeenWaits(const EventSource& source, KeptLosses kept)
+    : patterns(source.definitions()),
+      places(source, kept),
+      sites(source, kept),
+      has_sites_(!source.functions().empty() || !source.call_sites().empty()) {}
+
+std::vector<Observer<1>*> SeenWaits::observers() {
+  std::vector<Observer<1>*> all = {&patterns, &places};
+  if (has_sites_) all.push_back(&sites);
+  return all;
+}
+
+void SeenWaits::watch_perfect(const std::vector<Scenario>& scenarios, ReplayOptions& options) {
+  const auto perfect =
+      std::find_if(scenarios.begin(), scenarios.end(),
+                   [](const Scenario& scenario) { return scenario.name == "perfect"; });
+  if (perfect == scenarios.end() || !options.jobs.empty() || !options.wait_states ||
+      any_fits_degradation(scenarios))
+    return;
+  options.observed = static_cast<size_t>(perfect - scenarios.begin());
+  options.observers = observers();
+  watches_ = true;
+}
+
 bool needs_diagnosis(const Roles& roles) {
   return is_long(roles, &LostTime::chains) || is_long(roles, &LostTime::messages) ||
          is_long(roles, &LostTime::late_receivers) || costly_network(roles);
 }
 
 Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Scenario>& scenarios,
-                   ReplayOptions options) {
+                   ReplayOptions options, const SeenWaits* seen) {
   options.verify = false;
   options.total_functions = false;
   Diagnosis diagnosis;
@@ -190,7 +217,8 @@ Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Sc
     diagnosis.function = costly_function(source, parse_scenario(roles.judged->name), options);
   if (is_long(roles, &LostTime::late_receivers) && roles.judged->from_recording)
     diagnosis.late_receivers = find_late_receivers(source, roles, options);
-  if (is_long(roles, &LostTime::chains)) diagnosis.waits = find_chains(source, roles, options);
+  if (is_long(roles, &LostTime::chains))
+    diagnosis.waits = find_chains(source, roles, options, seen);
   if (const ScenarioResult* const platform = costly_network(roles)) {
     const auto number = static_cast<size_t>(platform - roles.results->scenarios.data());
     if (number < scenarios.size())

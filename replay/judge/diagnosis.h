@@ -5,6 +5,9 @@
 
 #include "replay/judge/network_costs.h"
 #include "replay/judge/roles.h"
+#include "replay/observe/site_profile.h"
+#include "replay/observe/wait_patterns.h"
+#include "replay/observe/wait_places.h"
 #include "replay/observe/waited.h"
 #include "replay/study/run_replay.h"
 #include "replay/trace/trace.h"
@@ -37,14 +40,38 @@ struct Diagnosis {
   std::optional<NetworkCosts> network;
 };
 
+/// The waits of one scenario, seen by observers.
+class SeenWaits {
+ public:
+  /// `source` may not be loaded yet. `kept`: losses that the scenario keeps.
+  explicit SeenWaits(const EventSource& source, KeptLosses kept = {});
+  SeenWaits(const SeenWaits&) = delete;
+  SeenWaits& operator=(const SeenWaits&) = delete;
+
+  /// Lets a replay with these options observe `perfect`, if that is among the scenarios and can be
+  /// observed beside others.
+  void watch_perfect(const std::vector<Scenario>& scenarios, ReplayOptions& options);
+  bool watches() const { return watches_; }
+  std::vector<Observer<1>*> observers();
+
+  WaitPatterns patterns;
+  WaitPlaces places;
+  SiteProfile sites;
+
+ private:
+  bool has_sites_;
+  bool watches_ = false;
+};
+
 /// True if a diagnosis takes further replays: dependency chains or messages take at least 2 % of
 /// the elapsed time, or there is a costly_network().
 bool needs_diagnosis(const Roles& roles);
 
 /// Replays `perfect`, Roles::judged and a platform again, as far as needed; else the
 /// diagnosis is empty. `scenarios`: those of Roles::results, in their order; there may be more
-/// results. Names functions if note_places() was called on the source. Errors: as run_replay().
+/// results. `seen`: the waits of `perfect`, if they were watched. Names functions if note_places()
+/// was called on the source. Errors: as run_replay().
 Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Scenario>& scenarios,
-                   ReplayOptions options);
+                   ReplayOptions options, const SeenWaits* seen = nullptr);
 
 }  // namespace rubato

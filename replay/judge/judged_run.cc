@@ -19,10 +19,14 @@ JudgedRun judged_run(EventSource& source, ReplayOptions options,
   source.note_places();
   const IntervalPlan plan(scenarios);
   JudgedRun run;
-  run.results = run_replay(source, plan.scenarios(), options);
+  SeenWaits seen(source);
+  ReplayOptions watching = options;
+  seen.watch_perfect(plan.scenarios(), watching);
+  run.results = run_replay(source, plan.scenarios(), watching);
   run.intervals = plan.settle(run.results, options.subtracted(source.definitions().overhead));
   find_undisturbed(source, run.results, options);
-  run.diagnosis = diagnose(source, run.results, scenarios, options);
+  run.diagnosis =
+      diagnose(source, run.results, scenarios, options, seen.watches() ? &seen : nullptr);
   return run;
 }
 

@@ -34,7 +34,7 @@ class Observer {
                     const Lanes<K>& clock_before, double recorded_before, const Lanes<K>& enter,
                     const Lanes<K>& leave) = 0;
 
-  /// True for an observer that needs entered(): at most one. With one scenario only.
+  /// True for an observer that needs entered(): at most one. With one scenario (K = 1) only.
   virtual bool watches_enters() const { return false; }
   /// `call` of `timeline`, which may wait for others, was entered; comes before its call(). Calls
   /// that do not wait may be reported by call() alone.
@@ -50,8 +50,8 @@ class Observer {
     (void)timeline, (void)polls, (void)begin, (void)waited;
   }
 
-  /// Before call(): what the call waited for, if anything, and if wait states are summed up
-  /// (ReplayOptions::wait_states). With one scenario only.
+  /// Before call(): what the call waited for in the first scenario, if anything, and if wait states
+  /// are summed up (ReplayOptions::wait_states).
   virtual void waited(int timeline, const Call& call, const Waited& waited) {
     (void)timeline, (void)call, (void)waited;
   }
@@ -62,7 +62,8 @@ class Observer {
   /// Called once, before the replay; so is wants_bounds().
   virtual bool wants_messages() const { return false; }
 
-  /// True for an observer that needs Waited::bound_to and bound_at, which are not set else.
+  /// True for an observer that needs Waited::bound_to and bound_at, which are not set else. With
+  /// one scenario only.
   virtual bool wants_bounds() const { return false; }
 };
 

@@ -114,18 +114,18 @@ class WaitStates {
     Lanes<K> send;
     int32_t sender = -1;  ///< timelines
     int32_t receiver = -1;
-    uint32_t comm = 0;  ///< used only by observers: of one lane
+    uint32_t comm = 0;  ///< for observers
   };
   void send(TransferId id, const Lanes<K>& enter, int timeline, uint32_t comm) {
     Sides& sides = at(id);
     sides.send = enter;
     sides.sender = timeline;
-    if constexpr (K == 1) sides.comm = comm;
+    sides.comm = comm;
   }
   void post(TransferId id, int timeline, uint32_t comm) {
     Sides& sides = at(id);
     sides.receiver = timeline;
-    if constexpr (K == 1) sides.comm = comm;
+    sides.comm = comm;
   }
   /// Matching by arrival: the receive takes the message of a separate transfer.
   void join(TransferId send, TransferId receive) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "replay/observe/first_lane.h"
 #include "replay/observe/wait_states.h"
 #include "replay/rules/model_rules.h"
 #include "replay/rules/ordered_rules.h"
@@ -31,7 +32,10 @@ class GroupReplay {
             })) {}
 
   /// Replays the `chosen` scenarios of a group in one pass.
-  void replay_together(const ScenarioGroup& group, const std::vector<size_t>& chosen) {
+  void replay_together(const ScenarioGroup& group, std::vector<size_t> chosen) {
+    // Observers receive the calls of the first lane.
+    const auto observed = std::find(chosen.begin(), chosen.end(), scenarios_.options.observed);
+    if (observed != chosen.end()) std::rotate(chosen.begin(), observed, observed + 1);
     // The width of a pass is a template argument of the engine, and each further width takes ten
     // seconds to compile: passes of 8 took as long as those of 16, less a twentieth, and those of 2
     // as those of 4, less 2 % of the instructions; one of 32 takes 95 % of the instructions of two
@@ -71,15 +75,6 @@ class GroupReplay {
     return ComputeChanges<K>(lanes, *trace_, placement, scenarios_.functions, probe);
   }
 
-  /// The observers of a scenario's calls.
-  template <int K>
-  std::vector<Observer<K>*> observers() const {
-    if constexpr (K == 1) {
-      return scenarios_.options.observers;
-    }
-    return {};
-  }
-
   template <int K>
   void replay_group(const ScenarioGroup& group, const std::vector<size_t>& chosen,
                     bool by_arrival_failed = false) {
@@ -100,12 +95,22 @@ class GroupReplay {
     for (int lane = 0; lane < K; ++lane)
       scenarios.push_back(&scenarios_.list[chosen[std::min<size_t>(lane, chosen.size() - 1)]]);
 
+    const std::vector<Observer<1>*>& all = scenarios_.options.observers;
+    FirstLane<K> first_lane(all);
+    std::vector<Observer<K>*> observers;
+    if (!all.empty() && chosen.front() == scenarios_.options.observed) {
+      if constexpr (K == 1)
+        observers = all;
+      else
+        observers = {&first_lane};
+    }
+
     Found<K> found;
     if (group.measured) {
       // (These rules are not instantiated for other widths.)
-      if constexpr (K <= 4) found = replay_measured<K>(group, scenarios, profile, waits);
+      if constexpr (K <= 4) found = replay_measured<K>(group, scenarios, profile, waits, observers);
     } else {
-      found = replay_models<K>(group, scenarios, by_arrival, profile, waits);
+      found = replay_models<K>(group, scenarios, by_arrival, profile, waits, observers);
       // Their time is a sum in the order in which one process runs the calls.
       bool contradicts = false;
       for (size_t lane = 0; lane < chosen.size(); ++lane)
@@ -156,7 +161,7 @@ class GroupReplay {
   template <int K>
   Found<K> replay_measured(const ScenarioGroup& group,
                            const std::vector<const Scenario*>& scenarios, Profile<K>& profile,
-                           WaitStates<K>* waits) {
+                           WaitStates<K>* waits, const std::vector<Observer<K>*>& observers) {
     Found<K> found;
     std::vector<MeasuredLane> lanes;
     Lanes<K> keeps_flushes, keeps_stolen;
@@ -170,7 +175,7 @@ class GroupReplay {
     const auto replay_by = [&](auto& rules) {
       const Scenario* pricing = pricing_scenario(scenarios_.list, *trace_);
       if (pricing) rules.set_price(receiver_price(*pricing, trace_->ticks_per_second));
-      found.outcome = passes_->make(rules, &profile, observers<K>(),
+      found.outcome = passes_->make(rules, &profile, observers,
                                     compute_changes<K>(scenarios, group.placement), waits);
       found.clipped = rules.clipped();
       const bool changes = std::any_of(lanes.begin(), lanes.end(),
@@ -192,7 +197,8 @@ class GroupReplay {
 
   template <int K>
   Found<K> replay_models(const ScenarioGroup& group, const std::vector<const Scenario*>& scenarios,
-                         bool by_arrival, Profile<K>& profile, WaitStates<K>* waits) {
+                         bool by_arrival, Profile<K>& profile, WaitStates<K>* waits,
+                         const std::vector<Observer<K>*>& observers) {
     Found<K> found;
     LaneMachines machines = lane_machines(scenarios, group.placement, scenarios_.options, overhead_,
                                           trace_->ticks_per_second);
@@ -200,7 +206,7 @@ class GroupReplay {
     if (passes_->divided())
       machines.looks_at_posts = passes_->divided()->any(machines.looks_at_posts);
     const auto replay_by = [&](auto& rules) {
-      found.outcome = passes_->make(rules, &profile, observers<K>(),
+      found.outcome = passes_->make(rules, &profile, observers,
                                     compute_changes<K>(scenarios, group.placement), waits);
       found.outcomes = rules.outcomes();
       found.clipped = rules.clipped();
@@ -217,7 +223,6 @@ class GroupReplay {
         replay_by(rules);
         return found;
       }
-      const std::vector<Observer<1>*>& observers = scenarios_.options.observers;
       const bool bounds = std::any_of(observers.begin(), observers.end(), [](const auto* observer) {
         return observer->wants_bounds();
       });

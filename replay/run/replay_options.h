@@ -43,7 +43,10 @@ struct ReplayOptions {
   int threads = 0;           ///< threads that decode the archive; 0: one per processor
   bool wait_states = false;  ///< also sum up what ranks wait for (wait_states.h)
   bool verify = false;       ///< also compare `measured` with the recording, record by record
-  std::vector<Observer<1>*> observers{};  ///< receive every call, if there is one scenario
+  /// Receive every call of scenario number `observed`, which is the only one if an observer
+  /// wants_bounds() or watches_enters().
+  std::vector<Observer<1>*> observers{};
+  size_t observed = 0;
   /// Functions to be timed between calls, in addition to the functions that scenarios change.
   std::vector<std::string> functions;
   bool total_functions = false;  ///< also add up the recorded compute of each function

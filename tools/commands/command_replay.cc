@@ -317,7 +317,10 @@ int command_replay(const Arguments& arguments) {
       if (progress) progress(1);
     }
   }
-  Results results = together ? std::move(*together) : run_replay(*source, planned, options);
+  SeenWaits seen(*source);
+  ReplayOptions watching = options;
+  if (!together) seen.watch_perfect(planned, watching);
+  Results results = together ? std::move(*together) : run_replay(*source, planned, watching);
   if (plan.contention) plan.contention->settle(results);
   if (!options.jobs.empty()) notice_unfelt_jobs(results);
   results.asked_with = engine_words(values);
@@ -330,8 +333,9 @@ int command_replay(const Arguments& arguments) {
     find_undisturbed(*source, results, options);
     drawn.push_back(parse_scenario("undisturbed"));
   }
-  const Diagnosis diagnosis =
-      options.wait_states ? diagnose(*source, results, scenarios, options) : Diagnosis{};
+  const Diagnosis diagnosis = options.wait_states ? diagnose(*source, results, scenarios, options,
+                                                             seen.watches() ? &seen : nullptr)
+                                                  : Diagnosis{};
   std::vector<Sweep> sweeps;
   if (!axes.empty())
     sweeps = run_sweeps(*source, scenarios, axes, options, plan.intervals ? &overhead : nullptr);
