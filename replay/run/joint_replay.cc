@@ -59,7 +59,7 @@ JointReplay replay_jointly(Team& team, const std::string& archive,
   return joint;
 }
 
-int threads_that_pay(const EventSource& source, int asked, int processors) {
+int threads_that_pay(const EventSource& source, int asked, bool diagnoses, int processors) {
   // With less work, threads cost more than they save. With fewer ranks, each thread waits for
   // another one too often (share/doc/scale.md); so it does with more than 8 threads.
   constexpr uint64_t kRecordsOfThread = 4000000;
@@ -70,8 +70,12 @@ int threads_that_pay(const EventSource& source, int asked, int processors) {
   if (asked > 0) return std::clamp(asked, 1, std::max(1, ranks));
   const uint64_t records = std::accumulate(sizes.begin(), sizes.end(), uint64_t{0});
   const int most = std::min({processors, kMostThreads, ranks / kRanksOfThread});
-  return std::clamp(static_cast<int>(std::min<uint64_t>(records / kRecordsOfThread, kMostThreads)),
-                    1, std::max(1, most));
+  const int threads =
+      std::clamp(static_cast<int>(std::min<uint64_t>(records / kRecordsOfThread, kMostThreads)), 1,
+                 std::max(1, most));
+  // One thread sees the waits in the same replay; after several, it reads everything again.
+  constexpr int kLeastBeforeDiagnosis = 4;
+  return diagnoses && threads < kLeastBeforeDiagnosis ? 1 : threads;
 }
 
 JointReplay replay_on_threads(int threads, const std::string& archive,

@@ -34,8 +34,9 @@ JointReplay replay_jointly(Team& team, const std::string& archive,
 
 /// The number of threads of this process that should divide a replay of `source`: `asked` or, if
 /// that is 0, as many as there are `processors` and enough records for; at most the number of
-/// ranks, and 1 if the amount of work is unknown.
-int threads_that_pay(const EventSource& source, int asked, int processors = available_processors());
+/// ranks, and 1 if the amount of work is unknown. `diagnoses`: waits are diagnosed, too.
+int threads_that_pay(const EventSource& source, int asked, bool diagnoses,
+                     int processors = available_processors());
 
 /// The same by `threads` threads of this process. Each has definitions and results of its own.
 /// Nothing if one of them failed: one thread alone will meet and report the same error.

@@ -236,7 +236,7 @@ std::optional<Results> replay_together(Processes& processes, const std::string& 
     processes.end();
   } else if (!processes.are_several() && !joint.why && !values.count("sweep")) {
     source = open_trace(archive, {options.ignore_offsets, options.threads});
-    const int threads = threads_that_pay(*source, options.threads);
+    const int threads = threads_that_pay(*source, options.threads, options.wait_states);
     if (threads == 1) return {};
     source.reset();
     joint = replay_on_threads(threads, archive, scenarios, options, source);

@@ -30,8 +30,9 @@ class Sized : public ForwardingSource {
 }  // namespace
 
 TEST_CASE("threads are started if there is enough work for each") {
+  bool diagnoses = false;
   const auto threads = [&](size_t ranks, uint64_t records, int asked, int processors = 64) {
-    return threads_that_pay(Sized(std::vector<uint64_t>(ranks, records / ranks)), asked,
+    return threads_that_pay(Sized(std::vector<uint64_t>(ranks, records / ranks)), asked, diagnoses,
                             processors);
   };
   // 4 million records are one thread's, and 16 ranks.
@@ -47,7 +48,14 @@ TEST_CASE("threads are started if there is enough work for each") {
   CHECK(threads(3, 64, 5) == 3);
   CHECK(threads(64, 64, 5, 1) == 5);
   // This one does not say how much there is to do.
-  CHECK(threads_that_pay(*parse_text_trace(kText), 5) == 1);
+  CHECK(threads_that_pay(*parse_text_trace(kText), 5, diagnoses) == 1);
+  // A diagnosis takes one thread as long as a half of the rest: with two or three nothing is
+  // gained.
+  diagnoses = true;
+  CHECK(threads(64, 8000000, 0) == 1);
+  CHECK(threads(1024, 4000000000, 0, 3) == 1);
+  CHECK(threads(1024, 4000000000, 0, 4) == 4);
+  CHECK(threads(64, 64, 2) == 2);
 }
 
 TEST_CASE("threads leave an archive that cannot be opened to one of them") {
