@@ -134,12 +134,19 @@ class MetricReader {
                      static_cast<double>(definitions.resolution) / Metrics::kIntervals;
     found_.program.assign(found_.metrics.size(), {});
     add_place({});
+    std::map<std::pair<std::string, uint32_t>, uint32_t> lines;
+    for (const CallSite& site : archive.index.call_sites) {
+      const auto number = static_cast<uint32_t>(first_in_line_.size());
+      first_in_line_.push_back(
+          lines.emplace(std::pair(site.file, site.line), number).first->second);
+    }
   }
 
   Metrics read(OTF2_Reader* reader);
 
  private:
-  /// What a place is known by: the number of a function or of a call among all, and of a call site.
+  /// What a place is known by: the number of a function or of a call among all, and of the first
+  /// call site in the same line.
   struct PlaceKey {
     MetricPlace::Kind kind;
     int parent;
@@ -198,9 +205,12 @@ class MetricReader {
   /// The place of the function that contains a call site with a call path; -1: it has none.
   int place_of_path(uint32_t site) {
     if (site == kNoPlace) return -1;
+    const auto known = places_of_paths_.find(site);
+    if (known != places_of_paths_.end()) return known->second;
     const CallSite& own = archive_->index.call_sites[site];
-    const int caller = place_of_path(own.caller);
-    return own.function == kNoPlace ? caller : place_of_function(caller, own.function);
+    int place = place_of_path(own.caller);
+    if (own.function != kNoPlace) place = place_of_function(place, own.function);
+    return places_of_paths_[site] = place;
   }
 
   static std::string site_text(const CallSite& site) {
@@ -240,9 +250,10 @@ class MetricReader {
     }
     if (l.depth++ > 0) return;
     const int parent = open != -1 ? open : place_of_path(site);
+    const uint32_t line = site == kNoPlace ? site : first_in_line_[site];
     const auto call = static_cast<uint32_t>(*index.call_of_region.get(region));
-    if (l.any_pending) settle(l, place_of({MetricPlace::Kind::kBefore, parent, call, site}));
-    l.call = place_of({MetricPlace::Kind::kCall, parent, call, site});
+    if (l.any_pending) settle(l, place_of({MetricPlace::Kind::kBefore, parent, call, line}));
+    l.call = place_of({MetricPlace::Kind::kCall, parent, call, line});
   }
 
   void leave(Location& l, uint32_t region) {
@@ -361,6 +372,8 @@ class MetricReader {
   std::vector<Values> values_;
   std::vector<double> scale_;
   std::map<PlaceKey, int> place_numbers_;
+  std::unordered_map<uint32_t, int> places_of_paths_;  ///< by call site
+  std::vector<uint32_t> first_in_line_;                ///< likewise: the first one in the same line
 };
 
 Metrics MetricReader::read(OTF2_Reader* reader) {

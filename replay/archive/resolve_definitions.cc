@@ -424,11 +424,11 @@ double eager_limit(const TraceDefinitions& trace, const char* property) {
 /// Applies our own tracer's properties (tracer/archive/schema.h), and the conventions of the
 /// creator.
 void apply_properties(TraceDefinitions& trace, ArchiveIndex& index) {
-  trace.overhead.outside =
-      overhead(trace, schema::kOverheadOutside, 0) + overhead(trace, schema::kOverheadCallPath, 0);
+  trace.overhead.outside = overhead(trace, schema::kOverheadOutside, 0) +
+                           overhead(trace, schema::kOverheadCallSite, 0) +
+                           overhead(trace, schema::kOverheadCallPath, 0);
   trace.overhead.inside_before = overhead(trace, schema::kOverheadInsideBefore, 0);
-  trace.overhead.inside_after = overhead(trace, schema::kOverheadInsideAfter, 0) +
-                                overhead(trace, schema::kOverheadCallSite, 0);
+  trace.overhead.inside_after = overhead(trace, schema::kOverheadInsideAfter, 0);
   const double record = overhead(trace, schema::kOverheadPerRecord, 0);
   trace.overhead.message = overhead(trace, schema::kOverheadMessage, record);
   trace.overhead.request = overhead(trace, schema::kOverheadRequest, record);

@@ -425,10 +425,8 @@ RUBATO_HOT void Replay<Rules>::enter(TimelineState<K>& state, const Call& call) 
   if (call.role == CallRole::kBegin) return enter_begin(state, call);
   if constexpr (!kTimeOrdered<Rules>) find_enter(state, call);
   if (call.role == CallRole::kInit) state.before_init = false;
-  if constexpr (K == 1) {
-    if (enter_watcher_) [[unlikely]]
-      enter_watcher_->entered(timeline, call, state.clock, state.recorded_clock, state.enter);
-  }
+  if (enter_watcher_) [[unlikely]]
+    enter_watcher_->entered(timeline, call, state.clock, state.recorded_clock, state.enter);
   begin_call(state, call);
   const std::span<const Action> actions = state.block.actions_of(call);
   bool chooses = false;

@@ -149,32 +149,49 @@ void watch(EventSource& source, const Scenario& scenario, ReplayOptions options,
   run_replay(source, {scenario}, options);
 }
 
-/// Waits on a perfect interconnect.
-std::vector<Diagnosis::Waits> find_chains(EventSource& source, const Roles& roles,
-                                          const ReplayOptions& options, const SeenWaits* seen) {
-  std::optional<SeenWaits> own;
-  if (!seen) {
-    watch(source, parse_scenario("perfect"), options, own.emplace(source));
-    seen = &*own;
+/// Ticks of sends that wait for their receivers, by call.
+std::map<std::string, double> late_receivers_of(const SeenWaits& seen,
+                                                const TraceDefinitions& trace) {
+  std::map<std::string, double> ticks;
+  for (const auto& [key, sum] : seen.patterns.waits()) {
+    if (key.pattern == WaitPattern::kLateReceiver) ticks[trace.calls[key.call].name] += sum.ticks;
   }
-  return waits_by_call(source, *seen, [&](const PlaceSummary& summary) {
-    return parts_of_chains(*roles.perfect, summary);
-  });
+  return ticks;
 }
 
-/// The longest waits of sends for their receivers, in Roles::judged.
+/// The calls with most of the waits for receivers in Roles::judged beyond those of `perfect`. Their
+/// root cause and place are those of all their waits, and are left out if most are of another kind.
 std::optional<Diagnosis::Waits> find_late_receivers(EventSource& source, const Roles& roles,
-                                                    const ReplayOptions& options) {
+                                                    const ReplayOptions& options,
+                                                    const SeenWaits& perfect) {
+  const TraceDefinitions& trace = source.definitions();
   const Scenario scenario = parse_scenario(roles.judged->name);
   SeenWaits seen(source, kept_losses(scenario, options.keep_stolen));
   watch(source, scenario, options, seen);
-  const auto all = [&](const PlaceSummary&) {
-    return std::vector<double>(roles.judged->ranks.size(), 1);
-  };
-  for (Diagnosis::Waits& waits : waits_by_call(source, seen, all)) {
-    if (waits.pattern == WaitPattern::kLateReceiver) return std::move(waits);
+  const std::map<std::string, double> late = late_receivers_of(seen, trace);
+  const std::map<std::string, double> remain = late_receivers_of(perfect, trace);
+  std::map<std::string, double> beyond;
+  double all = 0;
+  for (const auto& [call, ticks] : late) {
+    const auto same = remain.find(call);
+    beyond[call] = std::max(0.0, ticks - (same == remain.end() ? 0 : same->second));
+    all += beyond[call];
   }
-  return {};
+  const auto most = largest(beyond);
+  if (most == beyond.end() || !(most->second > kMainShare * all)) return {};
+  double of_call = 0;
+  for (const auto& [key, sum] : seen.patterns.waits())
+    if (trace.calls[key.call].name == most->first) of_call += sum.ticks;
+  if (late.at(most->first) > kMainShare * of_call) {
+    const auto whole = [&](const PlaceSummary&) {
+      return std::vector<double>(roles.judged->ranks.size(), 1);
+    };
+    for (Diagnosis::Waits& waits : waits_by_call(source, seen, whole))
+      if (waits.call == most->first) return std::move(waits);
+  }
+  Diagnosis::Waits waits;
+  waits.call = most->first;
+  return waits;
 }
 
 }  // namespace
@@ -215,10 +232,19 @@ Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Sc
   Diagnosis diagnosis;
   if (is_long(roles, &LostTime::messages) && roles.judged->from_recording)
     diagnosis.function = costly_function(source, parse_scenario(roles.judged->name), options);
-  if (is_long(roles, &LostTime::late_receivers) && roles.judged->from_recording)
-    diagnosis.late_receivers = find_late_receivers(source, roles, options);
-  if (is_long(roles, &LostTime::chains))
-    diagnosis.waits = find_chains(source, roles, options, seen);
+  const bool late = is_long(roles, &LostTime::late_receivers) && roles.judged->from_recording;
+  const bool chains = is_long(roles, &LostTime::chains);
+  std::optional<SeenWaits> own;
+  if (!seen && (late || chains)) {
+    watch(source, parse_scenario("perfect"), options, own.emplace(source));
+    seen = &*own;
+  }
+  if (late) diagnosis.late_receivers = find_late_receivers(source, roles, options, *seen);
+  if (chains) {
+    diagnosis.waits = waits_by_call(source, *seen, [&](const PlaceSummary& summary) {
+      return parts_of_chains(*roles.perfect, summary);
+    });
+  }
   if (const ScenarioResult* const platform = costly_network(roles)) {
     const auto number = static_cast<size_t>(platform - roles.results->scenarios.data());
     if (number < scenarios.size())

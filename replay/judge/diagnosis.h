@@ -33,7 +33,8 @@ struct Diagnosis {
     std::vector<std::string> path;
   };
   std::vector<Waits> waits;  ///< the longest first; shares add up to 1 if there are any
-  /// Of Roles::judged: the sends that wait for their receivers, if these waits cost time.
+  /// The calls of Roles::judged with most of the waits for receivers beyond those of `perfect`, if
+  /// these cost time. Without rank and place where most waits of these calls are of another kind.
   std::optional<Waits> late_receivers;
   /// Likewise, if messages or collectives cost time.
   std::optional<CostlyFunction> function;

@@ -23,6 +23,17 @@ class FirstLane : public Observer<K> {
       observer->call(timeline, call, block, first(clock_before), recorded_before, first(enter),
                      first(leave));
   }
+  bool watches_enters() const override {
+    return std::any_of(observers_.begin(), observers_.end(),
+                       [](const Observer<1>* observer) { return observer->watches_enters(); });
+  }
+  void entered(int timeline, const Call& call, const Lanes<K>& clock_before, double recorded_before,
+               const Lanes<K>& enter) override {
+    for (Observer<1>* observer : observers_) {
+      if (observer->watches_enters())
+        observer->entered(timeline, call, first(clock_before), recorded_before, first(enter));
+    }
+  }
   void polled(int timeline, std::span<const PolledWait> polls, double begin,
               const Waited& waited) override {
     for (Observer<1>* observer : observers_) observer->polled(timeline, polls, begin, waited);

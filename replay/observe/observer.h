@@ -34,7 +34,7 @@ class Observer {
                     const Lanes<K>& clock_before, double recorded_before, const Lanes<K>& enter,
                     const Lanes<K>& leave) = 0;
 
-  /// True for an observer that needs entered(): at most one. With one scenario (K = 1) only.
+  /// True for an observer that needs entered(): at most one.
   virtual bool watches_enters() const { return false; }
   /// `call` of `timeline`, which may wait for others, was entered; comes before its call(). Calls
   /// that do not wait may be reported by call() alone.

@@ -11,7 +11,7 @@ namespace rubato {
 enum class WaitPattern : uint8_t {
   kLateSender,
   /// A late sender, while a message that was sent earlier has not been received yet. Only
-  /// WaitCauses tells it from a late sender.
+  /// WaitPatterns tells it from a late sender.
   kWrongOrder,
   kLateReceiver,
   kBarrier,

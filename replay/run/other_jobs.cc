@@ -209,6 +209,7 @@ void replay_jobs(EventSource& source, EventSource& joined, const Scenario& scena
   std::vector<FirstJobObserver> observers;
   observers.reserve(options.observers.size());
   together.observers.clear();
+  together.observed = 0;
   for (Observer<1>* observer : options.observers)
     together.observers.push_back(&observers.emplace_back(*observer, first, joined.definitions()));
 

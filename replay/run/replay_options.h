@@ -44,7 +44,7 @@ struct ReplayOptions {
   bool wait_states = false;  ///< also sum up what ranks wait for (wait_states.h)
   bool verify = false;       ///< also compare `measured` with the recording, record by record
   /// Receive every call of scenario number `observed`, which is the only one if an observer
-  /// wants_bounds() or watches_enters().
+  /// wants_bounds().
   std::vector<Observer<1>*> observers{};
   size_t observed = 0;
   /// Functions to be timed between calls, in addition to the functions that scenarios change.

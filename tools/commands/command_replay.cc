@@ -308,7 +308,7 @@ int command_replay(const Arguments& arguments) {
   if (is_loaded_again) source.reset();
   if (!source) source = open_trace(archive, {options.ignore_offsets, options.threads});
   if (!together || is_loaded_again) {
-    source->note_places();
+    if (options.wait_states || files.wants("html")) source->note_places();
     if (copies) source->keep_records(true);
     // (Places are known only after loading.)
     if (is_loaded_again) {
@@ -317,9 +317,9 @@ int command_replay(const Arguments& arguments) {
       if (progress) progress(1);
     }
   }
-  SeenWaits seen(*source);
+  std::optional<SeenWaits> seen(std::in_place, *source);
   ReplayOptions watching = options;
-  if (!together) seen.watch_perfect(planned, watching);
+  if (!together) seen->watch_perfect(planned, watching);
   Results results = together ? std::move(*together) : run_replay(*source, planned, watching);
   if (plan.contention) plan.contention->settle(results);
   if (!options.jobs.empty()) notice_unfelt_jobs(results);
@@ -333,9 +333,11 @@ int command_replay(const Arguments& arguments) {
     find_undisturbed(*source, results, options);
     drawn.push_back(parse_scenario("undisturbed"));
   }
-  const Diagnosis diagnosis = options.wait_states ? diagnose(*source, results, scenarios, options,
-                                                             seen.watches() ? &seen : nullptr)
-                                                  : Diagnosis{};
+  Diagnosis diagnosis;
+  if (options.wait_states) {
+    diagnosis = diagnose(*source, results, scenarios, options, seen->watches() ? &*seen : nullptr);
+  }
+  seen.reset();
   std::vector<Sweep> sweeps;
   if (!axes.empty())
     sweeps = run_sweeps(*source, scenarios, axes, options, plan.intervals ? &overhead : nullptr);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -59,13 +60,6 @@ Seconds function_differences(const ObservedRun& before, const ObservedRun& after
     }
   }
   return sums;
-}
-
-/// True where another function calls this one on a recorded call path.
-bool has_caller(const Results& results, const std::string& function) {
-  return std::any_of(results.call_paths.begin(), results.call_paths.end(), [&](const CallPath& p) {
-    return p.caller != CallPath::kNone && results.functions[p.function].name == function;
-  });
 }
 
 /// "solve (app.c:41)"
@@ -138,32 +132,56 @@ std::string caller_of(const DiffSummary& summary, const std::string& function,
   return most->second / all >= kMostOfIt ? places[most->first] : "...";
 }
 
+/// Adds the pairs of a function and another one that calls it, on recorded call paths.
+void add_calls_of(const Results& results, std::set<std::pair<std::string, std::string>>& pairs) {
+  for (const CallPath& path : results.call_paths) {
+    if (path.caller == CallPath::kNone) continue;
+    const std::string& callee = results.functions[path.function].name;
+    const std::string& caller = results.functions[results.call_paths[path.caller].function].name;
+    if (callee != caller) pairs.emplace(callee, caller);
+  }
+}
+
+/// The deepest function that includes most of `whole`: it calls no other one that does. Null if
+/// that is the outermost one, which says nothing.
+const Seconds::value_type* deepest(const Seconds& inclusive, double whole,
+                                   const ObservedRun& before, const ObservedRun& after) {
+  const auto has_most = [&](const std::string& name) {
+    const auto entry = inclusive.find(name);
+    return entry != inclusive.end() && entry->second / whole >= kMostOfIt;
+  };
+  std::set<std::pair<std::string, std::string>> pairs;
+  add_calls_of(before.results, pairs);
+  add_calls_of(after.results, pairs);
+  for (const auto& entry : inclusive) {
+    const bool is_deepest = std::none_of(pairs.begin(), pairs.end(), [&](const auto& pair) {
+      return pair.second == entry.first && has_most(pair.first);
+    });
+    const bool is_called = std::any_of(pairs.begin(), pairs.end(),
+                                       [&](const auto& pair) { return pair.first == entry.first; });
+    if (has_most(entry.first) && is_deepest && is_called) return &entry;
+  }
+  return nullptr;
+}
+
 /// Sets the function of `summary`, whose `on_rank` is set.
 void find_function(DiffSummary& summary, const ObservedRun& before, const ObservedRun& after) {
-  if (!before.places.knows_functions || !after.places.knows_functions) return;
+  if (!before.places.knows_functions || !after.places.knows_functions || summary.on_rank == 0)
+    return;
   const int rank = summary.compute_rank;
-  const auto part = [&](double seconds) { return seconds / summary.on_rank; };
   const double ranks = rank < 0 ? static_cast<double>(before.scenario().ranks.size()) : 1;
-  Seconds own = function_differences(before, after, rank, &FunctionEfficiency::compute);
-  Seconds all = function_differences(before, after, rank, &FunctionEfficiency::inclusive);
-  for (Seconds* sums : {&own, &all})
-    for (auto& [name, seconds] : *sums) seconds /= ranks;
+  const double whole = summary.on_rank * ranks;
+  const Seconds own = function_differences(before, after, rank, &FunctionEfficiency::compute);
+  const Seconds all = function_differences(before, after, rank, &FunctionEfficiency::inclusive);
   const auto* most = largest(own);
-  if (most && part(most->second) < kMostOfIt) most = nullptr;
-  if (!most) {
-    // The deepest function that includes most of it; the outermost one says nothing.
-    for (const auto& entry : all) {
-      if (part(entry.second) < kMostOfIt || (most && part(most->second) <= part(entry.second)))
-        continue;
-      if (has_caller(before.results, entry.first) || has_caller(after.results, entry.first))
-        most = &entry;
-    }
+  if (!most || most->second / whole < kMostOfIt) {
+    most = deepest(all, whole, before, after);
     summary.with_callees = most != nullptr;
   }
   if (!most) return;
   summary.function = place_of(most->first, after.places, before.places);
   summary.caller = caller_of(summary, most->first, before, after);
-  summary.in_function = most->second;
+  summary.in_function = most->second / ranks;
 }
 
 void find_compute(DiffSummary& summary, const ObservedRun& before, const ObservedRun& after) {

@@ -15,17 +15,22 @@ std::string percent(double factor) {
   return fmt::format("{:.{}f} %", 100 * factor, factor < 0.01 ? 1 : 0);
 }
 
-/// ", in burn (app.c:12), called by assemble (app.c:23)", or ", at app.c:12". That main calls a
-/// function says nothing.
-std::string in_place(const std::string& place, const std::vector<std::string>& callers) {
-  const bool is_line = place.find(':') != std::string::npos && place.back() != ')';
-  const std::string text = (is_line ? ", at " : ", in ") + place;
+/// ", in burn (app.c:12), called by assemble (app.c:23)". That main calls it says nothing.
+std::string in_function(const std::string& function, const std::vector<std::string>& callers) {
+  const std::string text = ", in " + function;
   return callers.empty() ? text : text + called_by(callers.back());
 }
 
 /// The same of a finding; "" without a function.
 std::string in_function(const Finding& finding) {
-  return finding.function.empty() ? "" : in_place(finding.function, finding.callers);
+  return finding.function.empty() ? "" : in_function(finding.function, finding.callers);
+}
+
+/// "app.c:12": a line, not the name of a function.
+bool is_line(const std::string& place) {
+  const size_t colon = place.rfind(':');
+  return colon != std::string::npos && colon + 1 < place.size() &&
+         place.find_first_not_of("0123456789", colon + 1) == std::string::npos;
 }
 
 /// ", 62 % of it for rank 3, in solve (app.c:12)"
@@ -42,7 +47,8 @@ std::string waits_text(const char* ranks_wait, const Finding& finding) {
   if (!finding.path.empty()) {
     std::vector<std::string> callers(finding.path.begin(), finding.path.end() - 1);
     if (finding.rank >= 0) callers.clear();  // the root cause is more important
-    text += in_place(finding.path.back(), callers);
+    const std::string& place = finding.path.back();
+    text += is_line(place) ? ", at " + place : in_function(place, callers);
   }
   return text + root_text(finding);
 }

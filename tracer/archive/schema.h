@@ -37,8 +37,8 @@ inline constexpr char kFunctions[] = "RUBATO::FUNCTIONS";
 /// Calls and returns of functions that went unrecorded, so that kOverheadFunction could be measured
 /// in place; only where there were some.
 inline constexpr char kUnrecordedFunctions[] = "RUBATO::UNRECORDED_FUNCTIONS";
-/// Seconds that noting the call site adds to kOverheadInsideAfter of each call; only where call
-/// sites are recorded.
+/// Seconds that noting the call site adds to kOverheadOutside of each call; only where call sites
+/// are recorded.
 inline constexpr char kOverheadCallSite[] = "RUBATO::OVERHEAD_CALL_SITE";
 /// Mean seconds that finding the call path adds before the Enter stamp of a call; only where call
 /// paths are recorded.

@@ -180,7 +180,7 @@ Overhead measure_overhead(bool functions, bool call_sites) {
     pmpi_table[kProbeRegion].store(reinterpret_cast<void*>(&empty_region));
     Recorder::note_details(scratch);
     const Recorded with = recorded_round(scratch, words.data(), [&] { region(); });
-    result.call_site = std::max(0.0, with.duration - calls.duration);
+    result.call_site = std::max(0.0, (with.round - with.duration) - (calls.round - calls.duration));
   }
   Recorder::swap_thread_log(own);
   result.outside = std::max(0.0, calls.round - calls.duration - loop);

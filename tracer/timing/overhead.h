@@ -19,7 +19,7 @@ struct Overhead {
   double completion = 0;  ///< the completion of a request, for each
   double collective = 0;  ///< begin and end of a collective
   double function = -1;   ///< entering or leaving a function; negative where none are recorded
-  double call_site = -1;  ///< more before the Leave stamp; negative where none are recorded
+  double call_site = -1;  ///< more outside of a call; negative where none are recorded
 
   /// Values that readers accept: no cost above a second.
   bool sound(double ticks_per_second) const {

@@ -74,6 +74,11 @@ __attribute__((noinline)) static void* work(void* unused) {
   return unused;
 }
 
+__attribute__((noinline)) static void again(void) {
+  touch(1);
+  MPI_Barrier(MPI_COMM_SELF);
+}
+
 int main(int argc, char** argv) {
   const int threads = argc > 1 && strcmp(argv[1], "thread") == 0;
   int provided;
@@ -85,6 +90,8 @@ int main(int argc, char** argv) {
     pthread_join(other, NULL);
   } else {
     work(NULL);
+    again();  // from two lines: one place
+    again();
   }
   if (rank == 0) system("ls -l /proc/self/fd | grep -c perf_event >files.txt");
   MPI_Barrier(MPI_COMM_WORLD);

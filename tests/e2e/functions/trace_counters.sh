@@ -39,6 +39,8 @@ check
 "$rubato" profile run.otf2dir --csv rows.csv >profile.txt 2>&1 || fail "$(cat profile.txt)"
 tr -s ' \n' ' ' <profile.txt | grep -Eq 'work \(app\.c:[0-9]+\) > before MPI_Barrier \(app\.c:[0-9]+\) [0-9]' ||
   fail "no place with its function: $(cat profile.txt)"
+[ -z "$(grep ',counter' rows.csv | cut -d, -f1-4 | sort | uniq -d)" ] || fail "rows of the same place: $(cat rows.csv)"
+grep -q 'main .* > again .* > before MPI_Barrier' rows.csv || fail "nothing in again(): $(cat rows.csv)"
 for rank in 0 1; do
   expected=$(awk -v rank=$rank '$1 == "judge" && $2 == rank { print $3 }' judge.txt)
   found=$(awk -F, -v rank=$rank '$2 == "counter perf::PAGE-FAULTS" && $4 == rank && $3 ~ /^main .* > work .* > before MPI_Barrier/ {

@@ -10,6 +10,7 @@
 #include "models/scenario/scenario.h"
 #include "replay/sources/text_source.h"
 #include "replay/study/run_replay.h"
+#include "tests/unit/forwarding_source.h"
 
 using namespace rubato;
 
@@ -82,6 +83,31 @@ TEST_CASE("sends above the eager limit that would block each other raise the lim
   CHECK(results.scenarios[0].deadlock == "");
   CHECK(results.trace.eager.node.bytes == 2000);
   CHECK(results.scenarios[0].elapsed == Approx(100e-9));
+}
+
+// A send that did not wait: the first replay makes a pass in vain, a survey (which takes the limit
+// from that send) and the pass again; the second begins with the survey.
+TEST_CASE("a source that contradicts itself is followed in vain only once") {
+  struct Counted : ForwardingSource {
+    using ForwardingSource::ForwardingSource;
+    void rewind() override {
+      ++passes;
+      ForwardingSource::rewind();
+    }
+    int passes = 0;
+  } source(R"(
+    0: 0..10 send 1 2000B
+    0: 1000 end
+    1: 500..600 recv 0 2000B
+    1: 1000 end
+  )");
+  ReplayOptions options;
+  options.eager_limit = 999;
+  const std::vector<Scenario> scenarios = {parse_scenario("measured")};
+  run_replay(source, scenarios, options);
+  CHECK(source.passes == 3);
+  run_replay(source, scenarios, options);
+  CHECK(source.passes == 3 + 2);
 }
 
 TEST_CASE("a message that was received before it was sent is moved, with known limits or not") {

@@ -103,3 +103,30 @@ TEST_CASE("diff counts recursion once") {
   CHECK(summary.in_function == Approx(2));
   CHECK(summary.caller == "main (app.c:1)");
 }
+
+// solve() saves 10 itself, while assemble() below it takes 1000 more in three callees: of the other
+// 990 both include more than half, and assemble() is deeper.
+TEST_CASE("diff names the deeper of two functions, not the one with less") {
+  const auto run = [](double a, double b, double c, double solve) {
+    const double assemble = 1000 + a + b + c;
+    return run_of({{"main", 0, solve + assemble, kNoCaller},
+                   {"solve", solve, solve + assemble, 0},
+                   {"assemble", 1000, assemble, 1},
+                   {"a", a, a, 2},
+                   {"b", b, b, 2},
+                   {"c", c, c, 2}});
+  };
+  const DiffSummary summary = summary_of(run(100, 100, 100, 100), run(500, 500, 300, 90));
+  CHECK(summary.on_rank == Approx(990));
+  CHECK(summary.function == "assemble (app.c:1)");
+  CHECK(summary.with_callees);
+  CHECK(summary.in_function == Approx(1000));
+  CHECK(summary.caller == "solve (app.c:1)");
+}
+
+TEST_CASE("diff names no function where nothing differs") {
+  const ObservedRun run = run_of({{"main", 1, 2, kNoCaller}, {"a", 1, 1, 0}});
+  const DiffSummary summary = summary_of(run, run);
+  CHECK(summary.function == "");
+  CHECK_FALSE(summary.with_callees);
+}
