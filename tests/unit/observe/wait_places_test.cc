@@ -1,8 +1,8 @@
 // Places of waits and of their causes, and efficiencies by function, on hand-made traces worked out
 // by hand. One tick is one nanosecond.
 
-#include "replay/observe/wait_causes.h"
 #include "replay/observe/wait_places.h"
+#include "replay/observe/wait_causes.h"
 #include "replay/study/run_replay.h"
 
 #include <catch2/catch.hpp>

@@ -85,9 +85,9 @@ TEST_CASE("sends above the eager limit that would block each other raise the lim
   CHECK(results.scenarios[0].elapsed == Approx(100e-9));
 }
 
-// A send that did not wait: the first replay makes a pass in vain, a survey (which takes the limit
-// from that send) and the pass again; the second begins with the survey.
-TEST_CASE("a source that contradicts itself is followed in vain only once") {
+// A send that did not wait: the first replay follows it, makes a survey (which takes the limit
+// from that send) and replays it again; the second begins with the survey.
+TEST_CASE("a source that contradicts itself is followed only once") {
   struct Counted : ForwardingSource {
     using ForwardingSource::ForwardingSource;
     void rewind() override {
