@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 #include "models/base/shell_quoted.h"
 #include "tools/format/numbers.h"
@@ -178,6 +180,20 @@ std::string gain_text(const Conclusion& found) {
          rest;
 }
 
+/// "Main cost: messages, 3.1 ms: ...", without callers if it would have more than 25 words.
+std::string main_cost(const char* label, Finding finding) {
+  constexpr std::ptrdiff_t kMostWords = 25;
+  const auto text = [&] {
+    return fmt::format("{}: {}, {}: {}", label, name_of(finding.kind),
+                       show_seconds(finding.seconds), finding_text(finding));
+  };
+  const std::string all = text();
+  if (std::count(all.begin(), all.end(), ' ') < kMostWords) return all;
+  finding.callers.clear();
+  if (!finding.path.empty()) finding.path = {finding.path.back()};
+  return text();
+}
+
 }  // namespace
 
 std::string finding_text(const Finding& finding) {
@@ -245,8 +261,7 @@ std::string efficiency_line(const Judgement& judgement) {
       label = "Largest certain cost";
       continue;
     }
-    cause = fmt::format("{}: {}, {}: {}", label, name_of(finding.kind),
-                        show_seconds(finding.seconds), finding_text(finding));
+    cause = main_cost(label, finding);
     break;
   }
   if (judgement.efficiency->without_lost_cores) {

@@ -335,3 +335,28 @@ TEST_CASE("nothing is found in a run that only computes") {
   )")
             .empty());
 }
+
+// "Main cost: small messages, 1.000 s: 8,287 messages of 8 B on average, in exchange (app.c:12),
+// called by step (app.c:30), most of it in MPI_Sendrecv (8,287 calls)" has 27 words.
+TEST_CASE("a headline of more than 25 words leaves out the callers") {
+  Judgement judgement;
+  judgement.efficiency.emplace();
+  judgement.efficiency->factors.load_balance = 0.5;
+  Finding& finding = judgement.findings.emplace_back();
+  finding.kind = FindingKind::kSmallMessages;
+  finding.seconds = 1;
+  finding.messages = 8287;
+  finding.bytes = 8;
+  finding.function = "exchange (app.c:12)";
+  finding.callers = {"step (app.c:30)"};
+  finding.call = "MPI_Sendrecv";
+  finding.calls = 8287;
+  CHECK(efficiency_line(judgement).ends_with(
+      "Main cost: small messages, 1.000 s: 8,287 messages of 8 B on average, in exchange "
+      "(app.c:12), most of it in MPI_Sendrecv (8,287 calls)."));
+  finding.messages = 0;
+  CHECK(
+      efficiency_line(judgement).ends_with("Main cost: small messages, 1.000 s: in exchange "
+                                           "(app.c:12), called by step (app.c:30), most of it in "
+                                           "MPI_Sendrecv (8,287 calls)."));
+}
