@@ -180,7 +180,7 @@ class MetricReader {
     return static_cast<int>(found_.places.size()) - 1;
   }
 
-  /// The place below that of a function, see enter(); a new one gets its name and site.
+  /// The place with that key; a new one gets its name and site.
   int place_of(const PlaceKey& key) {
     const auto known = place_numbers_.find(key);
     if (known != place_numbers_.end()) return known->second;
@@ -189,7 +189,7 @@ class MetricReader {
     if (key.kind == MetricPlace::Kind::kFunction) {
       place.name = key.number == kNoPlace ? "(unnamed function)"
                                           : index.functions[key.number].second.place();
-    } else if (key.number != kNoPlace) {
+    } else {
       place.name = archive_->definitions.calls[key.number].name;
     }
     if (key.site != kNoPlace) place.site = site_text(index.call_sites[key.site]);
@@ -237,8 +237,8 @@ class MetricReader {
     l.any_pending = false;
   }
 
-  /// `site`: the line that makes a call, kNoPlace if it is not recorded. Functions recorded by
-  /// enters and leaves go before the functions of a call path.
+  /// `site`: the line that makes a call, kNoPlace if it is not recorded. The function around a call
+  /// is the innermost one that was entered; without one, that of the call path.
   void enter(Location& l, uint32_t region, uint32_t site) {
     const ArchiveIndex& index = archive_->index;
     const int open = l.functions.empty() ? -1 : l.functions.back();

@@ -11,7 +11,6 @@
 #include "replay/analyse/place_summary.h"
 #include "replay/analyse/site_summary.h"
 #include "replay/judge/lost_time.h"
-#include "replay/observe/kept_losses.h"
 #include "replay/study/fit_degradation.h"
 
 // Waits of `perfect` have two origins: some ranks compute longer than others, and ranks wait for
@@ -121,7 +120,7 @@ bool is_long(const Roles& roles, double LostTime::*part) {
 using PartsOf = std::function<std::vector<double>(const PlaceSummary&)>;
 
 /// Waits by call, the longest first.
-std::vector<Diagnosis::Waits> waits_by_call(const EventSource& source, const SeenWaits& seen,
+std::vector<Diagnosis::Waits> waits_by_call(const EventSource& source, const WaitObservers& seen,
                                             const PartsOf& parts_of) {
   const TraceDefinitions& trace = source.definitions();
   std::map<std::string, InCall> calls;
@@ -143,14 +142,15 @@ std::vector<Diagnosis::Waits> waits_by_call(const EventSource& source, const See
   return waits;
 }
 
-void watch(EventSource& source, const Scenario& scenario, ReplayOptions options, SeenWaits& seen) {
-  options.observers = seen.observers();
+void watch(EventSource& source, const Scenario& scenario, ReplayOptions options,
+           WaitObservers& seen) {
+  options.observers = seen.all();
   options.wait_states = true;
   run_replay(source, {scenario}, options);
 }
 
 /// Ticks of sends that wait for their receivers, by call.
-std::map<std::string, double> late_receivers_of(const SeenWaits& seen,
+std::map<std::string, double> late_receivers_of(const WaitObservers& seen,
                                                 const TraceDefinitions& trace) {
   std::map<std::string, double> ticks;
   for (const auto& [key, sum] : seen.patterns.waits()) {
@@ -163,10 +163,10 @@ std::map<std::string, double> late_receivers_of(const SeenWaits& seen,
 /// root cause and place are those of all their waits, and are left out if most are of another kind.
 std::optional<Diagnosis::Waits> find_late_receivers(EventSource& source, const Roles& roles,
                                                     const ReplayOptions& options,
-                                                    const SeenWaits& perfect) {
+                                                    const WaitObservers& perfect) {
   const TraceDefinitions& trace = source.definitions();
   const Scenario scenario = parse_scenario(roles.judged->name);
-  SeenWaits seen(source, kept_losses(scenario, options.keep_stolen));
+  WaitObservers seen(source, kept_losses(scenario, options.keep_stolen));
   watch(source, scenario, options, seen);
   const std::map<std::string, double> late = late_receivers_of(seen, trace);
   const std::map<std::string, double> remain = late_receivers_of(perfect, trace);
@@ -196,28 +196,31 @@ std::optional<Diagnosis::Waits> find_late_receivers(EventSource& source, const R
 
 }  // namespace
 
-SeenWaits::SeenWaits(const EventSource& source, KeptLosses kept)
+WaitObservers::WaitObservers(const EventSource& source, KeptLosses kept)
     : patterns(source.definitions()),
       places(source, kept),
       sites(source, kept),
       has_sites_(!source.functions().empty() || !source.call_sites().empty()) {}
 
-std::vector<Observer<1>*> SeenWaits::observers() {
-  std::vector<Observer<1>*> all = {&patterns, &places};
-  if (has_sites_) all.push_back(&sites);
-  return all;
+std::vector<Observer<1>*> WaitObservers::all() {
+  std::vector<Observer<1>*> list = {&patterns, &places};
+  if (has_sites_) list.push_back(&sites);
+  return list;
 }
 
-void SeenWaits::watch_perfect(const std::vector<Scenario>& scenarios, ReplayOptions& options) {
+std::unique_ptr<WaitObservers> observe_perfect(const EventSource& source,
+                                               const std::vector<Scenario>& scenarios,
+                                               ReplayOptions& options) {
   const auto perfect =
       std::find_if(scenarios.begin(), scenarios.end(),
                    [](const Scenario& scenario) { return scenario.name == "perfect"; });
   if (perfect == scenarios.end() || !options.jobs.empty() || !options.wait_states ||
       any_fits_degradation(scenarios))
-    return;
+    return nullptr;
+  auto observers = std::make_unique<WaitObservers>(source);
   options.observed = static_cast<size_t>(perfect - scenarios.begin());
-  options.observers = observers();
-  watches_ = true;
+  options.observers = observers->all();
+  return observers;
 }
 
 bool needs_diagnosis(const Roles& roles) {
@@ -226,7 +229,7 @@ bool needs_diagnosis(const Roles& roles) {
 }
 
 Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Scenario>& scenarios,
-                   ReplayOptions options, const SeenWaits* seen) {
+                   ReplayOptions options, const WaitObservers* perfect) {
   options.verify = false;
   options.total_functions = false;
   Diagnosis diagnosis;
@@ -234,14 +237,14 @@ Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Sc
     diagnosis.function = costly_function(source, parse_scenario(roles.judged->name), options);
   const bool late = is_long(roles, &LostTime::late_receivers) && roles.judged->from_recording;
   const bool chains = is_long(roles, &LostTime::chains);
-  std::optional<SeenWaits> own;
-  if (!seen && (late || chains)) {
+  std::optional<WaitObservers> own;
+  if (!perfect && (late || chains)) {
     watch(source, parse_scenario("perfect"), options, own.emplace(source));
-    seen = &*own;
+    perfect = &*own;
   }
-  if (late) diagnosis.late_receivers = find_late_receivers(source, roles, options, *seen);
+  if (late) diagnosis.late_receivers = find_late_receivers(source, roles, options, *perfect);
   if (chains) {
-    diagnosis.waits = waits_by_call(source, *seen, [&](const PlaceSummary& summary) {
+    diagnosis.waits = waits_by_call(source, *perfect, [&](const PlaceSummary& summary) {
       return parts_of_chains(*roles.perfect, summary);
     });
   }

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "replay/judge/network_costs.h"
 #include "replay/judge/roles.h"
+#include "replay/observe/kept_losses.h"
 #include "replay/observe/site_profile.h"
 #include "replay/observe/wait_patterns.h"
 #include "replay/observe/wait_places.h"
@@ -14,9 +17,9 @@
 
 namespace rubato {
 
-/// Facts behind findings that take further replays: what ranks wait for on a perfect interconnect
-/// besides unequal compute (dependency chains, late roots, synchronisation), and what the network
-/// of a platform costs.
+/// Facts behind findings that Results do not have: what ranks wait for on a perfect interconnect
+/// besides unequal compute (dependency chains, late roots, synchronisation), which sends wait for
+/// late receivers, which function communicates, and what the network of a platform costs.
 struct Diagnosis {
   /// Waits in the calls of one name.
   struct Waits {
@@ -36,24 +39,23 @@ struct Diagnosis {
   /// The calls of Roles::judged with most of the waits for receivers beyond those of `perfect`, if
   /// these cost time. Without rank and place where most waits of these calls are of another kind.
   std::optional<Waits> late_receivers;
-  /// Likewise, if messages or collectives cost time.
+  /// The function of Roles::judged with most of the time in messages and collectives, if these cost
+  /// time.
   std::optional<CostlyFunction> function;
   std::optional<NetworkCosts> network;
 };
 
-/// The waits of one scenario, seen by observers.
-class SeenWaits {
+/// What a diagnosis wants to know of the waits in one scenario: their patterns, and the places of
+/// the waits and of their causes. About 1 KiB a rank.
+class WaitObservers {
  public:
   /// `source` may not be loaded yet. `kept`: losses that the scenario keeps.
-  explicit SeenWaits(const EventSource& source, KeptLosses kept = {});
-  SeenWaits(const SeenWaits&) = delete;
-  SeenWaits& operator=(const SeenWaits&) = delete;
+  explicit WaitObservers(const EventSource& source, KeptLosses kept = {});
+  WaitObservers(const WaitObservers&) = delete;
+  WaitObservers& operator=(const WaitObservers&) = delete;
 
-  /// Lets a replay with these options observe `perfect`, if that is among the scenarios and can be
-  /// observed beside others.
-  void watch_perfect(const std::vector<Scenario>& scenarios, ReplayOptions& options);
-  bool watches() const { return watches_; }
-  std::vector<Observer<1>*> observers();
+  /// For ReplayOptions::observers.
+  std::vector<Observer<1>*> all();
 
   WaitPatterns patterns;
   WaitPlaces places;
@@ -61,18 +63,23 @@ class SeenWaits {
 
  private:
   bool has_sites_;
-  bool watches_ = false;
 };
 
-/// True if a diagnosis takes further replays: dependency chains or messages take at least 2 % of
-/// the elapsed time, or there is a costly_network().
+/// Lets the replay of these scenarios with `options` observe the waits of `perfect`. Null, and
+/// nothing changes, if `perfect` is not among them or cannot be observed beside others.
+std::unique_ptr<WaitObservers> observe_perfect(const EventSource& source,
+                                               const std::vector<Scenario>& scenarios,
+                                               ReplayOptions& options);
+
+/// True if there is something to diagnose: dependency chains, late receivers or messages take at
+/// least 2 % of the elapsed time, or there is a costly_network().
 bool needs_diagnosis(const Roles& roles);
 
-/// Replays `perfect`, Roles::judged and a platform again, as far as needed; else the
-/// diagnosis is empty. `scenarios`: those of Roles::results, in their order; there may be more
-/// results. `seen`: the waits of `perfect`, if they were watched. Names functions if note_places()
-/// was called on the source. Errors: as run_replay().
+/// Replays `perfect` (unless these observers have seen it), Roles::judged and a platform again, as
+/// far as needed; else the diagnosis is empty. `scenarios`: those of Roles::results, in their
+/// order; there may be more results. Names functions only if note_places() was called on the
+/// source. Errors: as run_replay().
 Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Scenario>& scenarios,
-                   ReplayOptions options, const SeenWaits* seen = nullptr);
+                   ReplayOptions options, const WaitObservers* perfect = nullptr);
 
 }  // namespace rubato

@@ -19,14 +19,12 @@ JudgedRun judged_run(EventSource& source, ReplayOptions options,
   source.note_places();
   const IntervalPlan plan(scenarios);
   JudgedRun run;
-  SeenWaits seen(source);
-  ReplayOptions watching = options;
-  seen.watch_perfect(plan.scenarios(), watching);
-  run.results = run_replay(source, plan.scenarios(), watching);
+  ReplayOptions observing = options;
+  const auto perfect = observe_perfect(source, plan.scenarios(), observing);
+  run.results = run_replay(source, plan.scenarios(), observing);
   run.intervals = plan.settle(run.results, options.subtracted(source.definitions().overhead));
   find_undisturbed(source, run.results, options);
-  run.diagnosis =
-      diagnose(source, run.results, scenarios, options, seen.watches() ? &seen : nullptr);
+  run.diagnosis = diagnose(source, run.results, scenarios, options, perfect.get());
   return run;
 }
 

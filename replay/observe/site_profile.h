@@ -12,6 +12,7 @@
 #include "replay/observe/kept_losses.h"
 #include "replay/observe/observer.h"
 #include "replay/store/call_places.h"
+#include "replay/trace/trace.h"
 
 namespace rubato {
 

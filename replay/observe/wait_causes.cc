@@ -42,7 +42,7 @@ void WaitCauses::add_direct(Timeline& waiting, int causing, double ticks) {
   while (causes.size() > kMostCauses) causes.erase(std::prev(causes.end()));
 }
 
-void WaitCauses::add(int timeline, const Waited& waited, double counts) {
+void WaitCauses::add_cause(int timeline, const Waited& waited, double counts) {
   if (waited.timeline < 0) return;
   Timeline& own = timelines_[timeline];
   const int causing = trace_->rank_of(waited.timeline);

@@ -26,7 +26,8 @@
 
 namespace rubato {
 
-/// Sums up the waits of one scenario by causing rank, too. Memory: at most 12 KiB more a timeline.
+/// WaitPatterns that also sum up waits by the rank that causes them, directly or as their root.
+/// Memory: at most 12 KiB a timeline more.
 class WaitCauses : public WaitPatterns {
  public:
   struct Pair {
@@ -62,7 +63,7 @@ class WaitCauses : public WaitPatterns {
     std::map<int, double> direct;  ///< by causing rank
   };
 
-  void add(int timeline, const Waited& waited, double counts) override;
+  void add_cause(int timeline, const Waited& waited, double counts) override;
   void forget(int timeline) override;
   void add_direct(Timeline& waiting, int causing, double ticks);
   /// `part`: the part that counts.

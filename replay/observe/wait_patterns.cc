@@ -30,7 +30,7 @@ void WaitPatterns::polled(int timeline, std::span<const PolledWait> polls, doubl
     add_to_pattern(own, each.call, loop, each.ticks);
     all += each.ticks;
   }
-  if (all > 0) add(timeline, loop, all);
+  if (all > 0) add_cause(timeline, loop, all);
 }
 
 void WaitPatterns::call(int timeline, const Call& call, const Block& /*block*/,
@@ -46,7 +46,7 @@ void WaitPatterns::call(int timeline, const Call& call, const Block& /*block*/,
   const double counts = waited.kept * waited.wait;
   if (!(counts > 0)) return;
   add_to_pattern(own, call.name, waited, counts);
-  add(timeline, waited, counts);
+  add_cause(timeline, waited, counts);
 }
 
 std::map<WaitPatterns::Key, WaitSum> WaitPatterns::waits() const {

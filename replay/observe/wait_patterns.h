@@ -1,6 +1,6 @@
 #pragma once
 
-// Of which pattern the waits of a scenario are. A late sender's wait counts as "wrong order" when
+// Classifies the waits of a scenario by pattern. A late sender's wait counts as "wrong order" when
 // the same timeline later receives a message whose send was entered before that sender's.
 
 #include <cstdint>
@@ -44,7 +44,7 @@ class WaitPatterns : public Observer<1> {
 
  protected:
   /// A wait of which `counts` ticks count.
-  virtual void add(int timeline, const Waited& waited, double counts) {
+  virtual void add_cause(int timeline, const Waited& waited, double counts) {
     (void)timeline, (void)waited, (void)counts;
   }
   /// The timeline left MPI_Init: earlier waits do not count.

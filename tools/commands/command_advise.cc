@@ -89,6 +89,7 @@ int command_advise(const Arguments& arguments) {
   if (!scenario || files.tables_wanted()) {
     judged = judged_run(*source, options,
                         scenario ? std::vector<Scenario>{*scenario} : std::vector<Scenario>{});
+    judged->results.asked_with = engine_words(values);
   }
   // `measured` would describe the machine's other work.
   if (!scenario)

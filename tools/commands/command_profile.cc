@@ -55,9 +55,11 @@ po::options_description profile_options() {
 class Profiler {
  public:
   Profiler(EventSource& source, const ReplayOptions& options, ReportFiles& files, bool all,
-           const Metrics& metrics, const std::vector<Scenario>& scenarios)
+           const Metrics& metrics, const std::vector<Scenario>& scenarios,
+           const std::string& asked_with)
       : source_(&source), options_(options), files_(&files), all_(all), metrics_(&metrics) {
-    const JudgedRun run = judged_run(source, options, scenarios);
+    JudgedRun run = judged_run(source, options, scenarios);
+    run.results.asked_with = asked_with;
     findings_ = told_findings(run);
   }
 
@@ -194,7 +196,8 @@ int command_profile(const Arguments& arguments) {
   source->note_places();
   if (!source->functions().empty()) source->total_functions();
   const Metrics metrics = metrics_of(archive, options.ignore_offsets);
-  Profiler profiler(*source, options, files, values.count("all") > 0, metrics, scenarios);
+  Profiler profiler(*source, options, files, values.count("all") > 0, metrics, scenarios,
+                    engine_words(values));
   for (const Scenario& scenario : scenarios) profiler.profile(scenario);
   profiler.end();
   files.commit();

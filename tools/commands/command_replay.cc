@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <set>
 
@@ -317,10 +318,10 @@ int command_replay(const Arguments& arguments) {
       if (progress) progress(1);
     }
   }
-  std::optional<SeenWaits> seen(std::in_place, *source);
-  ReplayOptions watching = options;
-  if (!together) seen->watch_perfect(planned, watching);
-  Results results = together ? std::move(*together) : run_replay(*source, planned, watching);
+  ReplayOptions observing = options;
+  std::unique_ptr<WaitObservers> perfect;
+  if (!together) perfect = observe_perfect(*source, planned, observing);
+  Results results = together ? std::move(*together) : run_replay(*source, planned, observing);
   if (plan.contention) plan.contention->settle(results);
   if (!options.jobs.empty()) notice_unfelt_jobs(results);
   results.asked_with = engine_words(values);
@@ -334,10 +335,9 @@ int command_replay(const Arguments& arguments) {
     drawn.push_back(parse_scenario("undisturbed"));
   }
   Diagnosis diagnosis;
-  if (options.wait_states) {
-    diagnosis = diagnose(*source, results, scenarios, options, seen->watches() ? &*seen : nullptr);
-  }
-  seen.reset();
+  if (options.wait_states)
+    diagnosis = diagnose(*source, results, scenarios, options, perfect.get());
+  perfect.reset();
   std::vector<Sweep> sweeps;
   if (!axes.empty())
     sweeps = run_sweeps(*source, scenarios, axes, options, plan.intervals ? &overhead : nullptr);

@@ -42,7 +42,8 @@ po::options_description described() {
       "(default), or with the first to arrive; also MPI_Waitany if no communication depends on it");
   add_clocks(options);
   add("threads", po::value<int>()->value_name("N"),
-      "number of worker threads, at most 64; default: one per processor for large archives");
+      "number of worker threads, at most 64; default: one per processor for large archives, at "
+      "most 8 that divide a replay");
   return options;
 }
 

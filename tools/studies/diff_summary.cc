@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -85,6 +84,13 @@ void add_waits(const PlaceSummary& places, const std::string& call, double sign,
     if (places.places[delay.waiting].call == call) causes[delay.rank] += sign * delay.seconds;
 }
 
+/// True if the call path, or one of its callers, ends in `function`. `path` may be kNone.
+bool is_within(const Results& results, size_t path, const std::string& function) {
+  for (; path != CallPath::kNone; path = results.call_paths[path].caller)
+    if (results.functions[results.call_paths[path].function].name == function) return true;
+  return false;
+}
+
 /// Adds `sign` times the compute of the function of `summary`, on its rank or on all, by its
 /// caller. Callers keep their names, which `places` maps to places.
 void add_callers(Seconds& callers, std::map<std::string, std::string>& places,
@@ -99,11 +105,12 @@ void add_callers(Seconds& callers, std::map<std::string, std::string>& places,
   for (size_t i = 0; i < paths.size(); ++i) {
     const CallPath& path = paths[i];
     if (results.functions[path.function].name != function) continue;
+    // (The outermost call of a recursion includes the others.)
+    if (summary.with_callees && is_within(results, path.caller, function)) continue;
     std::string name;
-    size_t above = path.caller;  // beyond recursion, whose outermost call includes the others
+    size_t above = path.caller;  // beyond recursion
     while (above != CallPath::kNone && results.functions[paths[above].function].name == function)
       above = paths[above].caller;
-    if (summary.with_callees && above != path.caller) continue;
     if (above != CallPath::kNone) {
       const FunctionResult& caller = results.functions[paths[above].function];
       name = caller.name;
@@ -132,36 +139,43 @@ std::string caller_of(const DiffSummary& summary, const std::string& function,
   return most->second / all >= kMostOfIt ? places[most->first] : "...";
 }
 
-/// Adds the pairs of a function and another one that calls it, on recorded call paths.
-void add_calls_of(const Results& results, std::set<std::pair<std::string, std::string>>& pairs) {
+/// Sets the number of callers of each function, on the shortest of its recorded call paths.
+void add_depths(const Results& results, std::map<std::string, size_t>& depths) {
   for (const CallPath& path : results.call_paths) {
-    if (path.caller == CallPath::kNone) continue;
-    const std::string& callee = results.functions[path.function].name;
-    const std::string& caller = results.functions[results.call_paths[path.caller].function].name;
-    if (callee != caller) pairs.emplace(callee, caller);
+    size_t depth = 0;
+    for (size_t i = path.caller; i != CallPath::kNone; i = results.call_paths[i].caller) ++depth;
+    const auto known = depths.emplace(results.functions[path.function].name, depth).first;
+    known->second = std::min(known->second, depth);
   }
 }
 
-/// The deepest function that includes most of `whole`: it calls no other one that does. Null if
-/// that is the outermost one, which says nothing.
+/// The deepest function that includes most of `whole`; null if that is an outermost one, which says
+/// nothing.
 const Seconds::value_type* deepest(const Seconds& inclusive, double whole,
                                    const ObservedRun& before, const ObservedRun& after) {
-  const auto has_most = [&](const std::string& name) {
-    const auto entry = inclusive.find(name);
-    return entry != inclusive.end() && entry->second / whole >= kMostOfIt;
-  };
-  std::set<std::pair<std::string, std::string>> pairs;
-  add_calls_of(before.results, pairs);
-  add_calls_of(after.results, pairs);
+  std::map<std::string, size_t> depths;
+  add_depths(before.results, depths);
+  add_depths(after.results, depths);
+  const Seconds::value_type* found = nullptr;
   for (const auto& entry : inclusive) {
-    const bool is_deepest = std::none_of(pairs.begin(), pairs.end(), [&](const auto& pair) {
-      return pair.second == entry.first && has_most(pair.first);
-    });
-    const bool is_called = std::any_of(pairs.begin(), pairs.end(),
-                                       [&](const auto& pair) { return pair.first == entry.first; });
-    if (has_most(entry.first) && is_deepest && is_called) return &entry;
+    const size_t depth = depths[entry.first];
+    if (entry.second / whole < kMostOfIt || depth == 0) continue;
+    if (!found || std::pair(depth, entry.second / whole) >
+                      std::pair(depths[found->first], found->second / whole))
+      found = &entry;
   }
-  return nullptr;
+  return found;
+}
+
+/// The entry with the largest part of `whole`; null if no part is large.
+const Seconds::value_type* main_part(const Seconds& seconds, double whole) {
+  const Seconds::value_type* found = nullptr;
+  for (const auto& entry : seconds) {
+    if (entry.second / whole >= kMostOfIt &&
+        (!found || entry.second / whole > found->second / whole))
+      found = &entry;
+  }
+  return found;
 }
 
 /// Sets the function of `summary`, whose `on_rank` is set.
@@ -173,8 +187,8 @@ void find_function(DiffSummary& summary, const ObservedRun& before, const Observ
   const double whole = summary.on_rank * ranks;
   const Seconds own = function_differences(before, after, rank, &FunctionEfficiency::compute);
   const Seconds all = function_differences(before, after, rank, &FunctionEfficiency::inclusive);
-  const auto* most = largest(own);
-  if (!most || most->second / whole < kMostOfIt) {
+  const auto* most = main_part(own, whole);
+  if (!most) {
     most = deepest(all, whole, before, after);
     summary.with_callees = most != nullptr;
   }

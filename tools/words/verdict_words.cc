@@ -180,7 +180,7 @@ std::string gain_text(const Conclusion& found) {
          rest;
 }
 
-/// "Main cost: messages, 3.1 ms: ...", without callers if it would have more than 25 words.
+/// "Main cost: messages, 3.1 ms: ...". Callers are left out of a sentence of more than 25 words.
 std::string main_cost(const char* label, Finding finding) {
   constexpr std::ptrdiff_t kMostWords = 25;
   const auto text = [&] {

@@ -179,6 +179,7 @@ static void* run(void* argument) {
   buffer[thread] = malloc(bytes);
   memset(buffer[thread], thread, bytes);
   size_t at = (size_t)thread;
+  // First reads are slow, up to 8 us a word; this does not suffice for all of them.
   for (int i = 0; i < kRepetitions; ++i) read_words(buffer[thread], bytes, &at);
   for (int i = 0; i < kCount; ++i) {
     for (int repetition = 0; repetition < kRepetitions; ++repetition) {

@@ -129,7 +129,7 @@ MPI_Comm_rank fortran.f90:5 2
 MPI_Comm_size fortran.f90:6 2
 MPI_Sendrecv_replace fortran.f90:8 2
 W
-# Their overhead is in the archive, as part of the overhead of a call; there are no functions.
+# Their overhead, outside of a call, is in the archive; there are no functions.
 otf2-print -I run.otf2dir/traces.otf2 >info.txt
 grep -q "RUBATO::OVERHEAD_CALL_SITE" info.txt || fail "nothing says what a call site costs"
 cost=$(grep -A1 'RUBATO::OVERHEAD_CALL_SITE' info.txt | awk 'END { print $NF }')

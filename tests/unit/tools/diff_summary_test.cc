@@ -130,3 +130,36 @@ TEST_CASE("diff names no function where nothing differs") {
   CHECK(summary.function == "");
   CHECK_FALSE(summary.with_callees);
 }
+
+// Of 100 more, c() saves 400, y() takes 160 more and z() 340.
+TEST_CASE("diff names the function that got slower beside one that got faster") {
+  const auto run = [](double c, double y, double z) {
+    return run_of(
+        {{"main", 0, c + y + z, kNoCaller}, {"c", c, c, 0}, {"y", y, y, 0}, {"z", z, z, 0}});
+  };
+  const DiffSummary summary = summary_of(run(500, 100, 100), run(100, 260, 440));
+  CHECK(summary.function == "z (app.c:1)");
+  CHECK_FALSE(summary.with_callees);
+  CHECK(summary.in_function == Approx(340));
+}
+
+// main > expr > term > expr > p, q, r: term() is the deepest that includes all 1.0; so does expr().
+TEST_CASE("diff names the deeper of two functions that call each other") {
+  const auto run = [](double p, double q, double r) {
+    const double all = p + q + r;
+    ObservedRun run = run_of({{"main", 0, all, kNoCaller},
+                              {"expr", 0, all, 0},
+                              {"term", 0, all, 1},
+                              {"p", p, p, 3},
+                              {"q", q, q, 3},
+                              {"r", r, r, 3}});
+    std::vector<CallPath>& paths = run.results.call_paths;
+    paths.insert(paths.begin() + 3, {2, 1, {all}});  // the inner expr()
+    return run;
+  };
+  const DiffSummary summary = summary_of(run(1, 1, 1), run(1.4, 1.4, 1.2));
+  CHECK(summary.function == "term (app.c:1)");
+  CHECK(summary.with_callees);
+  CHECK(summary.in_function == Approx(1));
+  CHECK(summary.caller == "expr (app.c:1)");
+}

@@ -359,4 +359,19 @@ TEST_CASE("a headline of more than 25 words leaves out the callers") {
       efficiency_line(judgement).ends_with("Main cost: small messages, 1.000 s: in exchange "
                                            "(app.c:12), called by step (app.c:30), most of it in "
                                            "MPI_Sendrecv (8,287 calls)."));
+
+  // 27 words with "called by step (app.c:30)", 23 without.
+  Finding& waits = judgement.findings.front();
+  waits = {};
+  waits.kind = FindingKind::kLateSender;
+  waits.seconds = 1;
+  waits.call = "MPI_Recv";
+  waits.path = {"step (app.c:40)", "exchange (app.c:12)"};
+  waits.rank = 3;
+  waits.share = 0.62;
+  waits.function = "solve (app.c:20)";
+  waits.callers = {"step (app.c:30)"};
+  CHECK(efficiency_line(judgement).ends_with(
+      "Main cost: late sender, 1.000 s: ranks wait in MPI_Recv, in exchange (app.c:12), 62 % of it "
+      "for rank 3, in solve (app.c:20)."));
 }
