@@ -463,6 +463,10 @@ void CallBuilder::stolen_inside(uint64_t, double, double ticks) {
   if (open_ && ticks > 0) lost_.stolen += ticks;
 }
 
+void CallBuilder::own_work(uint64_t, double, double ticks) {
+  if (open_ && ticks > 0) lost_.own += ticks;
+}
+
 bool CallBuilder::ends_with_join() const {
   if (open_ || pending_.calls.empty() || pending_.calls.back().role != CallRole::kThread)
     return false;
@@ -499,6 +503,7 @@ void CallBuilder::add_lost(Call& call) {
   };
   add(lost.flushing, 0);
   add(lost.stolen, kStolenInside);
+  add(lost.own, kOwnWork);
 }
 
 void CallBuilder::finish() {

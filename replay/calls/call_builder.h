@@ -137,6 +137,8 @@ class CallBuilder {
   void stolen_before(uint64_t event, double time, double ticks);
   /// Likewise inside the open call.
   void stolen_inside(uint64_t event, double time, double ticks);
+  /// In the open call, `ticks` were its own work (Lost::own).
+  void own_work(uint64_t event, double time, double ticks);
   void other(uint64_t event, double time);
 
   /// No more records of this location. Closes what is open, appends the kEnd.
@@ -399,7 +401,7 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
   call.leave = time;
   if (call.role == CallRole::kFinalize) close_finalize();
   if (call.spinning & kNamesTests) settle_tests(call);
-  if (lost_.flushing + lost_.stolen > 0) [[unlikely]]
+  if (lost_.flushing + lost_.stolen + lost_.own > 0) [[unlikely]]
     add_lost(call);
   call.actions = static_cast<uint32_t>(pending_.actions.size()) - call.first_action;
   last_leave_ = time;

@@ -33,8 +33,8 @@ enum class ActionKind : uint8_t {
   // Among the threads of a rank, outside of MPI (engine/threads.h).
   kThreadStep,   ///< the creation or end of a thread; others wait for it by its number
   kAwaitThread,  ///< waits for such a step; kBegins: the thread itself waits for its creation
-  /// Not from the program: time that the call lost (LostAction), of the kind given by LostFlags. It
-  /// is the last action of a call, which has kLoses.
+  /// A part of the call's time that is neither waiting nor communication (LostAction), of the kind
+  /// given by LostFlags. Such actions are the last ones of a call, which has kLoses.
   kLost,
 };
 inline constexpr int kActionKinds = static_cast<int>(ActionKind::kLost) + 1;
@@ -81,6 +81,7 @@ enum ThreadFlags : uint8_t {
 /// Flags of a kLost. None: the tracer wrote its buffer.
 enum LostFlags : uint8_t {
   kStolenInside = 2,  ///< the thread could run, but had no core
+  kOwnWork = 4,       ///< the call computed: callbacks of the program, packing
 };
 
 /// The step of a kEpoch.

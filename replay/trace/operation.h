@@ -100,17 +100,21 @@ struct Call : CallFacts {
 };
 static_assert(sizeof(Call) == 48);
 
-/// Ticks of a call during which the program did not run.
+/// Ticks of a call that are neither waiting nor communication.
 struct Lost {
   double flushing = 0;  ///< the tracer wrote its buffer
   double stolen = 0;    ///< the thread had no core
+  /// The call's own work: callbacks of the program, packing. Unlike the others, every scenario keeps
+  /// it, as it keeps compute.
+  double own = 0;
 };
-/// The loss of a call with kLoses and these actions.
+/// The Lost of a call with kLoses and these actions.
 inline Lost lost_in(std::span<const Action> actions) {
   Lost lost;
   for (size_t i = actions.size(); i > 0 && actions[i - 1].kind == ActionKind::kLost; --i) {
     const auto ticks = static_cast<double>(actions[i - 1].lost.ticks());
-    (actions[i - 1].flags & kStolenInside ? lost.stolen : lost.flushing) += ticks;
+    const uint8_t kind = actions[i - 1].flags;
+    (kind & kOwnWork ? lost.own : kind & kStolenInside ? lost.stolen : lost.flushing) += ticks;
   }
   return lost;
 }
