@@ -104,8 +104,8 @@ static_assert(sizeof(Call) == 48);
 struct Lost {
   double flushing = 0;  ///< the tracer wrote its buffer
   double stolen = 0;    ///< the thread had no core
-  /// The call's own work: callbacks of the program, packing. Unlike the others, every scenario keeps
-  /// it, as it keeps compute.
+  /// The call's own work: callbacks of the program, packing. Unlike the others, every scenario
+  /// keeps it, as it keeps compute.
   double own = 0;
 };
 /// The Lost of a call with kLoses and these actions.
