@@ -43,6 +43,10 @@
 // direction, and was in the same call or less than a microsecond before (kRightBehind). So this is
 // the same in all lanes.
 
+// A call's own work (Lost::own; collectives of one member; what the creation of a communicator or
+// window takes beyond a synchronisation) takes as long as recorded, divided by the processor
+// factor, after all that the call waits for. The MPI time of a run of one timeline is own work.
+
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -76,6 +80,7 @@ class ModelRules {
         collective_costs_(machines),
         plays_(machines) {
     for (int lane = 0; lane < K; ++lane) inverse_cpu_[lane] = 1 / machines.cpu[lane];
+    is_alone_ = trace.timelines() == 1;
     takes_overhead_out_ = machines.function_ticks != 0 || machines.outside_ticks != 0;
     for (int level = 0; level < kLevels; ++level) {
       all_have_[level] = true;
@@ -112,7 +117,7 @@ class ModelRules {
 
   /// True when that part of a call only waits for the completions of later calls.
   bool spins(const Call& call, SpinningFlags part) const {
-    return (call.spinning & part) != 0 && machines_->spinning_waits;
+    return (call.spinning & part) != 0 && machines_->spinning_waits && !is_alone_;
   }
 
   void begin_call(TimelineState<K>& timeline) { timeline.busy = timeline.enter; }
@@ -314,11 +319,13 @@ class ModelRules {
                            (call.role == CallRole::kStolen && !machines_->keep_stolen);
       return timeline.busy = timeline.enter + (is_gone ? 0 : recorded);
     }
-    if (call.is_kept()) {
+    if (call.is_kept() || is_alone_) {
       if (spins(call, kSpinning)) return timeline.busy = timeline.enter;
       if (call.spinning != 0) outcomes_.look(timeline, call);
-      const double left = recorded - machines_->inside_ticks - lost(timeline, call);
-      return timeline.busy = timeline.enter + std::max(0.0, left);
+      const double own = is_alone_ ? recorded : own_work(timeline, call);
+      const double left = std::max(0.0, recorded - machines_->inside_ticks - lost(timeline, call));
+      const double works = std::min(own, left);
+      return timeline.busy = timeline.enter + (left - works) + works * inverse_cpu_;
     }
 
     if (outcomes_.knows_tests()) outcomes_.end_tests(timeline, *context.matcher);
@@ -328,7 +335,12 @@ class ModelRules {
       look_at_outcome(timeline, call, context);
     }
     // Most calls wait for nothing.
-    if (timeline.awaited.empty()) return leave_at_once(timeline);
+    const double own = own_work(timeline, call);
+    if (timeline.awaited.empty()) {
+      if (own > 0) [[unlikely]]
+        timeline.busy += own * inverse_cpu_;
+      return leave_at_once(timeline);
+    }
     Lanes<K> leave = timeline.busy;
     Lanes<K> latest = timeline.busy;
     std::optional<Lanes<K>> flows;  // set where a message may cross
@@ -381,7 +393,10 @@ class ModelRules {
       }
     }
     if (received) timeline.received_until = call.leave;
-    return timeline.busy = leave.max(latest);
+    timeline.busy = leave.max(latest);
+    if (own > 0) [[unlikely]]
+      timeline.busy += own * inverse_cpu_;
+    return timeline.busy;
   }
 
   [[gnu::always_inline]] PairClass pair(int from, int to) const {
@@ -507,6 +522,33 @@ class ModelRules {
     return cost.protocol != Protocol::kEager || cost.tells_unexpected;
   }
 
+  /// The recorded own work of a call, ticks.
+  double own_work(const TimelineState<K>& timeline, const Call& call) const {
+    return call.spinning & kLoses ? lost_in(timeline.block.actions_of(call)).own : 0;
+  }
+
+  /// Recorded ticks from `since` until the call left, without its losses, its recorded own work and
+  /// the cost of recording it.
+  double left_since(const TimelineState<K>& timeline, const Call& call, double since) const {
+    double left = call.leave - since - machines_->inside_ticks;
+    if (call.spinning & kLoses) {
+      const Lost parts = lost_in(timeline.block.actions_of(call));
+      left -= dropped(parts)[0] + parts.own;
+    }
+    return std::max(0.0, left);
+  }
+
+  /// The own work of a call that creates a communicator or window: its recorded time after the last
+  /// member entered, beyond a synchronisation of the recorded machine.
+  [[gnu::noinline]] Lanes<K> creation(const TimelineState<K>& timeline, const Call& call,
+                                      const CollectiveInstance<K>& instance,
+                                      const Communicator& comm) const {
+    const double last = std::max(call.enter, instance.arrived.recorded_last);
+    const double work = left_since(timeline, call, last) -
+                        (machines_->minima ? machines_->minima->synchronisation(comm.size()) : 0);
+    return std::max(0.0, work) * inverse_cpu_;
+  }
+
   /// Losses that a call which keeps its time does not have in the scenario.
   double lost(const TimelineState<K>& timeline, const Call& call) const {
     if (!(call.spinning & kLoses)) return 0;
@@ -621,9 +663,20 @@ class ModelRules {
                             const Awaited& awaited, const RuleContext<K>& context) {
     const Action& action = *awaited.action;
     const Communicator& comm = context.trace->comms[action.comm];
-    if (comm.size() <= 1) return timeline.busy;
+    if (comm.size() <= 1)
+      return timeline.busy + left_since(timeline, call, call.enter) * inverse_cpu_;
     const CollectiveInstance<K>& instance = context.collectives->get(action.comm, awaited.instance);
     if (instance.abandoned) return timeline.enter + (call.leave - call.enter);
+    if (action.op != CollectiveOp::kCreateHandle)
+      return communicated(timeline, awaited, instance, comm, context);
+    return communicated(timeline, awaited, instance, comm, context) +
+           creation(timeline, call, instance, comm);
+  }
+
+  /// When the messages of a collective are complete for a member.
+  Lanes<K> communicated(const TimelineState<K>& timeline, const Awaited& awaited,
+                        const CollectiveInstance<K>& instance, const Communicator& comm,
+                        const RuleContext<K>& context) {
     if (!plays_.is_played(instance.play))
       return priced_leave(timeline, awaited, instance, comm, context);
     const Lanes<K>* leave = plays_.leave_of_all(instance.play, awaited.local);
@@ -733,6 +786,7 @@ class ModelRules {
 
   const LaneMachines* machines_;
   Lanes<K> inverse_cpu_;
+  bool is_alone_ = false;               ///< the run has one timeline
   bool takes_overhead_out_ = false;     ///< from compute
   double right_behind_ticks_ = 0;       ///< kRightBehind
   std::vector<PairClass> widest_;       ///< by communicator

@@ -47,19 +47,32 @@ bool balances_functions(const std::vector<Scenario>& scenarios) {
   });
 }
 
+/// True if the program creates communicators or windows of several ranks. Models keep their own
+/// work, which the survey bounds.
+bool creates(const TraceDefinitions& trace) {
+  const auto is_created = [&](const Communicator& comm) {
+    return comm.size() > 1 && &comm - trace.comms.data() != trace.world;
+  };
+  return std::any_of(trace.comms.begin(), trace.comms.end(), is_created);
+}
+
 /// True if some step uses what the recording proves about its messages. `measured` itself does not,
 /// if it may follow the recording. (Where passes are spread, one process replays `measured`, and
 /// the others would not learn that a survey is needed.)
 bool needs_survey(const std::vector<Scenario>& scenarios, const std::vector<ScenarioGroup>& groups,
-                  bool by_arrival, const Recording& recording, const ReplayOptions& options) {
+                  bool by_arrival, const TraceDefinitions& trace, const Recording& recording,
+                  const ReplayOptions& options) {
   const auto follows = [&](const ScenarioGroup& group) {
     return recording.may_follow() && !options.spread &&
            std::all_of(group.scenarios.begin(), group.scenarios.end(),
                        [&](size_t number) { return is_recording(scenarios[number]); });
   };
+  const bool models_creation = creates(trace);
+  const auto needs = [&](const ScenarioGroup& group) {
+    return group.measured ? !follows(group) : models_creation;
+  };
   return options.verify || groups.empty() || by_arrival ||
-         std::any_of(groups.begin(), groups.end(),
-                     [&](const ScenarioGroup& group) { return group.measured && !follows(group); });
+         std::any_of(groups.begin(), groups.end(), needs);
 }
 
 /// Why a run cannot be divided among processes, as far as known in advance.
@@ -159,7 +172,7 @@ Results replay_in_passes(EventSource& source, const std::vector<Scenario>& scena
   const std::vector<ScenarioGroup> groups =
       group_scenarios(scenarios, recording.placement(), by_arrival);
   std::vector<PlannedPass> planned = plan_passes(groups);
-  const bool surveys = needs_survey(scenarios, groups, by_arrival, recording, options);
+  const bool surveys = needs_survey(scenarios, groups, by_arrival, trace, recording, options);
   // Without a survey, `measured` comes first: it shows whether one is needed nevertheless.
   if (!surveys) {
     std::stable_partition(planned.begin(), planned.end(),

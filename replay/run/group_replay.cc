@@ -202,6 +202,7 @@ class GroupReplay {
     Found<K> found;
     LaneMachines machines = lane_machines(scenarios, group.placement, scenarios_.options, overhead_,
                                           trace_->ticks_per_second);
+    if (recording_->is_surveyed()) machines.minima = &recording_->minima();
     machines.looks_at_posts = passes_->source().looks_at_posts() || passes_->matches_in_order();
     if (passes_->divided())
       machines.looks_at_posts = passes_->divided()->any(machines.looks_at_posts);

@@ -24,6 +24,9 @@
 // A call with several causes waited for at most one of them: the one whose least time ends last.
 // The others get their least time.
 //
+// The own work of a call (Lost::own) lies behind its wait: the rules apply to the call without it,
+// and add it to the leave, divided by the processor factor.
+//
 // A polling loop (polling.h) lasts as long as it has to wait, so in elastic lanes (where anything
 // changes) it is one wait that starts at its first poll. `measured` itself keeps every poll in
 // place.
@@ -189,8 +192,22 @@ class MeasuredRules {
       return timeline.enter + kept;
     }
 
-    Lanes<K> lost = Lanes<K>::Constant(0);
-    if (call.spinning & kLoses) lost = dropped(rubato::lost_in(timeline.block.actions_of(call)));
+    if (!(call.spinning & kLoses))
+      return leave_mpi(timeline, call, recorded, Lanes<K>::Constant(0), context);
+    const Lost parts = rubato::lost_in(timeline.block.actions_of(call));
+    // The own work comes last: without it the call would have left that much earlier.
+    Call rest = call;
+    rest.leave -= parts.own;
+    return leave_mpi(timeline, rest, recorded - parts.own, dropped(parts), context) +
+           parts.own * inverse_cpu_;
+  }
+
+  Level level(int a, int b) const { return placement_->level(a, b); }
+
+ protected:
+  /// The leave of an MPI call of `recorded` ticks without its own work, of which lanes drop `lost`.
+  Lanes<K> leave_mpi(TimelineState<K>& timeline, const Call& call, double recorded,
+                     const Lanes<K>& lost, const RuleContext<K>& context) {
     if (call.spinning & kSpinning && elastic_.any())
       return leave_loop(timeline, call, left_of(recorded, before_ + after_ + lost), lost);
     collect_causes(timeline, context);
@@ -207,9 +224,6 @@ class MeasuredRules {
     return elastic_.select(leave_after(timeline, call, polls.enter, after, lost, &polls), leave);
   }
 
-  Level level(int a, int b) const { return placement_->level(a, b); }
-
- protected:
   struct CauseOf {
     double recorded;                                  ///< W
     Lanes<K> replayed;                                ///< W'

@@ -16,6 +16,19 @@ void RecordedMinima::finish() {
   for (auto& [key, delay] : collective) delay.finish();
 }
 
+double RecordedMinima::synchronisation(int members) const {
+  constexpr double kUnknown = std::numeric_limits<double>::infinity();
+  double least = kUnknown, message = kUnknown;
+  for (const CollectiveOp op : {CollectiveOp::kBarrier, CollectiveOp::kAllreduce,
+                                CollectiveOp::kAllgather, CollectiveOp::kAlltoall}) {
+    const auto table = collective.find(collective_key(op, members));
+    if (table != collective.end()) least = std::min(least, table->second.at(0));
+  }
+  for (const auto& level : receive) message = std::min(message, level.at(0));
+  if (std::isinf(least)) least = message * std::ceil(std::log2(members));
+  return std::isinf(least) ? 0 : least;
+}
+
 void RecordedMinima::put(ByteWriter& to) const {
   for (const LowerEnvelope& envelope : floor) envelope.put(to);
   to.number(own.size());

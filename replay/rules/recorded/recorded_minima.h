@@ -122,6 +122,11 @@ struct RecordedMinima {
                               : table->second.at(cost.bytes);
   }
 
+  /// The least time of a synchronisation of so many members after the last one has entered, ticks:
+  /// of the collectives of all with all of as many, else of a dissemination of the least messages.
+  /// 0 where the recording has neither.
+  double synchronisation(int members) const;
+
   static uint64_t collective_key(CollectiveOp op, int members) {
     return static_cast<uint64_t>(op) << 32 | static_cast<uint32_t>(members);
   }
