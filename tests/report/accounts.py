@@ -1,13 +1,16 @@
 #!/usr/bin/python3
 """One account of one run: replay, profile, info and diff say the same of an archive. Time by call and rank, number of
-calls, lost cores, waits by kind, call and cause; a run compared with itself differs nowhere.
+calls, lost cores, waits by kind, call and cause; a run compared with itself differs nowhere. And the tables without a
+trace say the same of late receivers as an archive of that program.
 
     accounts.py RUBATO
 
 The archives: text traces below, in which each kind of call loses its core, and those of ../shared, if they are there.
 """
 import collections
+import csv
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -142,12 +145,79 @@ def check(archive):
             assert row["bytes"] in sizes[row["call"]], (row, sizes[row["call"]])
 
 
+# Rank 0 completes 5 sends of 1 MB in each way; their receives are posted 4 ms late.
+LATE_RECEIVERS = """
+#include <mpi.h>
+#include <stdlib.h>
+#include <unistd.h>
+enum { kBytes = 1000000, kRounds = 5 };
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank, one, which;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  char* data = calloc(kBytes, 1);
+  char small[8] = "";
+  for (int i = 0; i < 5 * kRounds; ++i) {
+    MPI_Request r[2];
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1) {
+      usleep(4000);
+      MPI_Recv(data, kBytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      if (i % 5 == 2) MPI_Recv(small, 8, MPI_CHAR, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      continue;
+    }
+    if (i % 5 == 0) MPI_Send(data, kBytes, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+    if (i % 5 == 4)
+      MPI_Sendrecv(data, kBytes, MPI_CHAR, 1, 0, small, 8, MPI_CHAR, MPI_PROC_NULL, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (i % 5 == 0 || i % 5 == 4) continue;
+    MPI_Isend(data, kBytes, MPI_CHAR, 1, 0, MPI_COMM_WORLD, &r[0]);
+    if (i % 5 == 1) MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+    if (i % 5 == 2) {
+      MPI_Isend(small, 8, MPI_CHAR, 1, 1, MPI_COMM_WORLD, &r[1]);
+      MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+    }
+    if (i % 5 == 3) MPI_Waitsome(1, r, &one, &which, MPI_STATUSES_IGNORE);
+  }
+  return MPI_Finalize();
+}
+"""
+WAYS = ("MPI_Send", "MPI_Wait", "MPI_Waitall", "MPI_Waitsome", "MPI_Sendrecv")
+
+
+def late_receivers(flavour, directory, tries=3):
+    """Compares both accounts; the two runs differ when ranks lose their cores, so there are several tries."""
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                       OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_btl_vader_single_copy_mechanism="none")
+    (directory / "late.c").write_text(LATE_RECEIVERS)
+    subprocess.run([f"mpicc.{flavour}", "-o", "late", "late.c"], cwd=directory, check=True, capture_output=True)
+    for left in reversed(range(tries)):
+        out = f"{flavour}-{left}"
+        for options in (["--no-archive", "--report", f"tables-{out}"], ["-o", f"run-{out}"]):
+            subprocess.run([f"mpirun.{flavour}", "-n", "2", rubato, "trace", *options, "./late"], cwd=directory,
+                           env=environment, check=True, capture_output=True, timeout=100)
+        with open(directory / f"tables-{out}" / "waits.tsv") as file:
+            file.readline()
+            rows = [row for row in csv.DictReader(file, delimiter="\t") if row["rank"] == "0"]
+        tables = {row["function"]: float(row["late_receiver"]) for row in rows}
+        profile = run("profile", directory / f"run-{out}", "--json", "-")["scenarios"][0]["ranks"][0]["calls"]
+        archive = {name: (call["waits"] or {}).get("late_receiver", 0) for name, call in profile.items()}
+        # 5 x 4 ms, and what the sleep and the scheduler add.
+        good = all(0.015 < account[way] < 0.04 and account[way] < 1.3 * other[way]
+                   for way in WAYS for account, other in ((tables, archive), (archive, tables)))
+        if good:
+            return
+    raise AssertionError((flavour, [(way, tables[way], archive[way]) for way in WAYS]))
+
+
 checked = 0
 with tempfile.TemporaryDirectory() as directory:
     trace = pathlib.Path(directory) / "losses.txt"
     trace.write_text(LOSSES)
     check(trace)
     checked += 1
+    for flavour in ("openmpi", "mpich"):
+        if (rubato.parents[1] / f"lib/rubato/librubato-trace-{flavour}.so").exists():
+            late_receivers(flavour, pathlib.Path(directory))
 # Archives that no reader supports (README.md there).
 REFUSED = {"otf2-integrity"}
 for archive in sorted([*shared.glob("traces/*/*.otf2"), *shared.glob("cases/*/*.txt")]):
