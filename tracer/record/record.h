@@ -83,6 +83,8 @@ enum class Item : unsigned {
   kThreadWait,    ///< likewise of pthread_join: that of the thread which has ended
   kCounters,  ///< what was counted before the call and inside it: CountersHead, then their words;
               ///< the last but a kCallSite
+  kOwnWork,   ///< callbacks of the program ran inside the call: callback_word() of the one that ran
+              ///< longest (own_work.h), then one word: ticks of all
 };
 
 /// The wildcards of a receive or probe.
@@ -403,6 +405,7 @@ class Reader {
       case Item::kRmaUnlock:
       case Item::kRmaGroupSync:
       case Item::kProbed:
+      case Item::kOwnWork:
         return pass_words(2);
       case Item::kCollective:
         return pass_words(3);

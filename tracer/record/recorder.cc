@@ -229,6 +229,12 @@ void Call::enter_details() {
 
 void Call::leave_slowly(uint64_t end) {
   if (log_.counters != nullptr) log_.counters->leave();
+  if (log_.own_work.any()) {
+    item(Item::kOwnWork, log_.own_work.longest());
+    word(log_.own_work.ticks());
+    log_.own_work.clear();
+    Recorder::note_details(log_);
+  }
   if (!Recorder::is_to_ask(log_, enter_, end)) {
     put_details();
     put(end);
