@@ -120,8 +120,8 @@ class CollectivePlays {
     double payload = payload_of(action, local, trace);
     double own = payload;
     const bool is_started = action.kind == ActionKind::kStartCollective;
-    const auto part = is_started ? std::nullopt : own_part(trace, action);
-    if (part) std::tie(own, payload) = std::pair(part->own, part->mean);
+    const auto known = is_started ? std::nullopt : own_part(trace, action);
+    if (known) std::tie(own, payload) = std::pair(known->own, known->mean);
     if (to_each(action.op) && !is_started) {
       const auto [sent, received] = std::pair(action.collective.sent, action.collective.received);
       if (sent < received) own *= static_cast<double>(sent) / static_cast<double>(received);

@@ -60,7 +60,7 @@ class OwnWork {
 
   void clear() { ticks_ = used_ = 0; }
 
-  bool running = false;  ///< in a callback: those that it causes are part of it
+  bool running = false;  ///< in a callback, which includes any others inside
 
  private:
   struct Part {

@@ -85,6 +85,7 @@ enum class Item : unsigned {
               ///< the last but a kCallSite
   kOwnWork,   ///< callbacks of the program ran inside the call: callback_word() of the one that ran
               ///< longest (own_work.h), then one word: ticks of all
+  kBlock,     ///< behind a message that is sent or received, and its word: Message::block
 };
 
 /// The wildcards of a receive or probe.
@@ -112,6 +113,7 @@ struct Message {
   int32_t peer;
   int32_t tag;
   uint64_t bytes;
+  uint32_t block = 0;  ///< mean length of its blocks in memory; 0: contiguous, or unknown
 };
 
 /// Ids of marks, in place of a call id. Marks have no items, except kMarkStolen and kMarkPath. The

@@ -222,6 +222,11 @@ uint64_t Recorder::long_gap(ThreadLog& log, uint64_t now) {
   return end;
 }
 
+void Call::abandon() {
+  std::memset(log_.at, 0, static_cast<size_t>(at_ - log_.at) * sizeof *at_);
+  log_.own_work.clear();
+}
+
 void Call::enter_details() {
   if (CallPaths::of_calls()) log_.path = log_.paths == nullptr ? 0 : log_.paths->of_call(log_);
   if (log_.counters != nullptr && !log_.muted) log_.counters->enter();
@@ -248,6 +253,12 @@ void Call::leave_slowly(uint64_t end) {
   if (!log_.stolen.known()) return;
   Recorder::put_tracer_time(log_, end, now);
   at_ = log_.at;  // behind the complete records
+  if (log_.counters != nullptr) log_.counters->restart();
+}
+
+void Call::tracer_time_since(uint64_t end) {
+  Recorder::tracer_time(log_, std::max(end, log_.last), Clock::now());
+  at_ = log_.at;
   if (log_.counters != nullptr) log_.counters->restart();
 }
 

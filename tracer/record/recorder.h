@@ -314,6 +314,11 @@ class Call {
   void item(Item item, uint64_t value) { at_ = record::put(at_, item, value); }
   void message(Item item, const Message& message) { at_ = record::put_message(at_, item, message); }
   void word(uint64_t word) { *at_++ = word; }
+  /// Behind a message and its word.
+  void block(const Message& message) {
+    if (message.block != 0) [[unlikely]]
+      item(Item::kBlock, message.block);
+  }
   /// Address behind the next `words` words, for a list whose length is known only at its end.
   /// skip() makes its words part of the items.
   uint64_t* behind(size_t words) { return at_ + words; }
@@ -343,13 +348,14 @@ class Call {
     return end;
   }
 
+  /// Behind leave(), which returned `end`: the time since then is the tracer's.
+  void tracer_time_since(uint64_t end);
+
   ThreadLog& log() { return log_; }
 
  private:
-  void abandon() {
-    std::memset(log_.at, 0, static_cast<size_t>(at_ - log_.at) * sizeof *at_);
-    log_.own_work.clear();
-  }
+  /// Forgets what was noted of a call that is not recorded.
+  [[gnu::noinline]] void abandon();
   [[gnu::noinline]] void enter_details();
   void put_counters();
   void put_details();

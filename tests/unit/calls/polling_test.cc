@@ -157,9 +157,10 @@ TEST_CASE("another call ends a run of polls") {
     1: 22 end
     comm 1 1
   )";
-  // 10 and a look of 2 and 2 more; then one poll that is gone, 1 before it.
+  // 10 and a look of 2 and 2 more; the barrier of one rank keeps its 1; then one poll that is gone,
+  // 1 before it.
   const Results results = replay(text, "perfect");
-  CHECK(end_of(results, 1) == Approx(10 + 2 + 2 + 1));
+  CHECK(end_of(results, 1) == Approx(10 + 2 + 2 + 1 + 1));
   CHECK(results.trace.spinning_calls == 1);
 }
 

@@ -45,7 +45,7 @@ TEST_CASE("a probe waits for its message whatever calls lie before the receive")
   const std::string at = "1: 620..620 ";
   const std::string receives[] = {
       at + "recv 0 8B tag 1\n", at + "irecv 0 8B tag 1 req 1\n" + at + "wait 1\n",
-      at + "irecv 0 8B tag 1 req 1\n" + at + "test\n" + at + "testany 1\n",
+      at + "irecv 0 8B tag 1 req 1\n" + at + "testany\n" + at + "testany 1\n",
       at + "recv 0 8B tag 1 any_source any_tag\n"};
   const std::string other = at + "recv 0 8B tag 2\n";
   for (const std::string& receive : receives) {

@@ -228,12 +228,15 @@ TEST_CASE("a rank that was late at every cause arrives earlier with less compute
   const Kind kinds[] = {{"bcast root 0 8B 8B", "bcast root 0 8B 8B"},
                         {"send 1 8B", "recv 0 8B"},
                         {"recv 1 8B", "ssend 0 8B"},
-                        {"win_post 1 win 1", "win_start 0 win 1"}};
+                        {"win_post 1 win ", "win_start 0 win "}};
   for (const auto& [cause, waits] : kinds) {
     for (const bool waited : {false, true}) {
-      std::string text = "window 1 comm 0\n1: 0 local MPI_Comm_rank\n";
-      const auto add = [&](const char* when, const char* what) {
-        text += std::string(when) + ' ' + what + '\n';
+      std::string text =
+          "window 1 comm 0\nwindow 2 comm 0\nwindow 3 comm 0\n1: 0 local MPI_Comm_rank\n";
+      // `window`: each epoch has its own.
+      const auto add = [&](const char* when, const std::string& what, int window = 0) {
+        const bool is_epoch = what.starts_with("win");
+        text += std::string(when) + ' ' + what + (is_epoch ? std::to_string(window) : "") + '\n';
       };
       // A receive that is posted at 0 ends with its message.
       const bool receives = std::string(cause).starts_with("recv");
@@ -242,11 +245,11 @@ TEST_CASE("a rank that was late at every cause arrives earlier with less compute
         if (waited) add("0: 1000..1000", "irecv 1 8B req 3");
         add("0: 1100..1105", waited ? "waitall 1 2 3" : "waitall 1 2");
       } else {
-        add("0: 0..5", cause), add("0: 5..10", cause);
-        if (waited) add("0: 1000..1005", cause);
+        add("0: 0..5", cause, 1), add("0: 5..10", cause, 2);
+        if (waited) add("0: 1000..1005", cause, 3);
       }
-      add("1: 200..206", waits), add("1: 296..302", waits);
-      if (waited) add("1: 400..1060", waits);
+      add("1: 200..206", waits, 1), add("1: 296..302", waits, 2);
+      if (waited) add("1: 400..1060", waits, 3);
       text += waited ? "1: 1160 end\n" : "1: 402 end\n";
       INFO(text);
       const Results results =

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <string>
 #include <vector>
+
+#include "tracer/record/own_work.h"
 
 using namespace rubato;
 
@@ -51,6 +54,24 @@ TEST_CASE("items of a call are read in the order they were written") {
   CHECK(reader.word() == 17);
   CHECK(reader.item() == Item::kIsendComplete);
   CHECK(reader.value() == uint64_t{1} << 59);
+  CHECK(reader.done());
+}
+
+TEST_CASE("the block length of a message follows it and its word") {
+  uint64_t words[16];
+  uint64_t* at = record::put_message(words, Item::kIsendStart, {1, 2, 3, 4, 5});
+  *at++ = 17;  // the request
+  at = record::put(at, Item::kBlock, 5);
+  at = record::put_message(at, Item::kSend, {1, 2, 3, 0x800000, UINT32_MAX});  // in the long form
+  at = record::put(at, Item::kBlock, UINT32_MAX);
+  record::Reader reader(words, at);
+  CHECK(reader.message().bytes == 4);
+  CHECK(reader.word() == 17);
+  CHECK(reader.item() == Item::kBlock);
+  CHECK(reader.value() == 5);
+  reader.pass();
+  CHECK(reader.item() == Item::kBlock);
+  reader.pass();
   CHECK(reader.done());
 }
 
@@ -207,4 +228,40 @@ TEST_CASE("parts that do not fit are left out completely") {
   parts.push_back(0);
   CHECK(runs_of(parts).empty());
   CHECK(runs_of({1, 2, kMaxPartBytes + 1}).empty());
+}
+
+TEST_CASE("own work names the callback that ran longest, and counts all") {
+  const uint64_t op = callback_word(CallbackKind::kOperation, 0x7fffdeadbee0);
+  const uint64_t copy = callback_word(CallbackKind::kAttributeCopy, 0x7fffdeadbee0);
+  OwnWork own;
+  CHECK(!own.any());
+  own.add(op, 30);
+  own.add(copy, 40);
+  own.add(op, 20);  // 50 of the operation, 40 of the other function at the same address
+  CHECK(own.ticks() == 90);
+  CHECK(own.longest() == op);
+  // Beyond four different ones, time has no name.
+  for (uint64_t i = 1; i <= 3; ++i) own.add(callback_word(CallbackKind::kRequest, i), 1000 * i);
+  CHECK(own.ticks() == 6090);
+  CHECK(own.longest() == callback_word(CallbackKind::kRequest, 2));
+  own.clear();
+  CHECK(!own.any());
+}
+
+TEST_CASE("own work takes two words, which a reader can pass") {
+  const uint64_t op = callback_word(CallbackKind::kDataRepresentation, 0x7fffdeadbee0);
+  CHECK(callback_address(op) == 0x7fffdeadbee0);
+  CHECK(std::string(callback_kind(op)) == "data representation function");
+  CHECK(std::string(callback_kind(uint64_t{63} << 48)) == "callback");  // a damaged record
+  uint64_t words[4];
+  uint64_t* at = record::put(words, Item::kOwnWork, op);
+  *at++ = 123456;
+  at = record::put(at, Item::kCallSite, 7);
+  record::Reader reader(words, at);
+  CHECK(reader.item() == Item::kOwnWork);
+  record::Reader passing = reader;
+  CHECK(reader.value() == op);
+  CHECK(reader.word() == 123456);
+  passing.pass();
+  CHECK(passing.item() == Item::kCallSite);
 }
