@@ -130,6 +130,8 @@ class GlobalDefinitions {
               OTF2_TYPE_UINT64);
     attribute(kAttributeStolen, schema::kStolen, "nanoseconds in which the thread had no core",
               OTF2_TYPE_UINT64);
+    attribute(kAttributeBlock, schema::kBlockBytes, "mean bytes of the blocks of data in memory",
+              OTF2_TYPE_UINT64);
     attribute(kAttributeInPlace, schema::kInPlace, "1: a collective named MPI_IN_PLACE",
               OTF2_TYPE_UINT8);
     if (!definitions_.call_sites.empty()) {

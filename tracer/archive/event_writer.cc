@@ -441,6 +441,7 @@ class EventWriter {
         break;
       case Item::kParts:
       case Item::kAsked:
+      case Item::kBlock:
       case Item::kCallSite:
       case Item::kLeaveTime:
       case Item::kMessageLong:
@@ -459,6 +460,11 @@ class EventWriter {
     return true;
   }
 
+  /// Message::block of the message whose record precedes this item; else 0.
+  static uint64_t take_block(record::Reader& items) {
+    return items.done() || items.item() != Item::kBlock ? 0 : items.value();
+  }
+
   void message(Item kind, record::Reader& items) {
     const Message m = items.message();
     uint64_t request = 0;
@@ -472,6 +478,7 @@ class EventWriter {
       request = word & 0xffffffffffffff;
       mode = static_cast<SendMode>(word >> 56);
     }
+    const uint64_t block = take_block(items);
     Asked asked{};
     const bool more = kind == Item::kRecv && take_asked(items, asked);
     uint32_t comm;
@@ -480,17 +487,19 @@ class EventWriter {
     if (!asks && !sound(translation_.peers, m.communicator, static_cast<uint32_t>(m.peer))) return;
     add_any_of(asked.any);
     if (more && asked.posted != m.bytes) add_posted_bytes(asked.posted);
+    if (block != 0) OTF2_AttributeList_AddUint64(attributes_, kAttributeBlock, block);
+    OTF2_AttributeList* const added = more || block != 0 ? attributes_ : nullptr;
     const auto peer = static_cast<uint32_t>(m.peer);
     const auto tag = static_cast<uint32_t>(m.tag);
     switch (kind) {
       case Item::kSend:
-        put(OTF2_EvtWriter_MpiSend, nullptr, enter_, peer, comm, tag, m.bytes);
+        put(OTF2_EvtWriter_MpiSend, added, enter_, peer, comm, tag, m.bytes);
         break;
       case Item::kRecv:
-        put(OTF2_EvtWriter_MpiRecv, more ? attributes_ : nullptr, leave_, peer, comm, tag, m.bytes);
+        put(OTF2_EvtWriter_MpiRecv, added, leave_, peer, comm, tag, m.bytes);
         break;
       case Item::kIrecv:
-        put(OTF2_EvtWriter_MpiIrecv, nullptr, leave_, peer, comm, tag, m.bytes, request);
+        put(OTF2_EvtWriter_MpiIrecv, added, leave_, peer, comm, tag, m.bytes, request);
         break;
       case Item::kIsend:
       case Item::kIsendStart:

@@ -31,6 +31,7 @@ enum AttributeRef : OTF2_AttributeRef {
   kAttributeFoundTag,
   kAttributePostedBytes,
   kAttributeStolen,
+  kAttributeBlock,
   kAttributeInPlace,
   kAttributeCallSite,
   kAttributeCallPath,

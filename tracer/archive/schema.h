@@ -107,6 +107,12 @@ inline constexpr char kInitOrder[] = "RUBATO_INIT_ORDER";
 /// receives, in the order of their initialisation.
 inline constexpr char kSendMode[] = "RUBATO_SEND_MODE";
 
+// Attribute on MPI_SEND, MPI_ISEND, MPI_RECV and MPI_IRECV_REQUEST records.
+
+/// uint64: mean length in bytes of the contiguous blocks that the data consist of in memory. Absent
+/// for one block.
+inline constexpr char kBlockBytes[] = "RUBATO_BLOCK_BYTES";
+
 // Attribute on the record that ends a collective: MPI_COLLECTIVE_END,
 // NON_BLOCKING_COLLECTIVE_COMPLETE.
 

@@ -93,10 +93,11 @@ int record_mrecv(Call call, Real real, void* buf, Count count, MPI_Datatype type
   unsigned any = 0;
   const bool ours = receive_matched(before, claim, *message, matched, any);
   if (result == MPI_SUCCESS && ours) {
+    const Data posted = data_of(count, type);
     note_received(call,
                   {matched.communicator, status->MPI_SOURCE, status->MPI_TAG,
-                   library::received_bytes(*status)},
-                  any, bytes_of(count, type));
+                   library::received_bytes(*status), posted.block},
+                  any, posted.bytes);
   }
   call.leave();
   return result;
@@ -113,7 +114,9 @@ int record_imrecv(Call call, Real real, void* buf, Count count, MPI_Datatype typ
   unsigned any = 0;
   const bool ours = receive_matched(before, claim, *message, matched, any);
   if (result == MPI_SUCCESS) {
-    matched.bytes = bytes_of(count, type);
+    const Data posted = data_of(count, type);
+    matched.bytes = posted.bytes;
+    matched.block = posted.block;
     if (any & kOfAnySource) matched.peer = -1;
     if (any & kOfAnyTag) matched.tag = -1;
     note_posted(call, RequestKind::kRecv, matched, ours, *request);
@@ -146,14 +149,17 @@ void note_exchange(Call& call, const Exchange<Count>& e, MPI_Request handle) {
   if (sends) {
     made.kind = RequestKind::kSend;
     made.number = call.next_request();
-    call.message(Item::kIsend, {entry->id, e.dest, e.sendtag, bytes_of(e.sendcount, e.sendtype)});
+    const Message sent = message_of(entry, e.dest, e.sendtag, e.sendcount, e.sendtype);
+    call.message(Item::kIsend, sent);
+    call.block(sent);
   }
   if (receives) {
     made.kind = sends ? RequestKind::kSendRecv : RequestKind::kRecv;
     (sends ? made.extra : made.number) = call.next_request();
-    made.message = {entry->id, any_source(e.source), any_tag(e.recvtag),
-                    bytes_of(e.recvcount, e.recvtype)};
+    made.message =
+        message_of(entry, any_source(e.source), any_tag(e.recvtag), e.recvcount, e.recvtype);
     call.message(Item::kIrecvRequest, made.message);
+    call.block(made.message);
   }
   requests::add(handle, made);
 }

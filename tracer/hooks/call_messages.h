@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "tracer/objects/communicators.h"
+#include "tracer/objects/datatypes.h"
 #include "tracer/objects/requests.h"
 #include "tracer/record/recorder.h"
 
@@ -15,10 +16,20 @@
 namespace rubato {
 inline namespace tracing {
 
-/// Records a message.
-inline void note_message(Call& call, Item item, MPI_Comm comm, int peer, int tag, uint64_t bytes) {
+template <class Count>
+Message message_of(const Communicator* entry, int peer, int tag, Count count, MPI_Datatype type) {
+  const Data data = data_of(count, type);
+  return {entry->id, peer, tag, data.bytes, data.block};
+}
+
+/// Records the message of a blocking send.
+template <class Count>
+void note_sent(Call& call, MPI_Comm comm, int peer, int tag, Count count, MPI_Datatype type) {
   const Communicator* entry = communicators::find(comm);
-  if (entry->recordable) call.message(item, {entry->id, peer, tag, bytes});
+  if (!entry->recordable) return;
+  const Message message = message_of(entry, peer, tag, count, type);
+  call.message(Item::kSend, message);
+  call.block(message);
 }
 
 /// AnyOf for a receive or probe.
@@ -29,17 +40,21 @@ inline unsigned any_of(int source, int tag) {
 /// Records the message of a blocking receive. `any`: its wildcards; `posted`: bytes of its buffer.
 inline void note_received(Call& call, const Message& message, unsigned any, uint64_t posted) {
   call.message(Item::kRecv, message);
+  call.block(message);
   if (any != 0 || posted != message.bytes) call.item(Item::kAsked, Asked{any, posted}.value());
 }
-inline void note_received(Call& call, MPI_Comm comm, int source, int tag, uint64_t posted,
-                          const MPI_Status& status) {
+template <class Count>
+void note_received(Call& call, MPI_Comm comm, int source, int tag, Count count, MPI_Datatype type,
+                   const MPI_Status& status) {
   if (status.MPI_SOURCE == MPI_PROC_NULL) return;
   const Communicator* entry = communicators::find(comm);
   if (!entry->recordable) return;
   // A named source is certain; SMPI's MPI_Sendrecv to oneself puts another one into the status.
   const int from = source >= 0 ? source : status.MPI_SOURCE;
-  note_received(call, {entry->id, from, status.MPI_TAG, library::received_bytes(status)},
-                any_of(source, tag), posted);
+  const Data posted = data_of(count, type);
+  note_received(call,
+                {entry->id, from, status.MPI_TAG, library::received_bytes(status), posted.block},
+                any_of(source, tag), posted.bytes);
 }
 
 /// MPI_ANY_SOURCE and MPI_ANY_TAG, which differ between libraries, as -1.
@@ -55,7 +70,7 @@ int record_send(Call call, Real real, const void* buf, Count count, MPI_Datatype
                 int tag, MPI_Comm comm) {
   const int result = real(buf, count, type, dest, tag, comm);
   if (result == MPI_SUCCESS && dest != MPI_PROC_NULL) {
-    note_message(call, Item::kSend, comm, dest, tag, bytes_of(count, type));
+    note_sent(call, comm, dest, tag, count, type);
   }
   call.leave();
   return result;
@@ -68,7 +83,7 @@ int record_recv(Call call, Real real, void* buf, Count count, MPI_Datatype type,
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = real(buf, count, type, source, tag, comm, status);
   if (result == MPI_SUCCESS) {
-    note_received(call, comm, source, tag, bytes_of(count, type), *status);
+    note_received(call, comm, source, tag, count, type, *status);
   }
   call.leave();
   return result;
@@ -85,9 +100,9 @@ int record_sendrecv(Call call, Real real, const void* sendbuf, Count sendcount,
                           source, recvtag, comm, status);
   if (result == MPI_SUCCESS) {
     if (dest != MPI_PROC_NULL) {
-      note_message(call, Item::kSend, comm, dest, sendtag, bytes_of(sendcount, sendtype));
+      note_sent(call, comm, dest, sendtag, sendcount, sendtype);
     }
-    note_received(call, comm, source, recvtag, bytes_of(recvcount, recvtype), *status);
+    note_received(call, comm, source, recvtag, recvcount, recvtype, *status);
   }
   call.leave();
   return result;
@@ -102,9 +117,9 @@ int record_sendrecv_replace(Call call, Real real, void* buf, Count count, MPI_Da
   const int result = real(buf, count, type, dest, sendtag, source, recvtag, comm, status);
   if (result == MPI_SUCCESS) {
     if (dest != MPI_PROC_NULL) {
-      note_message(call, Item::kSend, comm, dest, sendtag, bytes_of(count, type));
+      note_sent(call, comm, dest, sendtag, count, type);
     }
-    note_received(call, comm, source, recvtag, bytes_of(count, type), *status);
+    note_received(call, comm, source, recvtag, count, type, *status);
   }
   call.leave();
   return result;
@@ -124,6 +139,7 @@ inline void note_posted(Call& call, RequestKind kind, const Message& message, bo
     request.number = call.next_request();
     request.message.communicator = message.communicator;
     call.message(kind == RequestKind::kSend ? Item::kIsend : Item::kIrecvRequest, message);
+    call.block(message);
   }
   requests::add(handle, request);
 }
@@ -134,7 +150,7 @@ int record_isend(Call call, Real real, const void* buf, Count count, MPI_Datatyp
   const int result = real(buf, count, type, dest, tag, comm, request);
   if (result == MPI_SUCCESS) {
     const Communicator* entry = communicators::find(comm);
-    note_posted(call, RequestKind::kSend, {entry->id, dest, tag, bytes_of(count, type)},
+    note_posted(call, RequestKind::kSend, message_of(entry, dest, tag, count, type),
                 entry->recordable && dest != MPI_PROC_NULL, *request);
   }
   call.leave();
@@ -148,7 +164,7 @@ int record_irecv(Call call, Real real, void* buf, Count count, MPI_Datatype type
   if (result == MPI_SUCCESS) {
     const Communicator* entry = communicators::find(comm);
     note_posted(call, RequestKind::kRecv,
-                {entry->id, any_source(source), any_tag(tag), bytes_of(count, type)},
+                message_of(entry, any_source(source), any_tag(tag), count, type),
                 entry->recordable && source != MPI_PROC_NULL, *request);
   }
   call.leave();
@@ -175,7 +191,7 @@ int record_any_send_init(Call call, Real real, const void* buf, Count count, MPI
   const int result = real(buf, count, type, dest, tag, comm, request);
   if (result == MPI_SUCCESS) {
     const Communicator* entry = communicators::find(comm);
-    note_initialised(call, RequestKind::kSend, mode, {entry->id, dest, tag, bytes_of(count, type)},
+    note_initialised(call, RequestKind::kSend, mode, message_of(entry, dest, tag, count, type),
                      entry->recordable && dest != MPI_PROC_NULL, *request);
   }
   call.leave();
@@ -206,7 +222,7 @@ int record_recv_init(Call call, Real real, void* buf, Count count, MPI_Datatype 
   if (result == MPI_SUCCESS) {
     const Communicator* entry = communicators::find(comm);
     note_initialised(call, RequestKind::kRecv, SendMode::kStandard,
-                     {entry->id, any_source(source), any_tag(tag), bytes_of(count, type)},
+                     message_of(entry, any_source(source), any_tag(tag), count, type),
                      entry->recordable && source != MPI_PROC_NULL, *request);
   }
   call.leave();
@@ -223,8 +239,8 @@ int record_partitioned_init(Call call, Real real, Buffer buf, int partitions, MP
   const int result = real(buf, partitions, count, type, peer, tag, comm, info, request);
   if (result == MPI_SUCCESS) {
     const Communicator* entry = communicators::find(comm);
-    const uint64_t bytes = static_cast<uint64_t>(partitions) * bytes_of(count, type);
-    note_initialised(call, kind, SendMode::kPartitioned, {entry->id, peer, tag, bytes},
+    note_initialised(call, kind, SendMode::kPartitioned,
+                     message_of(entry, peer, tag, partitions * count, type),
                      entry->recordable && peer != MPI_PROC_NULL, *request);
   }
   call.leave();
@@ -268,6 +284,7 @@ inline void note_started(Call& call, MPI_Request handle) {
   const bool send = request.kind == RequestKind::kSend;
   call.message(send ? Item::kIsendStart : Item::kIrecvStart, request.message);
   call.word(request.number | static_cast<uint64_t>(request.mode) << 56);
+  call.block(request.message);
 }
 
 template <class Real>

@@ -4,14 +4,15 @@
 #include <new>
 
 #include "tracer/objects/communicators.h"
+#include "tracer/objects/datatypes.h"
 #include "tracer/objects/requests.h"
 #include "tracer/objects/windows.h"
 #include "tracer/record/recorder.h"
 
-/// Communicators, windows and requests that a program frees or completes inside MPI's callbacks (of
-/// attributes, of error handlers). Such calls are part of the call around them and leave no record.
-/// But the freed objects are forgotten, since their handles may be used again. mpi_header.py lists
-/// the kinds of calls that pass through here.
+/// Communicators, windows, datatypes and requests that a program frees or completes inside MPI's
+/// callbacks (of attributes, of error handlers). Such calls are part of the call around them and
+/// leave no record. But the freed objects are forgotten, since their handles may be used again.
+/// mpi_header.py lists the kinds of calls that pass through here.
 namespace rubato {
 inline namespace tracing {
 
@@ -35,6 +36,12 @@ int pass_win_free(Real real, MPI_Win* win) {
   const int result = real(win);
   if (result != MPI_SUCCESS) windows::restore(handle, window);
   return result;
+}
+
+template <class Real>
+int pass_type_free(Real real, MPI_Datatype* type) {
+  if (type != nullptr) datatypes::forget(*type);
+  return real(type);
 }
 
 /// The requests of a call. The destructor forgets the completed ones, except sends and foreign

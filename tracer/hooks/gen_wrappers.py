@@ -59,8 +59,8 @@ def wrapper(function, entry, number):
         passed = f'{PASSED[entry.kind]}(real, {arguments})' if entry.kind in PASSED else real
         inside = '{ const PeriodicSync::Inside inside; return %s; }' if entry.role == 'io' else 'return %s;'
         lines += ['  ThreadLog* log = begin_call();', f'  if (log == nullptr) {inside % passed}']
-        if entry.kind == 'binding_helper':
-            lines.append(f'  if (made_by_binding(*log, kCalls[{call}].name)) return {real};')
+        if entry.kind in ('binding_helper', 'type_commit', 'type_free'):
+            lines.append(f'  if (made_by_binding(*log, kCalls[{call}].name)) return {passed};')
         if entry.kind in ('region', 'binding_helper'):
             request = function.made_request()
             lines += [f'  Call recorded(log, {call});', f'  const auto returned = {real};']

@@ -16,7 +16,8 @@ STARTS_AND_ENDS = {'init', 'init_thread', 'finalize', 'abort', 'session_init', '
 # Kinds of calls that free or complete an object, and the function of call_passed.h that forgets the object if the call
 # is not recorded (inside MPI's callbacks).
 PASSED = {
-    'comm_free': 'pass_comm_free', 'win_free': 'pass_win_free', 'request_free': 'pass_one', 'wait': 'pass_one',
+    'comm_free': 'pass_comm_free', 'win_free': 'pass_win_free', 'type_free': 'pass_type_free',
+    'request_free': 'pass_one', 'wait': 'pass_one',
     'test': 'pass_one', 'waitall': 'pass_array', 'testall': 'pass_array', 'waitany': 'pass_array',
     'testany': 'pass_array', 'waitsome': 'pass_array',
 }

@@ -64,6 +64,24 @@ int record_session_finalize(CallId id, const void* call_site, Real real, Session
   return result;
 }
 
+/// Blocks are counted behind the call, in time that is the tracer's.
+template <class Real>
+int record_type_commit(Call call, Real real, MPI_Datatype* type) {
+  const int result = real(type);
+  const uint64_t end = call.leave();
+  if (result != MPI_SUCCESS) return result;
+  datatypes::of(*type);
+  call.tracer_time_since(end);
+  return result;
+}
+
+template <class Real>
+int record_type_free(Call call, Real real, MPI_Datatype* type) {
+  const int result = pass_type_free(real, type);
+  call.leave();
+  return result;
+}
+
 template <class Real>
 int record_abort(CallId, Real real, MPI_Comm comm, int code) {
   abort_session();

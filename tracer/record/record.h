@@ -83,6 +83,7 @@ enum class Item : unsigned {
   kThreadWait,    ///< likewise of pthread_join: that of the thread which has ended
   kCounters,  ///< what was counted before the call and inside it: CountersHead, then their words;
               ///< the last but a kCallSite
+  kBlock,     ///< behind a message that is sent or received, and its word: Message::block
 };
 
 /// The wildcards of a receive or probe.
@@ -110,6 +111,7 @@ struct Message {
   int32_t peer;
   int32_t tag;
   uint64_t bytes;
+  uint32_t block = 0;  ///< mean length of its blocks in memory; 0: contiguous, or unknown
 };
 
 /// Ids of marks, in place of a call id. Marks have no items, except kMarkStolen and kMarkPath. The

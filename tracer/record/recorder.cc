@@ -245,6 +245,12 @@ void Call::leave_slowly(uint64_t end) {
   if (log_.counters != nullptr) log_.counters->restart();
 }
 
+void Call::tracer_time_since(uint64_t end) {
+  Recorder::tracer_time(log_, std::max(end, log_.last), Clock::now());
+  at_ = log_.at;
+  if (log_.counters != nullptr) log_.counters->restart();
+}
+
 void Call::put_details() {
   if (log_.counters != nullptr) put_counters();
   if (Recorder::call_sites())

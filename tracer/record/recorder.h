@@ -307,6 +307,11 @@ class Call {
   void item(Item item, uint64_t value) { at_ = record::put(at_, item, value); }
   void message(Item item, const Message& message) { at_ = record::put_message(at_, item, message); }
   void word(uint64_t word) { *at_++ = word; }
+  /// Behind a message and its word.
+  void block(const Message& message) {
+    if (message.block != 0) [[unlikely]]
+      item(Item::kBlock, message.block);
+  }
   /// Address behind the next `words` words, for a list whose length is known only at its end.
   /// skip() makes its words part of the items.
   uint64_t* behind(size_t words) { return at_ + words; }
@@ -335,6 +340,9 @@ class Call {
       Recorder::window_reached(end);
     return end;
   }
+
+  /// Behind leave(), which returned `end`: the time since then is the tracer's.
+  void tracer_time_since(uint64_t end);
 
   ThreadLog& log() { return log_; }
 

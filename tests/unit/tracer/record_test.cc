@@ -54,6 +54,24 @@ TEST_CASE("items of a call are read in the order they were written") {
   CHECK(reader.done());
 }
 
+TEST_CASE("the block length of a message follows it and its word") {
+  uint64_t words[16];
+  uint64_t* at = record::put_message(words, Item::kIsendStart, {1, 2, 3, 4, 5});
+  *at++ = 17;  // the request
+  at = record::put(at, Item::kBlock, 5);
+  at = record::put_message(at, Item::kSend, {1, 2, 3, 0x800000, UINT32_MAX});  // in the long form
+  at = record::put(at, Item::kBlock, UINT32_MAX);
+  record::Reader reader(words, at);
+  CHECK(reader.message().bytes == 4);
+  CHECK(reader.word() == 17);
+  CHECK(reader.item() == Item::kBlock);
+  CHECK(reader.value() == 5);
+  reader.pass();
+  CHECK(reader.item() == Item::kBlock);
+  reader.pass();
+  CHECK(reader.done());
+}
+
 TEST_CASE("items of a damaged record end where the record does") {
   uint64_t words[4] = {0, 0, 17, 18};
   record::put(words, Item::kIsendComplete, 3);
