@@ -138,7 +138,7 @@ uint8_t wildcards(const EventLocation& l, const OTF2_AttributeList* attributes) 
   return flags_of_receive(l, attributes) & (kAnySource | kAnyTag);
 }
 
-/// The attributes of our tracer for a probe with wildcards; true if there are some.
+/// The attributes of our tracer for a probe that found a message; true if there are some.
 bool attributes_of_probe(EventLocation& l, uint64_t event, OTF2_TimeStamp time,
                          const OTF2_AttributeList* attributes) {
   const ArchiveIndex& index = l.archive->index;

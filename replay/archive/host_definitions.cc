@@ -63,10 +63,10 @@ static void visit(CallSite& x, Visit each) {
 }
 template <typename Visit>
 static void visit(TraceDefinitions& x, Visit each) {
-  static_assert(members<TraceDefinitions>() == 23);
+  static_assert(members<TraceDefinitions>() == 24);
   each(x.path, x.creator, x.ticks_per_second, x.location_of_rank, x.node_of_rank, x.socket_of_rank,
        x.nodes, x.comms, x.groups, x.neighbours, x.world, x.calls, x.threads, x.side_locations,
-       x.sizes, x.wildcards, x.overhead, x.eager_limit_node, x.eager_limit_network, x.shared_cores,
+       x.sizes, x.wildcards, x.knows_probes, x.overhead, x.eager_limit_node, x.eager_limit_network, x.shared_cores,
        x.properties, x.one_clock, x.warnings);
 }
 template <typename Visit>

@@ -251,7 +251,7 @@ struct TraceSummary {
   /// does not have this information.
   std::string unwatched;
   std::vector<KeptCall> kept;  ///< only calls that communicate; local calls are not listed
-  /// Polls that found nothing, and blocking probes, taken as waiting (polling.h); 0 where kept.
+  /// Polls that found nothing, taken as waiting (polling.h); 0 where kept.
   uint64_t spinning_calls = 0;
   double spinning_time = 0;  ///< recorded seconds inside them
   uint64_t unmatched_sends = 0;

@@ -317,8 +317,7 @@ class ModelRules {
     if (call.is_kept()) {
       if (spins(call, kSpinning)) return timeline.busy = timeline.enter;
       if (call.spinning != 0) outcomes_.look(timeline, call);
-      const double left = recorded - machines_->inside_ticks - lost(timeline, call);
-      return timeline.busy = timeline.enter + std::max(0.0, left);
+      return timeline.busy = timeline.enter + kept(timeline, call);
     }
 
     if (outcomes_.knows_tests()) outcomes_.end_tests(timeline, *context.matcher);
@@ -407,6 +406,15 @@ class ModelRules {
   const CollectiveUses& collective_uses(int lane) const { return collective_costs_.uses(lane); }
 
   const Outcomes<K>& outcomes() const { return outcomes_; }
+
+  /// When a probe leaves: its message, or its request to send, is there.
+  Lanes<K> probe_leave(const TimelineState<K>& timeline, const Call& call, const Awaited& awaited,
+                       const RuleContext<K>& context) {
+    const Transfer<K>* message = context.found_by(awaited, call);
+    if (!message) return timeline.enter + kept(timeline, call);
+    if (!message->handshake) return message->arrival();
+    return message->sent + message_cost(message->pair, message->bytes).latency;
+  }
 
   /// Losses that calls which keep their time do not have in the scenario.
   Lanes<K> dropped(const Lost& lost) const {
@@ -513,13 +521,18 @@ class ModelRules {
     return dropped(lost_in(timeline.block.actions_of(call)))[0];
   }
 
+  /// The time of a call that keeps its recorded time.
+  double kept(const TimelineState<K>& timeline, const Call& call) const {
+    return std::max(0.0, call.leave - call.enter - machines_->inside_ticks - lost(timeline, call));
+  }
+
   [[gnu::noinline]] void look_at_outcome(const TimelineState<K>& timeline, const Call& call,
                                          const RuleContext<K>& context) {
     const MpiCallInfo& info = context.trace->calls[call.name];
     const auto completion = [&](const Awaited& awaited) {
       return completion_of(timeline, call, awaited, context);
     };
-    if (call.spinning & kLookedFor) outcomes_.end_looks(timeline, info, completion);
+    if (call.spinning & kLookedFor) outcomes_.end_looks(timeline, completion);
     if (!timeline.awaited.empty() && Outcomes<K>::is_up_to_the_machine(info))
       outcomes_.look_at(timeline, info, spins(call, kSpinningBefore), completion);
   }
@@ -535,6 +548,11 @@ class ModelRules {
       completion.known = true;
       completion.time = collective_leave(timeline, call, awaited, context);
       completion.open_since = context.arrival(timeline, awaited);
+      return completion;
+    }
+    if (awaited.kind == Awaited::Kind::kProbe) {
+      completion.known = context.found_by(awaited, call) != nullptr;
+      completion.time = probe_leave(timeline, call, awaited, context);
       return completion;
     }
     if (awaited.kind > Awaited::Kind::kCollective || awaited.transfer == kNoTransfer)
@@ -605,6 +623,8 @@ class ModelRules {
         return collective_leave(timeline, call, awaited, context);
       case Awaited::Kind::kEpoch:
         return epoch_leave(timeline, call, awaited, context);
+      case Awaited::Kind::kProbe:
+        return probe_leave(timeline, call, awaited, context);
       case Awaited::Kind::kOneSided:
       case Awaited::Kind::kLock:
         break;

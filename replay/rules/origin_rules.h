@@ -204,6 +204,9 @@ class OriginRules : public ModelRules<1> {
         return collective_end(timeline, call, awaited, context);
       case Awaited::Kind::kEpoch:
         return epoch_end(timeline, call, awaited, context);
+      case Awaited::Kind::kProbe:
+        return {probe_leave(timeline, call, awaited, context)[0],
+                context.found_by(awaited, call) ? messages_[awaited.transfer].from : own(timeline)};
       case Awaited::Kind::kOneSided:
       case Awaited::Kind::kLock:
         break;

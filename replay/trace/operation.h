@@ -35,7 +35,6 @@ enum SpinningFlags : uint8_t {
   kSpinning = 1,        ///< found nothing, in a loop that waits
   kSpinningBefore = 2,  ///< no work was done between the previous call and this one
   kInVain = 4,          ///< an unsuccessful poll, in a loop that waits or not
-  kFound = 8,           ///< a probe that found the message that the next call receives
   kLookedFor = 16,      ///< it obtains what previous calls looked for
   kNamesTests = 32,     ///< all its actions are kTested, except kLost
   // Not about spinning, but stored here:

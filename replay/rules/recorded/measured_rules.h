@@ -64,6 +64,7 @@ inline RecordedAction recorded_action(const Action& action) {
       return RecordedAction::kCollective;
     case ActionKind::kParts:
     case ActionKind::kTested:
+    case ActionKind::kProbe:
     case ActionKind::kLost:
       return RecordedAction::kNothing;
     default:
@@ -182,10 +183,6 @@ class MeasuredRules {
       if (call.role == CallRole::kStolen) kept *= keep_stolen_;
       if (call.spinning & kSpinning && elastic_.any())
         return leave_loop(timeline, call, kept, recorded - kept);
-      // After the probe that found a message the loss is no part of the wait, but delayed its end.
-      const auto loop = loops_.find(timeline.number);
-      if (loop != loops_.end() && call.spinning & kSpinningBefore)
-        loop->second.lost.push_back({call.leave, recorded - kept});
       return timeline.enter + kept;
     }
 
@@ -312,6 +309,7 @@ class MeasuredRules {
         if (awaited.kind == Awaited::Kind::kCollective) add_collective(timeline, awaited, context);
         if (awaited.kind == Awaited::Kind::kLock) add_lock(timeline, awaited, context);
         if (awaited.kind == Awaited::Kind::kEpoch) add_epoch(timeline, awaited, context);
+        if (awaited.kind == Awaited::Kind::kProbe) add_probe(timeline, awaited, context);
         continue;
       }
       if (awaited.transfer == kNoTransfer) continue;
@@ -377,6 +375,18 @@ class MeasuredRules {
     const int distance = surveyed_level(level(timeline.rank, action.one_sided.target));
     causes_.push_back({turn.recorded_release, turn.released, minima_->epoch[distance].at(0)});
     own_.add(0, distance, turn.recorded_release);
+  }
+
+  void add_probe(const TimelineState<K>& timeline, const Awaited& awaited,
+                 const RuleContext<K>& context) {
+    const Call& call = timeline.block.calls[timeline.next_call];
+    const Transfer<K>* message = context.found_by(awaited, call);
+    if (!message) return;
+    const auto bytes = static_cast<double>(message->bytes);
+    const int level = surveyed_level(message->pair);
+    causes_.push_back({message->recorded_send, message->sent, minima_->probe[level].at(bytes),
+                       awaited.transfer, true});
+    own_.add(bytes, level, message->recorded_send);
   }
 
   /// The own time of the current call by the platform.

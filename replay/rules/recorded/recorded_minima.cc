@@ -11,6 +11,7 @@ void RecordedMinima::finish() {
   for (LowerEnvelope& envelope : floor) envelope.finish();
   for (auto& [key, envelope] : own) envelope.finish();
   for (LowerEnvelope& envelope : receive) envelope.finish();
+  for (LowerEnvelope& envelope : probe) envelope.finish();
   for (LowerEnvelope& envelope : synchronous) envelope.finish();
   for (LowerEnvelope& envelope : epoch) envelope.finish();
   for (auto& [key, delay] : collective) delay.finish();
@@ -20,7 +21,7 @@ void RecordedMinima::put(ByteWriter& to) const {
   for (const LowerEnvelope& envelope : floor) envelope.put(to);
   to.number(own.size());
   for (const auto& [key, envelope] : own) to.number(key), envelope.put(to);
-  for (const auto* envelopes : {&receive, &synchronous, &epoch}) {
+  for (const auto* envelopes : {&receive, &probe, &synchronous, &epoch}) {
     for (const LowerEnvelope& envelope : *envelopes) envelope.put(to);
   }
   to.number(collective.size());
@@ -38,7 +39,7 @@ void RecordedMinima::take(ByteReader& from) {
     const uint64_t key = from.number();
     own[key].take(from);
   }
-  for (auto* envelopes : {&receive, &synchronous, &epoch}) {
+  for (auto* envelopes : {&receive, &probe, &synchronous, &epoch}) {
     for (LowerEnvelope& envelope : *envelopes) envelope.take(from);
   }
   for (uint64_t left = from.number(); left > 0; --left) {
@@ -114,6 +115,16 @@ Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,
       const int distance = surveyed_level(level(timeline.rank, action.epoch.peer));
       add(minima_->epoch[distance], 0, call.leave - cause);
       own.add(0, distance, cause);
+      depends = true;
+      continue;
+    }
+    if (awaited.kind == Awaited::Kind::kProbe) {
+      const Transfer<1>* message = context.found_by(awaited, call);
+      if (!message) continue;
+      const auto bytes = static_cast<double>(message->bytes);
+      const int distance = surveyed_level(message->pair);
+      add(minima_->probe[distance], bytes, call.leave - message->recorded_send);
+      own.add(bytes, distance, message->recorded_send);
       depends = true;
       continue;
     }

@@ -97,6 +97,7 @@ struct RecordedMinima {
   std::unordered_map<uint64_t, LowerEnvelope>
       own;                                         ///< by OwnCost::key(): leave - max(enter, cause)
   std::array<LowerEnvelope, kLevels> receive;      ///< leave - send's enter
+  std::array<LowerEnvelope, kLevels> probe;        ///< leave - send's enter
   std::array<LowerEnvelope, kLevels> synchronous;  ///< send's leave - receive's post
   std::array<LowerEnvelope, kLevels> epoch;  ///< leave - enter of the post, complete or unlock
   std::unordered_map<uint64_t, LeastDelay> collective;  ///< by collective_key()
