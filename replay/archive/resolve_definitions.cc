@@ -497,6 +497,7 @@ void note_attribute(uint32_t ref, const std::string& name, Archive& archive) {
       {schema::kInitOrder, &ArchiveIndex::init_order},
       {schema::kStolen, &ArchiveIndex::stolen},
       {schema::kInPlace, &ArchiveIndex::in_place},
+      {schema::kBlockBytes, &ArchiveIndex::block},
   };
   for (const auto& [ours, place] : kAttributes) {
     if (name != ours) continue;
