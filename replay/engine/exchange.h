@@ -191,7 +191,7 @@ struct Exchange {
     if (!answers) transfer.receiver_done = true;
     if (!is_kept) replay.matcher.sender_done(id, transfer);
     if (action.flags & kBlocking) {
-      if (waits) Messages<Rules>::await(replay, state, Awaited::Kind::kSend, id);
+      if (is_kept) Messages<Rules>::await(replay, state, Awaited::Kind::kSend, id);
     } else if (action.message.slot != kNoSlot) {
       Requests<Rules>::put(replay, state, action.message.slot, is_kept ? id : kNoTransfer);
     }

@@ -63,7 +63,7 @@ struct Messages : Dependency<Rules> {
     const bool is_kept = waits || is_watched(replay, transfer, action);
     if (!is_kept) replay.matcher.sender_done(id, transfer);
     if (action.flags & kBlocking) {
-      if (waits) await(replay, state, Awaited::Kind::kSend, id);
+      if (is_kept) await(replay, state, Awaited::Kind::kSend, id);
     } else if (action.message.slot != kNoSlot) {
       Requests<Rules>::put(replay, state, action.message.slot, is_kept ? id : kNoTransfer);
     }

@@ -73,11 +73,10 @@ template <int K>
 struct alignas(kCacheLine) Transfer : TransferFacts {
   // Ticks; each is valid once the side that determines it has been added.
   /// When the sender's port takes it (model), or its send was entered (measured). In the pass that
-  /// finds the minima, when the sender is known to have finished; negated if the sender lost its
-  /// core in this call.
+  /// finds the minima, when the sender is known to have finished.
   Lanes<K> sent;
-  /// When the receive was posted. In the pass that finds the minima, since when the sender has only
-  /// waited for its send; the leave of a call that also waited for something else.
+  /// When the receive was posted. In the pass that finds the minima, since when the sender can only
+  /// have waited for its send; the leave of a call that may have waited for something else.
   Lanes<K> posted;
 
   /// Model: when it reaches the receiver; replaces `sent` as soon as it is known.

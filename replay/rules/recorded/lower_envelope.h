@@ -46,6 +46,11 @@ class LowerEnvelope {
     const auto entry = least_.lower_bound(rounded(size));
     return entry == least_.end() ? std::numeric_limits<double>::infinity() : entry->second;
   }
+  /// The size of the sample next to `size`, not smaller; infinite if there is none.
+  double sampled(double size) const {
+    const auto entry = least_.lower_bound(rounded(size));
+    return entry == least_.end() ? std::numeric_limits<double>::infinity() : entry->first;
+  }
 
  private:
   static double rounded(double size) {

@@ -10,9 +10,9 @@ namespace rubato {
 void RecordedMinima::finish() {
   for (LowerEnvelope& envelope : floor) envelope.finish();
   for (auto& [key, envelope] : own) envelope.finish();
-  for (LowerEnvelope& envelope : receive) envelope.finish();
-  for (LowerEnvelope& envelope : synchronous) envelope.finish();
-  for (LowerEnvelope& envelope : epoch) envelope.finish();
+  for (auto* delays : {&receive, &synchronous, &epoch}) {
+    for (LeastDelay& delay : *delays) delay.finish();
+  }
   for (auto& [key, delay] : collective) delay.finish();
 }
 
@@ -20,8 +20,8 @@ void RecordedMinima::put(ByteWriter& to) const {
   for (const LowerEnvelope& envelope : floor) envelope.put(to);
   to.number(own.size());
   for (const auto& [key, envelope] : own) to.number(key), envelope.put(to);
-  for (const auto* envelopes : {&receive, &synchronous, &epoch}) {
-    for (const LowerEnvelope& envelope : *envelopes) envelope.put(to);
+  for (const auto* delays : {&receive, &synchronous, &epoch}) {
+    for (const LeastDelay& delay : *delays) delay.put(to);
   }
   to.number(collective.size());
   for (const auto& [key, delay] : collective) to.number(key), delay.put(to);
@@ -38,8 +38,8 @@ void RecordedMinima::take(ByteReader& from) {
     const uint64_t key = from.number();
     own[key].take(from);
   }
-  for (auto* envelopes : {&receive, &synchronous, &epoch}) {
-    for (LowerEnvelope& envelope : *envelopes) envelope.take(from);
+  for (auto* delays : {&receive, &synchronous, &epoch}) {
+    for (LeastDelay& delay : *delays) delay.take(from);
   }
   for (uint64_t left = from.number(); left > 0; --left) {
     const uint64_t key = from.number();
@@ -72,10 +72,48 @@ void MinimaRules::note_losses(const TimelineState<1>& timeline, const Call& call
   if (lost.flushing + lost.stolen > 0) losses.add_call(timeline.number, call.leave, lost);
 }
 
+double MinimaRules::wait_begin(const TimelineState<1>& timeline, const Call& call, double& lost) {
+  if (call.spinning & kLoses) {
+    const Lost parts = lost_in(timeline.block.actions_of(call));
+    lost = parts.flushing + parts.stolen + parts.own;
+  }
+  if (call.spinning & kSpinning) {
+    if (!(call.spinning & kSpinningBefore)) loops_[timeline.number] = {call.enter, 0};
+    const bool is_loss = call.role == CallRole::kStolen || call.role == CallRole::kFlush;
+    loops_[timeline.number].lost += is_loss ? call.leave - call.enter : lost;
+    return call.enter;
+  }
+  const auto loop = loops_.empty() ? loops_.end() : loops_.find(timeline.number);
+  if (loop == loops_.end()) return call.enter;
+  const Loop polls = loop->second;
+  loops_.erase(loop);
+  if (!(call.spinning & kSpinningBefore)) return call.enter;
+  lost += polls.lost;
+  return polls.enter;
+}
+
+/// Any of several sends may have ended the call. If one waited, so did the largest one of its
+/// level.
+void MinimaRules::end_sends(const Call& call, const RuleContext<1>& context, double begin) {
+  uint64_t most = 0;
+  bool tells = !unseen_requests_ || (sends_.size() + delays_.size() == 1 &&
+                                     context.trace->calls[call.name].name == "MPI_Wait");
+  for (const Transfer<1>* send : sends_) {
+    most = std::max(most, send->bytes);
+    tells = tells && send->pair.number() == sends_[0]->pair.number();
+  }
+  for (Transfer<1>* send : sends_) {
+    send->sent[0] = std::min(send->sent[0], call.leave);
+    send->posted[0] = tells && send->bytes == most ? begin : call.leave;
+    if (send->has_post) matched(*send);
+  }
+}
+
 Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,
                             const RuleContext<1>& context) {
   OwnCost own;
-  bool depends = false;
+  delays_.clear();
+  sends_.clear();
   for (const Awaited& awaited : timeline.awaited) {
     if (awaited.kind == Awaited::Kind::kCollective) {
       const Action& action = *awaited.action;
@@ -88,10 +126,9 @@ Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,
           !collective_cause(instance, action, awaited.local, comm, call.leave, cause, unused))
         continue;
       const double bytes = payload_bytes(*context.trace, action, awaited.local);
-      minima_->collective[RecordedMinima::collective_key(action.op, comm.size())].add(
-          bytes, call.enter, call.leave, cause);
+      const uint64_t key = RecordedMinima::collective_key(action.op, comm.size());
+      delays_.push_back({&minima_->collective[key], bytes, cause});
       own.add_collective(bytes, comm.size(), cause);
-      depends = true;
       continue;
     }
     if (awaited.kind == Awaited::Kind::kLock) {
@@ -99,9 +136,8 @@ Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,
       const auto& turn = context.windows->turn(action, static_cast<uint32_t>(awaited.instance - 1));
       if (!std::isfinite(turn.recorded_release)) continue;
       const int distance = surveyed_level(level(timeline.rank, action.one_sided.target));
-      add(minima_->epoch[distance], 0, call.leave - turn.recorded_release);
+      delays_.push_back({&minima_->epoch[distance], 0, turn.recorded_release});
       own.add(0, distance, turn.recorded_release);
-      depends = true;
       continue;
     }
     if (awaited.kind == Awaited::Kind::kEpoch) {
@@ -112,37 +148,34 @@ Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,
                        call.leave, cause, unused))
         continue;
       const int distance = surveyed_level(level(timeline.rank, action.epoch.peer));
-      add(minima_->epoch[distance], 0, call.leave - cause);
+      delays_.push_back({&minima_->epoch[distance], 0, cause});
       own.add(0, distance, cause);
-      depends = true;
       continue;
     }
     if (awaited.transfer == kNoTransfer) continue;
     Transfer<1>& transfer = (*context.matcher)[awaited.transfer];
-    if (awaited.kind == Awaited::Kind::kSend && transfer.handshake) {
-      transfer.sent[0] = std::min(transfer.sent[0], call.leave);
-      // A call that also waits for something else (a file), or had no core, may have lasted longer
-      // for that reason.
-      const bool tells = timeline.awaited.size() == 1 && !(call.spinning & kLoses) &&
-                         context.trace->calls[call.name].name == "MPI_Wait";
-      transfer.posted[0] = tells ? call.enter : call.leave;
-      if (transfer.has_post) matched(transfer);
-    }
+    if (awaited.kind == Awaited::Kind::kSend && transfer.handshake) sends_.push_back(&transfer);
     if (transfer.abandoned) continue;
     const auto bytes = static_cast<double>(transfer.bytes);
     const int level = surveyed_level(transfer.pair);
     if (awaited.kind == Awaited::Kind::kReceive) {
-      add(minima_->receive[level], bytes, call.leave - transfer.recorded_send);
+      delays_.push_back({&minima_->receive[level], bytes, transfer.recorded_send});
       own.add(bytes, level, transfer.recorded_send);
     } else if (transfer.sender_waits) {
-      add(minima_->synchronous[level], bytes, call.leave - transfer.recorded_post);
+      delays_.push_back({&minima_->synchronous[level], bytes, transfer.recorded_post});
       own.add(bytes, level, transfer.recorded_post);
-    } else {
-      continue;
     }
-    depends = true;
   }
-  if (depends) {
+  double lost = 0;
+  double begin = wait_begin(timeline, call, lost);
+  for (const Delayed& delay : delays_) {
+    if (delay.cause <= call.leave) begin = std::max(begin, delay.cause);
+  }
+  // Losses are known approximately.
+  if (!sends_.empty()) end_sends(call, context, begin + 2 * lost);
+  if (!delays_.empty()) {
+    for (const Delayed& delay : delays_)
+      delay.least->add(delay.bytes, begin, call.leave, delay.cause);
     minima_->floor[call.name].add(own.bytes, call.leave - call.enter);
     const double left = call.leave - std::max(call.enter, own.cause);
     if (left > 0 || !minima_->repaired) add(minima_->own[own.key(call.name)], own.bytes, left);

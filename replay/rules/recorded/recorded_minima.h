@@ -55,21 +55,23 @@ struct OwnCost {
   }
 };
 
-/// The least time from the cause of a collective to its end, by length.
+/// The least time T from the cause of calls to their end, by length. It must not contain how late
+/// the waiting side was: W is the time of a cause, `begin` the call's enter or its last cause,
+/// whichever is later.
 ///
-/// leave - W is an upper bound. If all other members enter long after W (an MPI_Bcast that the
-/// others enter after computing), leave - W only shows how late they were, and such members would
-/// wait as long in every scenario in which they enter earlier. Then the own time of the call
-/// replaces it.
+/// A call waited for its cause if that came after the enter, or less than leave - begin before it,
+/// when the message may still have been under way. Then leave - W bounds T. A call that found its
+/// cause done long before shows only what is left to do then, at most leave - begin. Where no call
+/// waited for a cause of this length or of one as near, that is the bound.
 class LeastDelay {
  public:
-  void add(double bytes, double enter, double leave, double cause) {
+  void add(double bytes, double begin, double leave, double cause) {
     if (leave < cause) return;  // clocks differ by this much
     delay_.add(bytes, leave - cause);
-    if (cause > enter)
+    if (cause >= begin - (leave - begin))
       waited_.add(bytes, leave - cause);
     else
-      late_.add(bytes, leave - enter);
+      late_.add(bytes, leave - begin);
   }
   void finish() {
     for (LowerEnvelope* envelope : {&delay_, &waited_, &late_}) envelope->finish();
@@ -82,27 +84,28 @@ class LeastDelay {
   }
   double at(double bytes) const {
     const double delay = delay_.at(bytes);
-    return std::isfinite(waited_.at(bytes)) ? delay : std::min(delay, late_.at(bytes));
+    const bool waited = waited_.sampled(bytes) <= late_.sampled(bytes);
+    return waited ? delay : std::min(delay, late_.at(bytes));
   }
 
  private:
-  LowerEnvelope delay_;   ///< leave - W of all members
-  LowerEnvelope waited_;  ///< leave - W of members that entered before W
-  LowerEnvelope late_;    ///< leave - enter of the others
+  LowerEnvelope delay_;   ///< leave - W of all calls
+  LowerEnvelope waited_;  ///< leave - W of calls that waited
+  LowerEnvelope late_;    ///< leave - begin of the others
 };
 
 /// The tables, in ticks; by surveyed_level(), but for the evidence.
 struct RecordedMinima {
   std::vector<LowerEnvelope> floor;  ///< by call: leave - enter over bytes awaited
   std::unordered_map<uint64_t, LowerEnvelope>
-      own;                                         ///< by OwnCost::key(): leave - max(enter, cause)
-  std::array<LowerEnvelope, kLevels> receive;      ///< leave - send's enter
-  std::array<LowerEnvelope, kLevels> synchronous;  ///< send's leave - receive's post
-  std::array<LowerEnvelope, kLevels> epoch;  ///< leave - enter of the post, complete or unlock
+      own;                                      ///< by OwnCost::key(): leave - max(enter, cause)
+  std::array<LeastDelay, kLevels> receive;      ///< since the send's enter
+  std::array<LeastDelay, kLevels> synchronous;  ///< of a send, since its receive's post
+  std::array<LeastDelay, kLevels> epoch;        ///< since the enter of the post, complete or unlock
   std::unordered_map<uint64_t, LeastDelay> collective;  ///< by collective_key()
   std::array<double, kLevels> eager_evidence{};  ///< bytes of the largest send that did not wait
-  /// Bytes of sends whose call (MPI_Send, or MPI_Wait for this one alone) began long before their
-  /// receive was posted, and left soon after.
+  /// Bytes of sends whose call could only wait for them since long before their receive was posted,
+  /// and left soon after.
   std::array<std::set<double>, kLevels> waiting_evidence;
   RecordedLosses losses;  ///< of the timelines in this process
 
@@ -149,6 +152,10 @@ class MinimaRules {
         long_before_(kLongBefore * trace.ticks_per_second),
         least_flush_(kLeastFlush * trace.ticks_per_second) {
     minima.floor.resize(trace.calls.size());
+    for (const MpiCallInfo& call : trace.calls) {
+      unseen_requests_ = unseen_requests_ || call.name.starts_with("MPI_File_i") ||
+                         call.name.starts_with("MPI_Grequest");
+    }
   }
 
   Lanes<1> compute(double recorded, bool, uint32_t) { return Lanes<1>(recorded); }
@@ -156,36 +163,31 @@ class MinimaRules {
   Lanes<1> notify(TimelineState<1>& timeline, PairClass) { return timeline.enter; }
 
   void send(TimelineState<1>&, const Call& call, const Action& action, Transfer<1>& transfer) {
-    const bool tells = (action.flags & kBlocking) && !(action.flags & (kSynchronous | kBuffered));
-    // (The sign is passed to other processes, flags would not be.)
-    const bool lost_core = (call.spinning & kLoses) != 0;
-    transfer.sent[0] = !tells      ? std::numeric_limits<double>::infinity()
-                       : lost_core ? -call.leave
-                                   : call.leave;
+    // Its end is known at the leave of the call that completes it.
+    transfer.sent[0] = std::numeric_limits<double>::infinity();
     transfer.posted[0] = call.enter;
     transfer.sender_waits = waits(action, transfer);
     transfer.handshake =
         (transfer.sender_waits && !(action.flags & kSynchronous)) || watches(transfer, action);
   }
   void post(TimelineState<1>&, const Action&, Transfer<1>&) {}
-  /// True for nonblocking sends that may give evidence of the eager limit.
+  /// True for sends that may give evidence of the eager limit: their end is awaited.
   bool watches(const Transfer<1>& transfer, const Action& action) const {
-    return !(action.flags & (kBlocking | kSynchronous | kBuffered)) &&
-           action.message.slot != kNoSlot && std::isinf(limits_->bytes[transfer.pair.number()]);
+    return !(action.flags & (kSynchronous | kBuffered)) &&
+           (action.flags & kBlocking || action.message.slot != kNoSlot) &&
+           std::isinf(limits_->bytes[transfer.pair.number()]);
   }
 
   void matched(Transfer<1>& transfer) {
     // A send that completed before its receive was posted did not wait for it.
-    const double done = std::abs(transfer.sent[0]);
-    const bool lost_core = transfer.sent[0] < 0;
+    const double done = transfer.sent[0];
     if (done < transfer.recorded_post) {
       double& evidence = minima_->eager_evidence[transfer.pair.number()];
       evidence = std::max(evidence, static_cast<double>(transfer.bytes));
       return;
     }
-    if (lost_core || std::isinf(done)) return;
-    const double since = transfer.handshake ? transfer.posted[0] : transfer.recorded_send;
-    const double before = transfer.recorded_post - since;
+    if (std::isinf(done)) return;
+    const double before = transfer.recorded_post - transfer.posted[0];
     const double behind = done - transfer.recorded_post;
     if (before < long_before_ || behind > before) return;
     minima_->waiting_evidence[transfer.pair.number()].insert(static_cast<double>(transfer.bytes));
@@ -207,12 +209,32 @@ class MinimaRules {
     return static_cast<double>(transfer.bytes) > limits_->bytes[transfer.pair.number()];
   }
 
+  /// When the wait that `call` ends began, as recorded: its enter, or that of the first poll. Adds
+  /// the time that the wait lost to `lost`.
+  double wait_begin(const TimelineState<1>& timeline, const Call& call, double& lost);
+  /// The current call ends the sends of `sends_`. Since `begin` it can only have waited for them.
+  void end_sends(const Call& call, const RuleContext<1>& context, double begin);
+
   /// A call that ends before its cause shows an error of the clocks, not the speed of calls.
   static void add(LowerEnvelope& envelope, double bytes, double residual) {
     if (residual >= 0) envelope.add(bytes, residual);
   }
 
   RecordedMinima* minima_;
+  struct Delayed {
+    LeastDelay* least;
+    double bytes;
+    double cause;  ///< W
+  };
+  // Of the current call; members to spare the allocation.
+  std::vector<Delayed> delays_;
+  std::vector<Transfer<1>*> sends_;  ///< whose end is evidence of the eager limit
+  struct Loop {
+    double enter;  ///< of the first poll
+    double lost;   ///< ticks
+  };
+  std::unordered_map<int, Loop> loops_;  ///< by timeline that polls
+  bool unseen_requests_ = false;         ///< calls may wait for requests without records: of files
   const Placement* placement_;
   const EagerLimits* limits_;
   double long_before_;  ///< ticks

@@ -177,6 +177,61 @@ TEST_CASE("so does a nonblocking send that a call waits for alone") {
   CHECK_FALSE(halo.trace.eager.node.bytes);
 }
 
+TEST_CASE("every way to complete a send reveals the eager limit") {
+  ReplayOptions options;
+  options.wait_states = true;
+  const auto replayed = [&](const std::string& text) {
+    return replay(text + "0: 200000 end\n1: 200000 end\n", {kMeasured}, options);
+  };
+  // Each call waits from 1 us on, the receive is posted at 25 us, and the call leaves at 30 us.
+  const std::string isend = "0: 0..500 isend 1 8000B req 1\n";
+  const std::string small = "0: 500..600 isend 1 8B tag 1 req 2\n";
+  const std::string late = "1: 25000..30000 recv 0 8000B\n";
+  const std::string late_small = "1: 30000..30100 recv 0 8B tag 1\n";
+  const std::string polls = "0: 1000..1010 test not 1\n0: 1010..1020 test not 1\n";
+  const std::pair<std::string, std::string> ways[] = {
+      {isend + "0: 1000..30000 waitall 1\n", late},
+      {isend + "0: 1000..30000 waitsome 1\n", late},
+      {isend + "0: 1000..30000 waitany 1\n", late},
+      {isend + small + "0: 1000..30000 waitall 1 2\n", late + late_small},
+      {isend + "0: 600..600 irecv 1 8B req 2\n0: 1000..30000 waitall 1 2\n",
+       "1: 0..100 send 0 8B\n" + late},
+      {"0: 1000..30000 sendrecv 1 8000B 1 8B\n", "1: 0..100 send 0 8B\n" + late},
+      {isend + "0: 1000..30000 test 1\n", late},
+  };
+  for (const auto& [sender, receiver] : ways) {
+    INFO(sender << receiver);
+    const Results results = replayed(sender + receiver);
+    check(results.scenarios[0], {late_receiver(24000), kNone});
+    CHECK(results.trace.eager.node.bytes == 7999);
+  }
+  // A loop of polls from 1 us on, of 10 ns each, of which the last one succeeds.
+  std::string loop = isend;
+  for (int at = 1000; at < 30000; at += 10)
+    loop += "0: " + std::to_string(at) + ".." + std::to_string(at + 10) +
+            (at < 29990 ? " test not 1\n" : " test 1\n");
+  const Results polled = replayed(loop + late);
+  CHECK(polled.trace.eager.node.bytes == 7999);
+  check(polled.scenarios[0], {late_receiver(24000), kNone});
+
+  const auto nothing_learned = [&](const std::string& text) {
+    INFO(text);
+    const Results known = replayed(text);
+    CHECK(known.scenarios[0].ranks[0].waits[static_cast<int>(WaitKind::kLateReceiver)] == 0);
+    CHECK_FALSE(known.trace.eager.node.bytes);
+  };
+  // Partners that exchange messages: rank 1 entered late and sent at once.
+  nothing_learned("0: 1000..30000 sendrecv 1 8000B 1 8B\n1: 25000..30000 sendrecv 0 8B 0 8000B\n");
+  // The call may have waited for a file, or for the barrier that rank 1 entered at 25 us.
+  nothing_learned("0: 0..0 local MPI_File_iwrite\n" + isend + "0: 1000..30000 waitall 1\n" + late);
+  nothing_learned(isend + "0: 600..700 ibarrier req 2\n0: 1000..30000 waitall 1 2\n" +
+                  "1: 25000..25000 ibarrier req 2\n1: 25000..30000 recv 0 8000B\n" +
+                  "1: 30000..30100 wait 2\n");
+  // Ranks on one node and on another one have limits of their own: one of the two waited.
+  nothing_learned("nodes 0 0 1\n" + isend + "0: 500..600 isend 2 9000B req 2\n" +
+                  "0: 1000..30000 waitall 1 2\n" + late + "2: 24990..30000 recv 0 9000B\n");
+}
+
 TEST_CASE("rendezvous: the late side is reported at the other side") {
   // 2000 B: T = 2100 holds the handshake, L = 100.
   const char* late_receive = R"(

@@ -216,28 +216,102 @@ TEST_CASE("the identity check notices one tick") {
   }
 }
 
-TEST_CASE("a rank that was late at every broadcast arrives earlier with less compute") {
-  // No rank waits: 206 and 297 from the root's enter to the end are the delay of rank 1, not the
-  // cost of a broadcast, which is 6. At twice the speed: 100 + 6, 45 + 6, and 50 at the end. With a
-  // third one for which rank 1 was there first, until 60 after the root's enter, a broadcast needs
-  // that at most: 100 + 6 is later than 0 + 60, 45 + 6 later than 5 + 60, and the third ends at
+TEST_CASE("a rank that was late at every cause arrives earlier with less compute") {
+  // No call of rank 1 waits: 206 and 302 from the cause to the end are the delay of rank 1, not the
+  // cost of the call, which is 6. At twice the speed: 100 + 6, 45 + 6, and 50 at the end. With a
+  // third one for which rank 1 was there first, until 60 after the cause, a call of its kind needs
+  // that at most: 100 + 6 is later than 0 + 60, 45 + 6 later than 10 + 60, and the third ends at
   // 1000 + 60.
-  for (const bool waits : {false, true}) {
-    const std::string text =
-        std::string(R"(
-      0: 0..5 bcast root 0 8B 8B
-      0: 5..10 bcast root 0 8B 8B)") +
-        (waits ? "\n 0: 1000..1005 bcast root 0 8B 8B" : "") +
-        R"(
-      0: 1100 end
-      1: 0 local MPI_Comm_rank
-      1: 200..206 bcast root 0 8B 8B
-      1: 296..302 bcast root 0 8B 8B)" +
-        (waits ? "\n 1: 400..1060 bcast root 0 8B 8B\n 1: 1160 end\n" : "\n 1: 402 end\n");
-    const Results results =
-        run_replay(*parse_text_trace(text), {parse_scenario("measured:rank1.cpu*2")}, {});
-    CHECK(results.scenarios[0].ranks[1].end == Approx((waits ? 1060 + 50 : 106 + 51 + 50) * 1e-9));
+  struct Kind {
+    const char *cause, *waits;
+  };
+  const Kind kinds[] = {{"bcast root 0 8B 8B", "bcast root 0 8B 8B"},
+                        {"send 1 8B", "recv 0 8B"},
+                        {"recv 1 8B", "ssend 0 8B"},
+                        {"win_post 1 win ", "win_start 0 win "}};
+  for (const auto& [cause, waits] : kinds) {
+    for (const bool waited : {false, true}) {
+      std::string text =
+          "window 1 comm 0\nwindow 2 comm 0\nwindow 3 comm 0\n1: 0 local MPI_Comm_rank\n";
+      // `window`: each epoch has its own.
+      const auto add = [&](const char* when, const std::string& what, int window = 0) {
+        const bool is_epoch = what.starts_with("win");
+        text += std::string(when) + ' ' + what + (is_epoch ? std::to_string(window) : "") + '\n';
+      };
+      // A receive that is posted at 0 ends with its message.
+      const bool receives = std::string(cause).starts_with("recv");
+      if (receives) {
+        add("0: 0..0", "irecv 1 8B req 1"), add("0: 0..0", "irecv 1 8B req 2");
+        if (waited) add("0: 1000..1000", "irecv 1 8B req 3");
+        add("0: 1100..1105", waited ? "waitall 1 2 3" : "waitall 1 2");
+      } else {
+        add("0: 0..5", cause, 1), add("0: 5..10", cause, 2);
+        if (waited) add("0: 1000..1005", cause, 3);
+      }
+      add("1: 200..206", waits, 1), add("1: 296..302", waits, 2);
+      if (waited) add("1: 400..1060", waits, 3);
+      text += waited ? "1: 1160 end\n" : "1: 402 end\n";
+      INFO(text);
+      const Results results =
+          run_replay(*parse_text_trace(text), {parse_scenario("measured:rank1.cpu*2")}, {});
+      CHECK(results.scenarios[0].ranks[1].end ==
+            Approx((waited ? 1060 + 50 : 106 + 51 + 50) * 1e-9));
+    }
   }
+}
+
+TEST_CASE("a message that may have been under way shows its least time") {
+  // Each receive begins 40 after its send and ends 100 after it, as a message needs 100. With
+  // receives that begin 20 after their sends, and later ones: 100 and 300 + 100, not 20 + 60.
+  const auto source = parse_text_trace(R"(
+    0: 0..5 send 1 8B
+    0: 300..305 send 1 8B
+    0: 305 end
+    1: 0 local MPI_Comm_rank
+    1: 40..100 recv 0 8B
+    1: 340..400 recv 0 8B
+    1: 400 end
+  )");
+  const Results results = run_replay(*source, {parse_scenario("measured:rank1.cpu*2")}, {});
+  CHECK(results.scenarios[0].ranks[1].end == Approx(400e-9));
+}
+
+TEST_CASE("what a call waits for last does not count for its other messages") {
+  // Of two messages that rank 2 waits for from 200 on, that of rank 1 was sent at 0, that of rank 0
+  // at 5000, 100 before the end. So the other one needs at most 100 once it is there. With rank 0
+  // fifty times as fast, its message is there at 100 + 100, and the call ends at 200 + 100, its own
+  // time.
+  const auto source = parse_text_trace(R"(
+    0: 0 local MPI_Comm_rank
+    0: 5000..5005 send 2 8B
+    1: 0..5 send 2 16B
+    2: 0..0 irecv 0 8B req 1
+    2: 0..0 irecv 1 16B req 2
+    2: 200..5100 waitall 1 2
+    2: 5100 end
+  )");
+  const Results results = run_replay(*source, {parse_scenario("measured:rank0.cpu*50")}, {});
+  CHECK(results.scenarios[0].ranks[2].end == Approx(300e-9));
+}
+
+TEST_CASE("a polling loop waits from its first poll on") {
+  // Rank 1 polls from 0 on; the last poll begins at 1090, 90 after the send, and ends at 1100. So a
+  // message needs 100, not 10. The second receive is late for its message, which was sent at 1400;
+  // at a hundredth of the compute it begins before it is there: 1400 + 100.
+  const auto source = parse_text_trace(R"(
+    0: 0 local MPI_Comm_rank
+    0: 1000..1005 send 1 8B
+    0: 1400..1405 send 1 8B
+    1: 0..0 irecv 0 8B req 1
+    1: 10..20 test not 1
+    1: 20..1070 test not 1
+    1: 1070..1080 test not 1
+    1: 1090..1100 test 1
+    1: 3100..3110 recv 0 8B
+    1: 3110 end
+  )");
+  const Results results = run_replay(*source, {parse_scenario("measured:rank1.cpu*100")}, {});
+  CHECK(results.scenarios[0].ranks[1].end == Approx(1500e-9));
 }
 
 TEST_CASE("undisturbed takes overhead out where it was, and waiting hides it") {
