@@ -20,14 +20,25 @@ bool is_free(const Platform& platform) {
   });
 }
 
-/// The most that recording added to the calls of a rank, in seconds.
-double most_overhead(const ScenarioResult& result, const RecordingOverhead& overhead) {
+/// The most that recording added to the calls and functions of a rank, in seconds. What records of
+/// functions cost is missing in its compute, compared with the `recorded` one if that is replayed
+/// beside it.
+double most_overhead(const ScenarioResult& result, const Scenario& scenario,
+                     const ScenarioResult* recorded, const RecordingOverhead& overhead) {
   const double per_call = overhead.outside + overhead.inside_before + overhead.inside_after;
+  const bool compares = overhead.function > 0 && recorded && scenario.processors.empty() &&
+                        scenario.functions.empty();
   double most = 0;
-  for (const RankResult& rank : result.ranks) {
+  for (size_t i = 0; i < result.ranks.size(); ++i) {
+    const RankResult& rank = result.ranks[i];
     double calls = 0;
     for (const CallTotals& totals : rank.calls) calls += static_cast<double>(totals.calls);
-    most = std::max(most, calls * per_call);
+    double all = calls * per_call;
+    if (compares) {
+      const double outside = recorded->ranks[i].compute / scenario.cpu - rank.compute;
+      all = std::max(all, outside + calls * (per_call - overhead.outside));
+    }
+    most = std::max(most, all);
   }
   return most;
 }
@@ -92,6 +103,9 @@ IntervalPlan::IntervalPlan(const std::vector<Scenario>& asked, bool of_recording
 Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhead) const {
   Intervals intervals(variants_.size());
   const double lost = mean_lost(results);
+  const ScenarioResult* recording = nullptr;
+  for (size_t i = 0; i < variants_.size(); ++i)
+    if (is_recording(scenarios_[i])) recording = &results.scenarios[i];
   for (size_t i = 0; i < variants_.size(); ++i) {
     const Variants& variants = variants_[i];
     const ScenarioResult& result = results.scenarios[i];
@@ -102,9 +116,10 @@ Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhe
     };
     const double network = longer_by(variants.network);
     const double compute = longer_by(variants.compute);
-    double recording = longer_by(variants.recording);
+    double subtracted = longer_by(variants.recording);
     if (variants.compensated && variants.recording == 0)
-      recording = kErrors * kOverheadError * most_overhead(result, overhead);
+      subtracted =
+          kErrors * kOverheadError * most_overhead(result, scenarios_[i], recording, overhead);
     const double of_mpi = scenarios_[i].platform.model_error.value_or(kModelError);
     const double model =
         variants.models ? kErrors * of_mpi * mean(result.ranks, &RankResult::mpi) : 0;
@@ -115,13 +130,13 @@ Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhe
     const double losses = kErrors * (recorded ? kLossErrorRecorded : kLossErrorModel) *
                           (lost - mean(result.ranks, &RankResult::lost_core));
     const double of_platform = std::hypot(network, model, guesses);
-    const double half = std::hypot(of_platform, std::hypot(compute, losses, recording));
+    const double half = std::hypot(of_platform, std::hypot(compute, losses, subtracted));
     intervals[i] = {std::max(0.0, result.elapsed - half),
                     result.elapsed + half,
                     scenarios_[i].platform_file,
                     of_platform,
                     compute,
-                    recording,
+                    subtracted,
                     losses};
   }
   results.scenarios.resize(variants_.size());

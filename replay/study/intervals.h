@@ -13,7 +13,8 @@
 //              differ (kComputeError). The scenario is replayed once more with that much more
 //              compute. The subtracted overhead has the standard error kOverheadError: it was
 //              measured at few places of the program. `undisturbed` is replayed once more with less
-//              of it subtracted; elsewhere that of calls counts, of the rank with the most.
+//              of it subtracted; elsewhere the sum counts, of the rank with the most. (That of
+//              functions is known only if `measured` is replayed beside the prediction.)
 //   losses     Ranks lost their cores for some time, which predictions exclude. A rank that waited
 //              for one without a core may keep some of that wait, and processes share caches:
 //              kLossErrorRecorded and kLossErrorModel of the mean rank's loss in the recording, if

@@ -114,7 +114,8 @@ TEST_CASE("what records of functions cost may be wrong as well") {
             " leave f\n";
   text += "0: 1010..1010 finalize\n1: 0..10 init\n1: 20..20 finalize\n";
   const auto source = parse_text_trace(text);
-  const IntervalPlan plan({parse_scenario("undisturbed")});
+  const IntervalPlan plan(
+      {parse_scenario("undisturbed"), parse_scenario("measured"), parse_scenario("perfect:cpu*2")});
   ReplayOptions options;
   options.overhead = RecordingOverhead{};
   options.overhead->function = 10e-9;
@@ -122,6 +123,9 @@ TEST_CASE("what records of functions cost may be wrong as well") {
   const Intervals intervals = plan.settle(results, *options.overhead);
   CHECK(results.scenarios[0].ranks[0].compute * 1e9 == Approx(600));
   CHECK(half_width(intervals[0]) == Approx(std::hypot(196.0, 11.76)));
+  // On models likewise; at twice the speed half of each.
+  CHECK(results.scenarios[2].ranks[0].compute * 1e9 == Approx(300));
+  CHECK(half_width(intervals[2]) == Approx(std::hypot(98.0, 5.88)));
 }
 
 // Rank 0 had no core for 400 of its 1000, rank 1 for none: 200 in the mean. Of these 1.96 x 8 %
