@@ -79,8 +79,10 @@ def check(archive):
     info = run("info", archive, "--json")["trace"]
     replay = run("replay", archive, *only)
     profile = run("profile", archive, "--json", "-")["scenarios"][0]
-    diff = run("diff", archive, "--on", "measured", archive, "--on", "measured", "--json", "-")
     [scenario] = replay["scenarios"]
+    if scenario["elapsed"] == 0:  # rubato diff refuses a run that takes no time
+        return
+    diff = run("diff", archive, "--on", "measured", archive, "--on", "measured", "--json", "-")
 
     same("elapsed of info", scenario["elapsed"], info["elapsed"])
     same("elapsed of profile", scenario["elapsed"], profile["elapsed"])
@@ -211,8 +213,8 @@ with tempfile.TemporaryDirectory() as directory:
     for flavour in ("openmpi", "mpich"):
         if (rubato.parents[1] / f"lib/rubato/librubato-trace-{flavour}.so").exists():
             late_receivers(flavour, pathlib.Path(directory))
-# Archives that no reader supports (README.md there).
-REFUSED = {"otf2-integrity"}
+# An archive that no reader supports (README.md there), and outputs of other programs.
+REFUSED = {"otf2-integrity", "strangers"}
 for archive in sorted([*shared.glob("traces/*/*.otf2"), *shared.glob("cases/*/*.txt")]):
     if archive.parent.name in REFUSED:
         continue
