@@ -14,6 +14,8 @@
 namespace rubato {
 namespace {
 
+constexpr int kShare = ScheduledMessage::kShare;
+
 /// Messages by step. Members are numbered from the root on.
 class Schedule {
  public:
@@ -32,26 +34,28 @@ class Schedule {
   /// True if there are more messages than kMostScheduled.
   bool full() const { return messages_.size() > kMostScheduled; }
 
-  void add(int step, int from, int to, double bytes) {
+  /// `first`: as in ScheduledMessage; any number of the block, modulo p.
+  void add(int step, int from, int to, double bytes, int first = kShare) {
     if (full()) return;
     from %= p_, to %= p_;
     if (backwards_) from = p_ - 1 - from, to = p_ - 1 - to;
-    messages_.push_back({step, from, to, bytes, combines_});
+    messages_.push_back({step, from, to, bytes, combines_, first == kShare ? first : first % p_});
     next_ = std::max(next_, step + 1);
   }
 
-  /// In the next step, each of the first `members` sends to partner(member).
-  template <typename Partner>
-  void round(int members, double bytes, Partner partner) {
+  /// In the next step, each of the first `members` sends the blocks from first(member) on to
+  /// partner(member).
+  template <typename Partner, typename First>
+  void round(int members, double bytes, Partner partner, First first) {
     const int step = next_;
     for (int member = 0; member < members; ++member) {
       const int to = partner(member) % p_;
-      if (to != member) add(step, member, to, bytes);
+      if (to != member) add(step, member, to, bytes, first(member));
     }
   }
-  template <typename Partner>
-  void round(double bytes, Partner partner) {
-    round(p_, bytes, partner);
+  template <typename Partner, typename First>
+  void round(double bytes, Partner partner, First first) {
+    round(p_, bytes, partner, first);
   }
 
   std::vector<ScheduledMessage> numbered_from(int root) && {
@@ -60,6 +64,7 @@ class Schedule {
     for (ScheduledMessage& message : messages_) {
       message.from = (message.from + root) % p_;
       message.to = (message.to + root) % p_;
+      if (message.first != kShare) message.first = (message.first + root) % p_;
     }
     return std::move(messages_);
   }
@@ -72,8 +77,16 @@ class Schedule {
   std::vector<ScheduledMessage> messages_;
 };
 
+int no_block(int) {
+  return kShare;
+}
+int own_block(int member) {
+  return member;
+}
+
+/// `block`: the first block of the subtree of a member.
 template <typename Bytes>
-void spread(Schedule& to, int radix, Bytes bytes) {
+void spread(Schedule& to, int radix, Bytes bytes, int (*block)(int) = no_block) {
   // A member's parent lacks its last digit other than 0, in base `radix`; farthest children first.
   // In binomial trees, which are MPICH's, a member sends to one child after the other; in k-nomial
   // ones, which are Open MPI's, to all at once.
@@ -87,30 +100,31 @@ void spread(Schedule& to, int radix, Bytes bytes) {
       for (int k = 1; k < radix && parent + k * distance < to.p(); ++k) {
         const int child = parent + k * distance;
         to.add(begin + (radix == 2 ? round : depth), parent, child,
-               bytes(std::min(distance, to.p() - child)));
+               bytes(std::min(distance, to.p() - child)), block(child));
       }
     }
   }
 }
 
 template <typename Bytes>
-void collect(Schedule& to, Bytes bytes) {
+void collect(Schedule& to, Bytes bytes, int (*block)(int) = no_block) {
   const int begin = to.next();
   int step = begin;
   for (int distance = 1; distance < to.p(); distance *= 2, ++step) {
     for (int child = distance; child < to.p(); child += 2 * distance)
-      to.add(step, child, child - distance, bytes(std::min(distance, to.p() - child)));
+      to.add(step, child, child - distance, bytes(std::min(distance, to.p() - child)),
+             block(child));
   }
 }
 
-void linear_down(Schedule& to, double n) {
+void linear_down(Schedule& to, double n, int (*block)(int) = no_block) {
   const int step = to.next();
-  for (int member = 1; member < to.p(); ++member) to.add(step, 0, member, n);
+  for (int member = 1; member < to.p(); ++member) to.add(step, 0, member, n, block(member));
 }
 
-void linear_up(Schedule& to, double n) {
+void linear_up(Schedule& to, double n, int (*block)(int) = no_block) {
   const int step = to.next();
-  for (int member = 1; member < to.p(); ++member) to.add(step, member, 0, n);
+  for (int member = 1; member < to.p(); ++member) to.add(step, member, 0, n, block(member));
 }
 
 void chain(Schedule& to, const Segments& segments, bool down) {
@@ -146,11 +160,18 @@ void binary(Schedule& to, const Segments& segments, bool down) {
 void allgather_doubling(Schedule& to, double b) {
   const int p = to.p();
   for (int have = 1; have < p; have *= 2)
-    to.round(std::min(have, p - have) * b, [&](int member) { return member + p - have; });
+    to.round(
+        std::min(have, p - have) * b, [&](int member) { return member + p - have; }, own_block);
 }
 
-void ring(Schedule& to, int rounds, double b) {
-  for (int i = 0; i < rounds; ++i) to.round(b, [](int member) { return member + 1; });
+/// Each member passes on what it got before, which is its own block, or the one of the member
+/// before it, at first.
+void ring(Schedule& to, double b, bool own = true) {
+  const int p = to.p();
+  for (int i = own ? 0 : 1; i < (own ? p - 1 : p); ++i) {
+    to.round(
+        b, [](int member) { return member + 1; }, [&](int member) { return member + p - i; });
+  }
 }
 
 /// Reduces the members to the largest power of two: the others send to some of these first, and
@@ -166,13 +187,14 @@ class Fold {
       : to_(&to), stay_(stay), power_(1 << floor_log2(to.p())), extra_(to.p() - power_) {}
 
   int power() const { return power_; }
+  int extra() const { return extra_; }
   void over(double n) const { all(n, false); }
   void back(double n) const {
     to_->combine(false);
     all(n, true);
   }
-  void add(int step, int from, int to, double n) const {
-    to_->add(step, member(from), member(to), n);
+  void add(int step, int from, int to, double n, int first = kShare) const {
+    to_->add(step, member(from), member(to), n, first);
   }
   /// Each member sends to the one whose number differs in that bit.
   void exchange(int bit, double n) const {
@@ -231,14 +253,26 @@ void rabenseifner(Schedule& to, double n, bool to_all) {
   if (to_all) fold.back(n);
 }
 
-void recursive_halving(Schedule& to, double b) {
+/// `mirrored`: each member ends with the block of the opposite one.
+void recursive_halving(Schedule& to, double b, bool mirrored) {
   const Fold fold(to, Fold::Stay::kOdd);
-  const int extra = to.p() - fold.power();
+  const int p = to.p();
+  // The remaining members below the number of those folded act for two.
+  const auto begin = [&](int member) { return member + std::min(member, fold.extra()); };
   to.combine(true);
-  fold.over(to.p() * b);
-  for (int half = fold.power() / 2; half >= 1; half /= 2)
-    fold.exchange(half, (half + std::min(half, extra)) * b);
-  fold.back(b);
+  fold.over(p * b);
+  for (int half = fold.power() / 2; half >= 1; half /= 2) {
+    const int step = to.next();
+    for (int member = 0; member < fold.power(); ++member) {
+      const int other = member ^ half;
+      const int first = begin(other / half * half), end = begin((other / half + 1) * half);
+      fold.add(step, member, other, (end - first) * b, mirrored ? p - end : first);
+    }
+  }
+  to.combine(false);
+  const int step = to.next();
+  for (int even = 0; even < 2 * fold.extra(); even += 2)
+    to.add(step, even + 1, even, b, mirrored ? p - 1 - even : even);
 }
 
 void bcast(Schedule& to, AlgorithmChoice choice, double n) {
@@ -266,7 +300,7 @@ void bcast(Schedule& to, AlgorithmChoice choice, double n) {
       return spread(to, kRadix, whole);
     case Algorithm::kScatterRing:
       spread(to, 2, share);
-      return ring(to, p - 1, n / p);
+      return ring(to, n / p);
     case Algorithm::kScatterRecursiveDoubling:
       spread(to, 2, share);
       return allgather_doubling(to, n / p);
@@ -290,33 +324,44 @@ void barrier(Schedule& to, Algorithm algorithm) {
     case Algorithm::kRecursiveDoubling:
       return recursive_doubling(to, Fold::Stay::kFirst, 0, false);
     default:
-      for (int distance = 1; distance < to.p(); distance *= 2)
-        to.round(0, [&](int member) { return member + distance; });
+      for (int distance = 1; distance < to.p(); distance *= 2) {
+        to.round(
+            0, [&](int member) { return member + distance; }, no_block);
+      }
   }
 }
 
 void gather(Schedule& to, Algorithm algorithm, double n) {
-  if (algorithm == Algorithm::kBinomial)
-    return collect(to, [n](int members) { return members * n; });
-  if (algorithm != Algorithm::kLinearSync) return linear_up(to, n);
+  if (algorithm == Algorithm::kBinomial) {
+    return collect(
+        to, [n](int members) { return members * n; }, own_block);
+  }
+  if (algorithm != Algorithm::kLinearSync) return linear_up(to, n, own_block);
   for (int member = 1; member < to.p(); ++member) {
     to.add(to.next(), 0, member, 0);
-    to.add(to.next(), member, 0, n);
+    to.add(to.next(), member, 0, n, member);
   }
 }
 
 void allgather(Schedule& to, Algorithm algorithm, double n) {
   const int p = to.p();
   if (algorithm == Algorithm::kRing || (algorithm == Algorithm::kNeighbourExchange && p % 2 != 0)) {
-    return ring(to, p - 1, n);
+    return ring(to, n);
   }
   if (algorithm != Algorithm::kNeighbourExchange) return allgather_doubling(to, n);
   const auto right_if = [p](bool even_ones) {
     return
         [=](int member) { return member % 2 == (even_ones ? 0 : 1) ? member + 1 : member + p - 1; };
   };
-  to.round(n, right_if(true));
-  for (int i = 1; i < p / 2; ++i) to.round(2 * n, right_if(i % 2 == 0));
+  to.round(n, right_if(true), own_block);
+  for (int i = 1; i < p / 2; ++i) {
+    // The blocks of a pair, which have come i - 1 members from there.
+    const auto right = right_if(i % 2 == 0);
+    to.round(2 * n, right, [&](int member) {
+      const bool to_the_right = right(member) == member + 1;
+      return (to_the_right ? member + p - (i - 1) : member + i - 1) / 2 * 2;
+    });
+  }
 }
 
 void alltoall(Schedule& to, Algorithm algorithm, double n) {
@@ -324,7 +369,8 @@ void alltoall(Schedule& to, Algorithm algorithm, double n) {
   if (algorithm == Algorithm::kBruck) {
     for (int bit = 1; bit < p; bit *= 2) {
       const int blocks = p / (2 * bit) * bit + std::max(0, p % (2 * bit) - bit);
-      to.round(blocks * n, [&](int member) { return member + bit; });
+      to.round(
+          blocks * n, [&](int member) { return member + bit; }, no_block);
     }
     return;
   }
@@ -334,7 +380,8 @@ void alltoall(Schedule& to, Algorithm algorithm, double n) {
   for (int first = 1; first < p && !to.full(); first += batch) {
     const int step = to.next();
     for (int distance = first; distance < std::min(p, first + batch); ++distance) {
-      for (int member = 0; member < p; ++member) to.add(step, member, member + distance, n);
+      for (int member = 0; member < p; ++member)
+        to.add(step, member, member + distance, n, member + distance);
     }
   }
 }
@@ -352,9 +399,9 @@ void allreduce(Schedule& to, Algorithm algorithm, double n) {
       return rabenseifner(to, n, true);
     default:
       to.combine(true);
-      ring(to, to.p() - 1, n / to.p());
+      ring(to, n / to.p());
       to.combine(false);
-      return ring(to, to.p() - 1, n / to.p());
+      return ring(to, n / to.p());
   }
 }
 
@@ -383,21 +430,23 @@ void reduce(Schedule& to, AlgorithmChoice choice, double n) {
 
 void reduce_scatter(Schedule& to, Algorithm algorithm, double b) {
   const int p = to.p();
+  const auto opposite = [p](int member) { return p - 1 - member; };
   to.combine(true);
   switch (algorithm) {
     case Algorithm::kButterfly:
-      recursive_halving(to, b);
-      to.combine(false);
-      if (p > 2) to.round(b, [p](int member) { return p - 1 - member; });
+      recursive_halving(to, b, p > 2);
+      if (p > 2) to.round(b, opposite, opposite);
       return;
     case Algorithm::kRecursiveHalving:
-      return recursive_halving(to, b);
+      return recursive_halving(to, b, false);
     case Algorithm::kRecursiveDoubling:
-      for (int have = 1; have < p; have *= 2)
-        to.round((p - have) * b, [&](int member) { return member + have; });
+      for (int have = 1; have < p; have *= 2) {
+        const auto partner = [&](int member) { return member + have; };
+        to.round((p - have) * b, partner, partner);
+      }
       return;
     case Algorithm::kRing:
-      return ring(to, p - 1, b);
+      return ring(to, b, false);
     default:
       return alltoall(to, Algorithm::kPairwise, b);
   }
@@ -408,7 +457,8 @@ void scan(Schedule& to, Algorithm algorithm, double n) {
   to.combine(true);
   if (algorithm == Algorithm::kLinear) return chain(to, Segments(n, 0), true);
   for (int distance = 1; distance < p; distance *= 2)
-    to.round(p - distance, n, [&](int member) { return member + distance; });
+    to.round(
+        p - distance, n, [&](int member) { return member + distance; }, no_block);
 }
 
 }  // namespace
@@ -431,9 +481,10 @@ std::vector<ScheduledMessage> algorithm_schedule(CollectiveOp op, AlgorithmChoic
     case CollectiveOp::kScatter:
     case CollectiveOp::kScatterv:
       if (choice.algorithm == Algorithm::kBinomial) {
-        spread(schedule, 2, [bytes](int members) { return members * bytes; });
+        spread(
+            schedule, 2, [bytes](int members) { return members * bytes; }, own_block);
       } else {
-        linear_down(schedule, bytes);
+        linear_down(schedule, bytes, own_block);
       }
       break;
     case CollectiveOp::kAllgather:

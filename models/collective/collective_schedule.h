@@ -16,6 +16,12 @@ struct ScheduledMessage {
   int to = 0;
   double bytes = 0;
   bool combines = false;  ///< its receiver reduces it with what it has
+  /// The first of the blocks that it carries, which are numbered by the members that have them at
+  /// one end of the operation; the others are those of the next members, as many as `bytes` has
+  /// payloads. kShare: an equal share of each block.
+  int first = kShare;
+
+  static constexpr int kShare = -1;
 };
 
 /// A longer schedule is cut off after one more message.

@@ -318,7 +318,10 @@ void CallBuilder::icollective_complete(uint64_t event, double time, CollectiveOp
     sizes.comm = comm;
     sizes.collective = {.root = root, .order = 0, .sent = sent, .received = received};
     const int local = trace_->comms[comm].local_rank(trace_->rank_of(timeline_));
-    started.start.payload = std::bit_cast<uint64_t>(priced_bytes(*trace_, sizes, local));
+    const auto part = own_part(*trace_, sizes);
+    started.start.payload =
+        std::bit_cast<uint64_t>(part ? part->own : priced_bytes(*trace_, sizes, local));
+    if (part && part->own != part->mean) started.flags |= kUneven;
     const uint32_t slot = started.start.slot;
     poster.resolve(found->number);
     Action& wait = add_action(ActionKind::kWaitCollective);

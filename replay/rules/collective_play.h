@@ -28,6 +28,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -101,6 +102,9 @@ class CollectivePlay {
   struct Rules {
     bool flows = false;   ///< messages flow if their cost has `flows`
     bool traces = false;  ///< tracks deciding members, in the first lane
+    /// Sets the kind of a message that is about to be sent; false: it has no bytes, and is no
+    /// message. By then the members whose blocks it carries have entered. None: kinds are known.
+    std::function<bool(uint32_t)> price = nullptr;
   };
 
   /// `costs`: by message kind. The arguments must outlive the play.
@@ -109,7 +113,7 @@ class CollectivePlay {
     program_ = &program;
     costs_ = &costs;
     kinds_ = &kinds;
-    rules_ = rules;
+    rules_ = std::move(rules);
     members_.assign(program.members(), {});
     for (int i = 0; i < program.members(); ++i) {
       members_[i].send = program.first_send[i];
@@ -117,7 +121,7 @@ class CollectivePlay {
     }
     states_.assign(program.messages.size(), kNotSent);
     there_.resize(program.messages.size());
-    if (rules.traces) decided_.assign(program.messages.size(), -1);
+    if (rules_.traces) decided_.assign(program.messages.size(), -1);
     flows_.clear();
     finished_.clear();
   }
@@ -251,6 +255,11 @@ class CollectivePlay {
 
   void send(Member& member, uint32_t message) {
     if (states_[message] == kNone) return;
+    if (rules_.price && !rules_.price(message)) {
+      states_[message] = kNone;
+      go_on_.push_back(program_->messages[message].to);
+      return;
+    }
     const PlayCost<K>& cost = this->cost(message);
     const Lanes<K> start = member.busy.max(member.out);
     if (rules_.traces) {

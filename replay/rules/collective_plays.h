@@ -6,13 +6,18 @@
 // A schedule is known once its payload is known: the largest of all members where all wait for all,
 // the root's where the root sends to all, else the first member's. Enters before that are kept. (On
 // a network with contention messages flow from each member's enter on, so the first member's
-// payload counts, and in an Alltoallv each sender's parts; blocks of an Allgatherv or
-// Reduce_scatter that differ, by the first member's record, flow when the last member has entered.)
+// payload counts, and the parts of each sender; those of a Reduce_scatter, and of a started
+// Allgatherv, that differ by the first member's record flow when the last member has entered.)
 // Lanes whose platforms choose the same algorithms share a play; lanes in which a collective takes
 // no time have none. Where a platform has a formula, the messages are stretched so that members
 // that enter together are done at the time given by the formula; with parts of several sizes each
 // message is stretched as the formula gives for its size. A message costs what messages between its
 // two ranks cost, so some may stay on a node while others do not.
+//
+// A message of an operation with parts is as long as the blocks that it carries, and no message
+// without bytes (in a pairwise exchange it is sent anyway). This is known when it is sent: the
+// parts of an Alltoallv and a Gatherv are known by their senders, those of an Allgatherv by the
+// members that gave them, which have sent them.
 //
 // Not played: operations on intercommunicators, on windows and of more than kMostMembers members,
 // and schedules with more messages than a limit (program()). In those a member waits for the last
@@ -21,6 +26,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cassert>
 #include <cmath>
 #include <deque>
 #include <functional>
@@ -51,10 +57,9 @@ struct PlannedSchedule {
   std::vector<PlayCost<K>> costs;
   std::vector<PairClass> pairs;           ///< by kind: its ranks
   std::vector<Interconnect::Wire> wires;  ///< by kind, of the first lane, in ticks
-  std::vector<uint32_t> nothing;          ///< messages that are not sent
-  bool on_ring = false;                   ///< Algorithm::kRing: members pass on parts of others
-  /// Empty parts need no message. (In a pairwise exchange they are sent anyway.)
-  bool skips_empty = true;
+  /// For messages with parts: `kinds` by bytes, payload, whether it combines, and pair class.
+  std::map<std::tuple<double, double, bool, int>, uint32_t> known;
+  bool skips_empty = true;  ///< messages without bytes are not sent
 
   /// Returns the number of the kind.
   uint32_t add(PairClass pair, const PlayCost<K>& cost) {
@@ -111,28 +116,24 @@ class CollectivePlays {
     Record* record = record_of(instance, action.op, action.comm, comm, widest, local_members);
     if (!record) return;
     Member& member = record->members[local];
-    member.has_part = !(action.flags & kNoPart);
     member.gives_nothing = action.flags & kGivesNothing;
-    record->gives_nothing |= member.gives_nothing;
-    const double payload = payload_of(action, local, trace);
-    member.own = payload;
-    const bool is_logical = trace.sizes == SizeConvention::kLogical;
-    if (action.kind == ActionKind::kCollective && is_logical) {
-      const uint64_t all = action.op == CollectiveOp::kReduceScatter ? action.collective.received
-                                                                     : action.collective.sent;
-      member.own = static_cast<double>(all) / comm.size();
-    }
-    const bool to_each =
-        action.op == CollectiveOp::kAlltoallv || action.op == CollectiveOp::kAlltoallw;
-    if (to_each && action.kind == ActionKind::kCollective) {
+    double payload = payload_of(action, local, trace);
+    double own = payload;
+    const bool is_started = action.kind == ActionKind::kStartCollective;
+    const auto part = is_started ? std::nullopt : own_part(trace, action);
+    if (part) std::tie(own, payload) = std::pair(part->own, part->mean);
+    if (to_each(action.op) && !is_started) {
       const auto [sent, received] = std::pair(action.collective.sent, action.collective.received);
-      member.own = sent < received
-                       ? payload * static_cast<double>(sent) / static_cast<double>(received)
-                       : payload;
+      if (sent < received) own *= static_cast<double>(sent) / static_cast<double>(received);
     }
+    const bool root_has_told =
+        action.op == CollectiveOp::kScatterv && record->state == State::kPlays;
+    if (!root_has_told) member.own = own;
+    member.needs_others = is_started ? action.flags & kUneven
+                                     : action.op == CollectiveOp::kReduceScatter && own != payload;
     member.parts.clear();
     if (action.flags & kHasParts)
-      for_each_part(action, [&](const Part& part) { member.parts.push_back(part); });
+      for_each_part(action, [&](const Part& one) { member.parts.push_back(one); });
     add(*record, {local, timeline, payload, time}, comm, prices);
   }
   /// The same for a member of an operation that has_equal_parts().
@@ -259,13 +260,13 @@ class CollectivePlays {
   enum class State : uint8_t { kGathers, kPlays, kNot };
   struct Member {
     bool here = false;
-    bool has_part = true;
     int32_t timeline = -1;
     int32_t waits = -1;
     bool gives_nothing = false;
+    bool needs_others = false;  ///< only all members know the parts
     double payload = 0;
-    /// Allgatherv: what it contributes. Reduce_scatter: what it receives. Alltoallv without known
-    /// parts: what it sends to each member.
+    /// Allgatherv, Gatherv: what it contributes. Reduce_scatter, Scatterv: what it receives.
+    /// Alltoallv without known parts: what it sends to each member.
     double own = 0;
     std::vector<Part> parts;
   };
@@ -276,11 +277,12 @@ class CollectivePlays {
     int root = 0;
     int count = 0;
     int left = 0;
-    int under_way = 0;  ///< number of flowing messages
-    int last = -1;      ///< the member that all waited for before messages could flow; -1: none
-    bool gives_nothing = false;
-    bool by_senders = false;  ///< is_priced_by_senders() at the time of decide()
-    bool one_class = true;    ///< all pairs of members have the same distance class
+    int under_way = 0;    ///< number of flowing messages
+    int last = -1;        ///< the member that all waited for before messages could flow; -1: none
+    bool uneven = false;  ///< messages are priced one by one
+    double payload = 0;   ///< with `uneven`: of one member, in the mean
+    const Communicator* group = nullptr;
+    bool one_class = true;  ///< all pairs of members have the same distance class
     bool alike = false;
     State state = State::kGathers;
     std::vector<Member> members;  ///< by local rank, like `enters`
@@ -320,6 +322,7 @@ class CollectivePlays {
       Record& record = records_[instance.play];
       record.op = op;
       record.comm = number;
+      record.group = &comm;
       record.widest = widest;
       record.root = is_rooted(op) ? instance.root : 0;
       record.one_class = is_one_class(number, comm);
@@ -349,12 +352,11 @@ class CollectivePlays {
   bool release(int number) {
     Record& record = records_[number];
     if (record.left > 0 || record.under_way > 0) return false;
+    assert(crosses_ports(record));
     for (auto& play : record.plays) free_plays_.push_back(std::move(play));
     record.plays.clear();
     record.plan.reset();
     record.count = 0;
-    record.by_senders = false;
-    record.gives_nothing = false;
     record.last = -1;
     record.state = State::kGathers;
     free_.push_back(number);
@@ -376,34 +378,18 @@ class CollectivePlays {
     return false;
   }
 
-  /// True where each message is known once its sender has entered. (An Alltoallv that does not flow
-  /// waits for all, and can share its costs with others of its kind.)
-  bool is_priced_by_senders(const Record& record) const {
-    const bool to_each =
-        record.op == CollectiveOp::kAlltoallv || record.op == CollectiveOp::kAlltoallw;
-    return record.op == CollectiveOp::kGatherv || ((to_each || on_ring(record)) && flows(record));
-  }
-
-  /// An Allgatherv with the ring algorithm: a member passes on parts of members that have entered.
-  bool on_ring(const Record& record) const {
-    if (record.op != CollectiveOp::kAllgatherv) return false;
-    const auto p = static_cast<int>(record.members.size());
-    double payload = 0;  // the same for every member
-    for (const Member& member : record.members) {
-      if (member.here) payload = std::max(payload, member.payload);
-    }
-    const CollectiveModel& model = machines_->interconnects[0].collectives();
-    return model.choose(record.op, p, payload).algorithm == Algorithm::kRing;
+  /// True where senders know their messages before all members have entered.
+  bool is_priced_early(const Record& record) const {
+    return record.op == CollectiveOp::kGatherv ||
+           (flows(record) && (to_each(record.op) || record.op == CollectiveOp::kAllgatherv));
   }
 
   /// True if the schedule is known now that `local` has entered. Flows start at each member's
-  /// enter, so the first member decides, unless its record shows that the parts of an Allgatherv or
-  /// Reduce_scatter differ: these are known to the last member.
+  /// enter, so the first member decides, unless it needs the others' records.
   bool is_known(const Record& record, int local) const {
     const bool all = record.count == static_cast<int>(record.members.size());
     if (flows(record) && how(record) != Synchronisation::kOneToAll) {
-      return all || !is_vector(record.op) || is_priced_by_senders(record) ||
-             (record.count == 1 && !has_parts(record, record.members[local].payload));
+      return all || (record.count == 1 && !record.members[local].needs_others);
     }
     switch (how(record)) {
       case Synchronisation::kOneToAll:
@@ -416,6 +402,9 @@ class CollectivePlays {
         break;
     }
     return all;
+  }
+  static bool to_each(CollectiveOp op) {
+    return op == CollectiveOp::kAlltoallv || op == CollectiveOp::kAlltoallw;
   }
   static bool is_vector(CollectiveOp op) {
     switch (op) {
@@ -431,31 +420,57 @@ class CollectivePlays {
     }
   }
 
-  /// Bytes of a message from one member to another, both numbered as in programs, where members
-  /// have parts of their own; negative: equal parts.
-  double part_between(const Record& record, const std::vector<AlgorithmChoice>& choices,
-                      const ScheduledMessage& message) const {
+  /// Bytes of a message of an operation with parts.
+  static double bytes_of(const Record& record, const ScheduledMessage& message) {
+    if (to_each(record.op)) return part_to(record.members[message.from], message.to);
     const auto p = static_cast<int>(record.members.size());
-    const Algorithm algorithm = choices[0].algorithm;
-    const auto own = [&](int number) { return record.members[number].own; };
-    switch (record.op) {
-      case CollectiveOp::kAlltoallv:
-      case CollectiveOp::kAlltoallw:
-        return part_to(record.members[message.from], message.to);
-      case CollectiveOp::kScatterv: {
-        const std::vector<Part>& parts = record.members[record.root].parts;
-        if (parts.empty() || algorithm != Algorithm::kLinear) return -1;
-        return part_at(parts, (message.to + record.root) % p);
+    const bool is_share = message.first == ScheduledMessage::kShare;
+    const int first = is_share ? 0 : message.first;
+    const auto end = first + (is_share ? p : static_cast<int>(std::lround(message.bytes)));
+    double bytes = 0;
+    for (int block = first; block < end; ++block)
+      bytes += record.members[(block + record.root) % p].own;
+    return is_share ? bytes * (message.bytes / p) : bytes;
+  }
+  /// True if the messages with parts bring across each member's port what has to cross it.
+  static bool crosses_ports(const Record& record) {
+    const auto p = static_cast<int>(record.members.size());
+    if (record.state != State::kPlays || !record.uneven || record.count < p) return true;
+    const double all = bytes_of(record, {.bytes = static_cast<double>(p)});
+    for (const PlannedSchedule<K>& schedule : record.plan->schedules) {
+      std::vector<double> in(p), out(p);
+      for (const ScheduledMessage& message : schedule.program->messages) {
+        out[message.from] += bytes_of(record, message);
+        in[message.to] += bytes_of(record, message);
       }
-      case CollectiveOp::kAllgatherv:  // in step k a member passes on the part of the member k
-                                       // places before it
-        if (algorithm != Algorithm::kRing) return -1;
-        return own(((message.from - message.step) % p + p) % p);
-      case CollectiveOp::kReduceScatter:
-        return algorithm == Algorithm::kPairwise ? own(message.to) : -1;
-      default:
-        return -1;
+      for (int member = 0; member < p; ++member) {
+        const double own = record.members[(member + record.root) % p].own, others = all - own;
+        const bool is_root = member == 0;
+        double gives = 0, gets = 0;
+        switch (record.op) {
+          case CollectiveOp::kGatherv:
+            (is_root ? gets : gives) = is_root ? others : own;
+            break;
+          case CollectiveOp::kScatterv:
+            (is_root ? gives : gets) = is_root ? others : own;
+            break;
+          case CollectiveOp::kAllgatherv:
+            gives = own, gets = others;
+            break;
+          case CollectiveOp::kReduceScatter:
+            gives = others, gets = own;
+            break;
+          default:
+            for (int other = 0; other < p; ++other) {
+              if (other == member) continue;
+              gives += part_to(record.members[member], other);
+              gets += part_to(record.members[other], member);
+            }
+        }
+        if (out[member] < gives * (1 - 1e-9) || in[member] < gets * (1 - 1e-9)) return false;
+      }
     }
+    return true;
   }
   /// Bytes that a member of an Alltoallv sends to another member.
   static double part_to(const Member& from, int to) {
@@ -472,18 +487,37 @@ class CollectivePlays {
     return 0;
   }
 
-  /// Cost of a message in ticks, stretched by the formula for equal parts of its size, if there is
+  /// Cost of a message in ticks, stretched by the formula for equal parts of `payload`, if there is
   /// one.
-  PlayCost<K> part_cost(const Record& record, PairClass pair, double bytes, bool combines) {
+  PlayCost<K> part_cost(const Record& record, PairClass pair, double bytes, double payload,
+                        bool combines) {
     const auto p = static_cast<int>(record.members.size());
     const auto [cost, is_new] =
-        part_costs_.find({{bytes, p, record.op, record.widest, combines}, pair});
+        part_costs_.find({{payload, p, record.op, record.widest, combines}, pair, bytes});
     if (is_new) {
       *cost = play_cost(pair, bytes, combines);
-      cost->scale(stretch(record, p, bytes));
-      hold(record, pair, bytes, *cost);
+      cost->scale(stretch(record, p, payload));
+      hold(record, pair, payload, *cost);
     }
     return *cost;
+  }
+  /// Sets the kind of a message with parts. False: it has no bytes, and is not sent.
+  bool price(const Record& record, PlannedSchedule<K>& schedule, uint32_t number) {
+    const ScheduledMessage& message = schedule.program->messages[number];
+    const double bytes = bytes_of(record, message);
+    if (bytes == 0 && message.bytes > 0 && schedule.skips_empty) return false;
+    const bool is_share = message.first == ScheduledMessage::kShare;
+    const double payload = is_share ? record.payload : bytes / message.bytes;
+    const PairClass pair = pair_of(record, *record.group, message);
+    const auto [kind, is_new] =
+        schedule.known.try_emplace({bytes, payload, message.combines, pair.number()});
+    if (is_new) {
+      const PlayCost<K> cost = part_cost(record, pair, bytes, payload, message.combines);
+      kind->second = schedule.add(pair, cost);
+      schedule.wires.push_back(wire(pair, cost));
+    }
+    schedule.kinds[number] = kind->second;
+    return true;
   }
   /// The sender waits for its receiver if root and children wait for each other for that payload.
   void hold(const Record& record, PairClass pair, double payload, PlayCost<K>& cost) const {
@@ -582,48 +616,23 @@ class CollectivePlays {
                                const Lanes<K>& total) {
     PlannedSchedule<K> schedule;
     schedule.program = std::move(program);
-    schedule.on_ring = record.op == CollectiveOp::kAllgatherv;
     schedule.skips_empty = choices[0].algorithm != Algorithm::kPairwise;
-    const std::vector<ScheduledMessage>& messages = schedule.program->messages;
-    if (record.by_senders) {
-      for (const ScheduledMessage& message : messages) {  // price_parts() sets the others
-        const PairClass pair = pair_of(record, comm, message);
-        schedule.kinds.push_back(schedule.add(pair, part_cost(record, pair, 0, false)));
+    if (record.uneven) {  // price() sets the others
+      schedule.kinds.resize(schedule.program->messages.size());
+      return schedule;
+    }
+    price_equal_parts(record, comm, payload, schedule);
+    const auto is_measured = [&](const Interconnect& net) {
+      return net.collectives().has_formula(record.op, payload);
+    };
+    if (std::ranges::any_of(machines_->interconnects, is_measured)) {
+      Lanes<K> factor = Lanes<K>::Ones();
+      const Lanes<K> alone = whole(schedule);
+      for (int lane = 0; lane < K; ++lane) {
+        if (is_measured(machines_->interconnects[lane]) && alone[lane] > 0)
+          factor[lane] = total[lane] / alone[lane];
       }
-    } else if (has_parts(record, payload)) {
-      const Lanes<K> stretched = stretch(record, comm.size(), payload);
-      std::map<std::tuple<double, bool, int>, uint32_t> known;
-      for (uint32_t i = 0; i < messages.size(); ++i) {
-        const ScheduledMessage& message = messages[i];
-        const PairClass pair = pair_of(record, comm, message);
-        const double part = part_between(record, choices, message);
-        const double bytes = part < 0 ? part_of(message, payload) : part;
-        if (part == 0 && schedule.skips_empty) schedule.nothing.push_back(i);
-        const auto [kind, is_new] = known.try_emplace({bytes, message.combines, pair.number()});
-        if (is_new && part >= 0) {
-          kind->second = schedule.add(pair, part_cost(record, pair, bytes, message.combines));
-        } else if (is_new) {
-          PlayCost<K> cost = play_cost(pair, bytes, message.combines);
-          cost.scale(stretched);
-          hold(record, pair, payload, cost);
-          kind->second = schedule.add(pair, cost);
-        }
-        schedule.kinds.push_back(kind->second);
-      }
-    } else {
-      price_equal_parts(record, comm, payload, schedule);
-      const auto is_measured = [&](const Interconnect& net) {
-        return net.collectives().has_formula(record.op, payload);
-      };
-      if (std::ranges::any_of(machines_->interconnects, is_measured)) {
-        Lanes<K> factor = Lanes<K>::Ones();
-        const Lanes<K> alone = whole(schedule);
-        for (int lane = 0; lane < K; ++lane) {
-          if (is_measured(machines_->interconnects[lane]) && alone[lane] > 0)
-            factor[lane] = total[lane] / alone[lane];
-        }
-        for (PlayCost<K>& cost : schedule.costs) cost.scale(factor);
-      }
+      for (PlayCost<K>& cost : schedule.costs) cost.scale(factor);
     }
     for (size_t i = 0; i < schedule.costs.size(); ++i)
       schedule.wires.push_back(wire(schedule.pairs[i], schedule.costs[i]));
@@ -655,46 +664,42 @@ class CollectivePlays {
   /// True where messages differ not only by their place in the schedule.
   static bool has_parts(const Record& record, double payload) {
     if (!is_vector(record.op)) return false;
-    const auto is_even = [&](const Member& member) {
-      if (!member.here) return true;
-      switch (record.op) {
-        case CollectiveOp::kAllgatherv:
-        case CollectiveOp::kReduceScatter:
-          return member.own == payload;
-        default:
-          if (member.gives_nothing || member.payload != payload) return false;
-          return member.parts.empty() ? member.own == payload
-                                      : member.parts.size() == 1 &&
-                                            static_cast<double>(member.parts[0].bytes) == payload;
-      }
+    const auto are_all = [&](const std::vector<Part>& parts) {
+      return parts.size() == 1 && static_cast<double>(parts[0].bytes) == payload;
     };
-    if (record.op == CollectiveOp::kScatterv) return !is_even(record.members[record.root]);
-    return !std::all_of(record.members.begin(), record.members.end(), is_even);
+    const std::vector<Part>& of_root = record.members[record.root].parts;
+    if (record.op == CollectiveOp::kScatterv) return !of_root.empty() && !are_all(of_root);
+    return !std::ranges::all_of(record.members, [&](const Member& member) {
+      if (!member.here) return true;
+      if (!to_each(record.op)) return member.own == payload;
+      if (member.gives_nothing || member.payload != payload) return false;
+      return member.parts.empty() ? member.own == payload : are_all(member.parts);
+    });
   }
 
   /// nullptr: no lane plays.
-  std::shared_ptr<PlayPlan<K>> plan(const Record& record, const Communicator& comm, double payload,
+  std::shared_ptr<PlayPlan<K>> plan(Record& record, const Communicator& comm, double payload,
                                     CollectiveCosts<K>& prices) {
     const int p = comm.size();
     const bool handles =
         record.op == CollectiveOp::kCreateHandle || record.op == CollectiveOp::kDestroyHandle;
     const CollectiveOp op = handles ? CollectiveOp::kAllgather : record.op;
     if (handles) payload = kHandleBytes;
-    if (record.op == CollectiveOp::kAllgatherv && record.gives_nothing) return nullptr;
-    const bool by_senders = record.by_senders;
-    const bool is_uniform = !by_senders && !has_parts(record, payload);
+    const bool early = is_priced_early(record);
+    record.uneven = early || has_parts(record, payload);
     const PlanKey key{record.op,
                       p,
                       record.widest.number(),
                       payload,
                       record.one_class ? -1 : static_cast<int64_t>(record.comm),
                       record.one_class ? 0 : record.root};
-    if (is_uniform) {
+    if (!record.uneven) {
       const auto known = plans_.find(key);
       if (known != plans_.end()) return known->second;
     }
     // In a Gatherv each member has its own payload, and the algorithm is chosen without it.
     if (record.op == CollectiveOp::kGatherv) payload = 0;
+    record.payload = payload;
     Lanes<K> total = Lanes<K>::Zero();
     if (record.op != CollectiveOp::kGatherv)
       total = prices.of({payload, p, record.op, record.widest, false}).total;
@@ -703,12 +708,9 @@ class CollectivePlays {
     for (int lane = 0; lane < K; ++lane) {
       plan->of_lane[lane] = -1;
       const CollectiveModel& model = machines_->interconnects[lane].collectives();
-      const bool is_free = by_senders ? model.describe(op, p, 1) == "perfect" : !(total[lane] > 0);
+      const bool is_free = early ? model.describe(op, p, 1) == "perfect" : !(total[lane] > 0);
       if (is_free) continue;
       auto choices = schedule_choices(op, model, p, payload);
-      // In these the bytes alone do not determine the messages.
-      const bool is_tree = choices[0].algorithm == Algorithm::kBinomial;
-      if (is_tree && (op == CollectiveOp::kGatherv || op == CollectiveOp::kScatterv)) continue;
       size_t same = std::find(seen.begin(), seen.end(), choices) - seen.begin();
       if (same == seen.size()) {
         auto program = this->program(op, p, choices);
@@ -720,37 +722,11 @@ class CollectivePlays {
       plan->of_lane[lane] = static_cast<int8_t>(same);
     }
     if (plan->schedules.empty()) plan = nullptr;
-    if (is_uniform) {
+    if (!record.uneven) {
       if (plans_.size() > kMostPlans) plans_.clear();
       plans_[key] = plan;
     }
     return plan;
-  }
-
-  /// A member enters, so the messages that it sends are known.
-  void price_parts(Record& record, size_t which, int number, const Member& member) {
-    PlannedSchedule<K>& schedule = record.plan->schedules[which];
-    const CollectiveProgram& program = *schedule.program;
-    const auto p = static_cast<int>(record.members.size());
-    const auto price = [&](uint32_t message, double bytes) {
-      const PairClass pair = schedule.pairs[message];
-      schedule.costs[message] = part_cost(record, pair, bytes, false);
-      schedule.wires[message] = wire(pair, schedule.costs[message]);
-    };
-    if (schedule.on_ring) {  // its part, forwarded by each member
-      for (int step = 0; step < p - 1; ++step)
-        price(program.sends[program.first_send[(number + step) % p] + step], member.own);
-      return;
-    }
-    const bool gathers = record.op == CollectiveOp::kGatherv;
-    for (uint32_t i = program.first_send[number]; i < program.first_send[number + 1]; ++i) {
-      const uint32_t message = program.sends[i];
-      if (program.messages[message].bytes == 0) continue;  // (a root calls for it)
-      const double bytes = gathers ? member.payload : part_to(member, program.messages[message].to);
-      const bool is_none = gathers ? !member.has_part : bytes == 0 && schedule.skips_empty;
-      if (is_none) record.plays[which]->leave_out(message);
-      price(message, bytes);
-    }
   }
 
   void decide(Record& record, const Communicator& comm, CollectiveCosts<K>& prices) {
@@ -767,13 +743,21 @@ class CollectivePlays {
         if (member.here) payload = std::max(payload, member.payload);
       }
     }
-    record.by_senders = is_priced_by_senders(record);
+    if (std::ranges::any_of(record.members, &Member::needs_others)) {
+      payload = 0;
+      for (const Member& member : record.members) payload += member.own;
+      payload /= p;
+    }
     record.plan = plan(record, comm, payload, prices);
     if (!record.plan) return;
     record.state = State::kPlays;
+    if (record.op == CollectiveOp::kScatterv && record.uneven) {
+      for (int local = 0; local < p; ++local)
+        record.members[local].own = part_at(record.members[record.root].parts, local);
+    }
     const std::array<int8_t, K>& of_lane = record.plan->of_lane;
     record.alike = std::all_of(of_lane.begin(), of_lane.end(), [](int i) { return i == 0; });
-    for (const PlannedSchedule<K>& schedule : record.plan->schedules) {
+    for (PlannedSchedule<K>& schedule : record.plan->schedules) {
       if (free_plays_.empty()) {
         record.plays.push_back(std::make_unique<CollectivePlay<K>>());
       } else {
@@ -781,8 +765,12 @@ class CollectivePlays {
         free_plays_.pop_back();
       }
       CollectivePlay<K>& play = *record.plays.back();
-      play.begin(*schedule.program, schedule.costs, schedule.kinds, {flows(record), traces_});
-      for (const uint32_t message : schedule.nothing) play.leave_out(message);
+      typename CollectivePlay<K>::Rules rules{flows(record), traces_};
+      if (record.uneven && !to_each(record.op))
+        rules.price = [this, &record, &schedule](uint32_t message) {
+          return price(record, schedule, message);
+        };
+      play.begin(*schedule.program, schedule.costs, schedule.kinds, std::move(rules));
     }
     // Flows cannot begin before the schedule is known.
     record.last = -1;
@@ -799,14 +787,24 @@ class CollectivePlays {
 
   /// A member enters the plays of its record, once.
   void come(Record& record, int local) {
-    Member& member = record.members[local];
     const int number = record.numbered(local);
     for (size_t i = 0; i < record.plays.size(); ++i) {
-      if (record.plays[i]->has_entered(number)) continue;
-      if (record.by_senders) price_parts(record, i, number, member);
-      record.plays[i]->enter(number, record.enters[record.last >= 0 ? record.last : local]);
+      CollectivePlay<K>& play = *record.plays[i];
+      if (play.has_entered(number)) continue;
+      if (record.uneven && to_each(record.op)) leave_out_empty(record, i, number);
+      play.enter(number, record.enters[record.last >= 0 ? record.last : local]);
     }
     collect(record);
+  }
+
+  /// Prices the messages of a member whose record has them.
+  void leave_out_empty(Record& record, size_t which, int number) {
+    PlannedSchedule<K>& schedule = record.plan->schedules[which];
+    const CollectiveProgram& program = *schedule.program;
+    for (uint32_t i = program.first_send[number]; i < program.first_send[number + 1]; ++i) {
+      const uint32_t message = program.sends[i];
+      if (!price(record, schedule, message)) record.plays[which]->leave_out(message);
+    }
   }
 
   void collect(Record& record) {
@@ -832,16 +830,18 @@ class CollectivePlays {
   std::array<bool, kLevels> has_price_;           ///< in all lanes
   using ProgramKey = std::tuple<CollectiveOp, int, std::vector<std::pair<int, double>>>;
   std::map<ProgramKey, std::shared_ptr<const CollectiveProgram>> programs_;
-  /// The parameters that determine the stretch of a part, with is_root where the receiver combines;
-  /// and the pair class.
+  /// The parameters that determine the stretch of a message, with is_root where the receiver
+  /// combines; the pair class, and its bytes.
   struct PartKey {
     CollectiveKey of;
     PairClass pair;
+    double bytes;
     bool operator==(const PartKey&) const = default;
   };
   struct PartHash {
     size_t operator()(const PartKey& key) const {
-      return CollectiveHash()(key.of) ^ static_cast<size_t>(key.pair.number()) << 24;
+      return CollectiveHash()(key.of) ^ static_cast<size_t>(key.pair.number()) << 24 ^
+             std::hash<double>()(key.bytes) * 31;
     }
   };
   CostTable<PartKey, PlayCost<K>, PartHash> part_costs_;

@@ -55,6 +55,9 @@ enum MessageFlags : uint8_t {
 
 /// Flags of a collective, and of the start of one.
 enum CollectiveFlags : uint8_t {
+  /// Of a started Allgatherv or Reduce_scatter: StartAction::payload is its own part, which is not
+  /// the mean part.
+  kUneven = 1,
   /// Has no part in the data: does not wait, and no member waits for it.
   kNoPart = 16,
   kHasParts = 8,      ///< an Alltoallv, Alltoallw, or the root's Scatterv: kParts follow
@@ -151,7 +154,7 @@ struct CollectiveAction {
 struct StartAction {
   int32_t root = 0;         ///< its rank in the communicator
   uint32_t slot = kNoSlot;  ///< its request
-  uint64_t payload = 0;     ///< priced_bytes() of the wait: the bits of a double
+  uint64_t payload = 0;     ///< as of the wait: OwnPart, or priced_bytes(); the bits of a double
   uint32_t persistent = 0;  ///< number among persistent ones, from 1; else 0
   uint32_t order = 0;       ///< number on the communicator, or of the start of a persistent one
 };

@@ -1,6 +1,7 @@
 #include "replay/trace/collective_sizes.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace rubato {
 namespace {
@@ -99,12 +100,29 @@ double payload_bytes(const TraceDefinitions& trace, const Action& action, int me
   }
 }
 
+std::optional<OwnPart> own_part(const TraceDefinitions& trace, const Action& action) {
+  const Communicator& comm = trace.comms[action.comm];
+  if (trace.sizes != SizeConvention::kLogical || comm.first_group > 0 || comm.size() <= 1)
+    return {};
+  const double sent = static_cast<double>(action.collective.sent) / comm.size();
+  const double received = static_cast<double>(action.collective.received) / comm.size();
+  if (action.op == CollectiveOp::kAllgatherv) return OwnPart{sent, received};
+  if (action.op == CollectiveOp::kReduceScatter) return OwnPart{received, sent};
+  return {};
+}
+
 double priced_bytes(const TraceDefinitions& trace, const Action& action, int me) {
   const Communicator& comm = trace.comms[action.comm];
+  if (const auto part = own_part(trace, action))
+    return std::max(comm.size() * part->mean - part->own, part->own) / (comm.size() - 1);
   if (trace.sizes == SizeConvention::kLogical && comm.first_group == 0 && comm.size() > 1) {
-    if (action.op == CollectiveOp::kAllgatherv)
-      return static_cast<double>(action.collective.received) / comm.size();
-    if (action.flags & kHasParts) {
+    const auto sent = static_cast<double>(action.collective.sent);
+    const bool has_each_part = action.flags & kHasParts;
+    const bool collects_or_spreads =
+        action.op == CollectiveOp::kGatherv || action.op == CollectiveOp::kScatterv;
+    if (collects_or_spreads && action.collective.root == me && !has_each_part)
+      return std::abs(static_cast<double>(action.collective.received) - sent) / (comm.size() - 1);
+    if (has_each_part) {
       double others = 0;
       auto at = uint64_t{0};
       const auto self = static_cast<uint64_t>(me);
@@ -114,7 +132,7 @@ double priced_bytes(const TraceDefinitions& trace, const Action& action, int me)
         at += part.members;
       });
       const bool to_all = action.op != CollectiveOp::kScatterv;
-      const auto own = static_cast<double>(action.collective.sent) - others;
+      const double own = sent - others;
       const double received =
           to_all ? static_cast<double>(action.collective.received) - std::max(own, 0.0) : 0;
       return std::max(others, received) / (comm.size() - 1);

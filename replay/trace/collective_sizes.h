@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "replay/trace/trace.h"
 
 namespace rubato {
@@ -24,8 +26,17 @@ CollectiveBytes whole_bytes(const TraceDefinitions& trace, CollectiveOp op, uint
 /// whole vector for Bcast and for reductions to one result.
 double payload_bytes(const TraceDefinitions& trace, const Action& action, int me);
 
-/// The same for the costs of vector collectives, whose parts may differ: the mean part, without
-/// that of `me` for itself where it is known.
+/// Of an Allgatherv: what one member gives to each other one; of a Reduce_scatter: what it gets.
+struct OwnPart {
+  double own = 0;
+  double mean = 0;  ///< of all members
+};
+/// nullopt: another operation, or a record that does not tell.
+std::optional<OwnPart> own_part(const TraceDefinitions& trace, const Action& action);
+
+/// payload_bytes() for the costs of vector collectives, whose parts may differ: such that equal
+/// parts of this size bring as much across the port of `me`, in the direction that has more. Its
+/// part for itself crosses none.
 double priced_bytes(const TraceDefinitions& trace, const Action& action, int me);
 
 }  // namespace rubato

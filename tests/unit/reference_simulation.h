@@ -498,10 +498,7 @@ class Reference {
     const int p = static_cast<int>(members.size());
     const CollectiveModel& model = machine_->collectives;
     const auto schedule = collective_schedule(op.collective, model, p, op.bytes, op.root);
-    const bool is_vector_tree =
-        (op.collective == CollectiveOp::kGatherv || op.collective == CollectiveOp::kScatterv) &&
-        model.choose(op.collective, p, op.bytes).algorithm == Algorithm::kBinomial;
-    if (schedule.size() > std::max<size_t>(512, 16 * p) || is_vector_tree) return {};
+    if (schedule.size() > std::max<size_t>(512, 16 * p)) return {};
     const bool holds = is_rooted(op.collective) &&
                        model.synchronisation(op.collective, op.bytes) == Synchronisation::kAllToAll;
     std::vector<double> here(p), busy(p), latest(p);
@@ -517,7 +514,7 @@ class Reference {
       while (end < schedule.size() && schedule[end].step == schedule[first].step) ++end;
       busy = latest = here;
       for (size_t i = first; i < end; ++i) {
-        const auto& [step, from, to, n, combines] = schedule[i];
+        const auto& [step, from, to, n, combines, first_block] = schedule[i];
         const double start = std::max(busy[from], out[from]);
         out[from] = start + part_gap(trip(from, to), n);
         busy[from] += followed(machine_->o_s, n);
@@ -525,7 +522,7 @@ class Reference {
         there[i] = start + part_move(trip(from, to), n);
       }
       for (size_t i = first; i < end; ++i) {
-        const auto& [step, from, to, n, combines] = schedule[i];
+        const auto& [step, from, to, n, combines, first_block] = schedule[i];
         const double receive = followed(machine_->o_r, n);
         const bool meets = n >= machine_->rendezvous;
         const double way = trip(from, to);

@@ -193,3 +193,55 @@ TEST_CASE("schedules that are too long are cut off") {
   const AlgorithmChoice chain{Algorithm::kChain, 1};
   CHECK(algorithm_schedule(CollectiveOp::kBcast, chain, 8, 8e9, 0).size() == kMostScheduled + 1);
 }
+
+// Each member begins with its block (Gatherv, Allgatherv), with all (the root of a Scatterv), or
+// with its share of each block (Reduce_scatter). A message carries as many blocks as its bytes are;
+// their sender has them, and a sum has no share twice.
+TEST_CASE("messages carry the blocks of members to where they belong") {
+  using Op = CollectiveOp;
+  for (const Op op : {Op::kGatherv, Op::kScatterv, Op::kAllgatherv, Op::kReduceScatter}) {
+    const bool reduces = op == Op::kReduceScatter;
+    for (const Algorithm algorithm : algorithms_of(op)) {
+      if (is_composite(algorithm)) continue;
+      for (int p = 2; p <= 19; ++p) {
+        const int root = is_rooted(op) ? p / 2 : 0;
+        INFO(name_of(op) << " " << name_of(algorithm) << " of " << p);
+        // By member and block: the members whose shares are in it.
+        std::vector<std::vector<uint32_t>> has(p, std::vector<uint32_t>(p));
+        for (int member = 0; member < p; ++member) {
+          for (int block = 0; block < p; ++block) {
+            const bool begins = op == Op::kScatterv ? member == root : reduces || member == block;
+            if (begins) has[member][block] = 1U << (reduces ? member : 0);
+          }
+        }
+        auto before = has;
+        int step = 0;
+        for (const ScheduledMessage& message : algorithm_schedule(op, {algorithm}, p, 1, root)) {
+          if (message.step > step) before = has;
+          step = message.step;
+          const bool all = message.first == ScheduledMessage::kShare;
+          REQUIRE((!all || message.bytes == 0 || message.bytes == p));
+          for (int i = 0; i < static_cast<int>(message.bytes); ++i) {
+            const int block = all ? i : (message.first + i) % p;
+            const uint32_t sent = before[message.from][block];
+            uint32_t& got = has[message.to][block];
+            CHECK(sent != 0);
+            if (message.combines) CHECK((sent & got) == 0);
+            got = message.combines ? sent | got : sent;
+          }
+        }
+        for (int member = 0; member < p; ++member) {
+          for (int block = 0; block < p; ++block) {
+            const bool needs = op == Op::kGatherv    ? member == root
+                               : op == Op::kScatterv ? member == block
+                               : reduces             ? member == block
+                                                     : true;
+            const uint32_t whole = reduces ? (1U << p) - 1 : 1;
+            INFO("member " << member << ", block " << block);
+            if (needs) CHECK(has[member][block] == whole);
+          }
+        }
+      }
+    }
+  }
+}

@@ -39,6 +39,17 @@ std::string four(const std::array<int, 4>& enters, const std::string& call) {
   return four(enters, {call, call, call, call});
 }
 
+/// The same calls, started at 0 and waited for at once.
+std::string started(const std::array<std::string, 4>& calls) {
+  std::string text = "nodes 0 1 2 3\n";
+  for (int rank = 0; rank < 4; ++rank) {
+    const std::string n = std::to_string(rank) + ": ";
+    text += n + "0 local MPI_Comm_rank\n" + n + "0..0 i" + calls[rank] + " req 1\n" + n +
+            "0..9000 wait 1\n" + n + "9000 end\n";
+  }
+  return text;
+}
+
 /// 100 ns and 1 B/ns up to 63 B, from 64 B on a handshake: 300 ns. With links of that bandwidth,
 /// where messages share the network, or without.
 Scenario with_handshake(const std::string& collective, bool links) {
@@ -222,4 +233,83 @@ TEST_CASE("an Allgatherv on a ring forwards parts of different lengths") {
   const std::array<std::string, 4> calls = {"allgatherv 4000B 1024B", "allgatherv 32B 1024B",
                                             "allgatherv 32B 1024B", "allgatherv 32B 1024B"};
   check(ends(four({0, 0, 0, 0}, calls), algorithms("allgatherv=ring")), {324, 1100, 2200, 3300});
+}
+
+// Rank 1 gives 1000 B, the others nothing; a message without bytes is not sent. On a ring the part
+// goes to 2 (1100), 3 (2200) and 0 (3300), and in a tree of Bruck's to 0, then from 1 to 3 at once
+// and from 0 to 2. Neighbours: from 1 to 0, then from 1 to 2 at once and from 0 to 3. Gathered in 0
+// and sent from there: 1100 and 2200.
+TEST_CASE("an Allgatherv of one part takes the way of its algorithm") {
+  const std::array<std::pair<std::string, Ends>, 5> expected = {
+      {{"ring", {3300, 0, 1100, 2200}},
+       {"bruck", {1100, 0, 2200, 1100}},
+       {"recursive_doubling", {1100, 0, 2200, 1100}},
+       {"neighbour_exchange", {1100, 0, 1100, 2200}},
+       {"gather_then_bcast", {1100, 2200, 2200, 2200}}}};
+  const std::array<std::string, 4> calls = {"allgatherv 0B 1000B", "allgatherv 4000B 1000B",
+                                            "allgatherv 0B 1000B", "allgatherv 0B 1000B"};
+  for (const auto& [algorithm, end] : expected) {
+    INFO(algorithm);
+    const std::string machine =
+        algorithms("allgatherv=" + algorithm + ",gatherv=binomial,bcast=linear");
+    check(ends(four({0, 0, 0, 0}, calls), machine), end);
+    check(ends(started(calls), machine), end);
+  }
+  // Rank 3 forwards on the ring, when it comes: to rank 0. In a tree it only receives.
+  check(ends(four({0, 0, 0, 5000}, calls), algorithms("allgatherv=ring")), {6100, 0, 1100, 5000});
+  check(ends(four({0, 0, 0, 5000}, calls), algorithms("allgatherv=bruck")), {1100, 0, 2200, 5000});
+}
+
+// Rank 2 gets 1000 B, the others nothing. Halving: 0 sends the two blocks of the upper half to 2, 1
+// to 3, then 3 sends block 2 to 2. Ring: the sum of block 2 begins at 3 and goes by 0 and 1.
+// Doubling: 0, 1 and 3 send block 2 one rank further (not 2), then 0 sends it to 2, and 3, which
+// has got nothing, to 1 at once. Reduced in 0 by all at once, and sent to 2.
+TEST_CASE("a Reduce_scatter of one part takes the way of its algorithm") {
+  const std::array<std::pair<std::string, Ends>, 4> expected = {
+      {{"recursive_halving", {0, 0, 2200, 1100}},
+       {"ring", {1100, 2200, 3300, 0}},
+       {"recursive_doubling", {1100, 1100, 2200, 0}},
+       {"reduce_then_scatter", {1100, 0, 2200, 0}}}};
+  const std::string none = "reduce_scatter 1000B 0B";
+  const std::array<std::string, 4> calls = {none, none, "reduce_scatter 1000B 4000B", none};
+  for (const auto& [algorithm, end] : expected) {
+    INFO(algorithm);
+    const std::string machine =
+        algorithms("reduce_scatter=" + algorithm + ",reduce=linear,scatterv=binomial");
+    check(ends(four({0, 0, 0, 0}, calls), machine), end);
+    check(ends(started(calls), machine), end);
+  }
+}
+
+// Rank r has r * 100 B. Up the tree 1 sends 100 B to 0 (200) and 3 sends 300 B to 2 (400), which
+// sends 500 B to 0 (1000). Down, 0 sends 500 B to 2 (600), which sends 300 B to 3 (1000), and 100 B
+// to 1 (200).
+TEST_CASE("a message of a tree has the parts of the members behind it") {
+  using Calls = std::array<std::string, 4>;
+  const Calls up = {"gatherv root 0 0B 600B", "gatherv root 0 100B 0B", "gatherv root 0 200B 0B",
+                    "gatherv root 0 300B 0B"};
+  const Calls down = {"scatterv root 0 600B 0B parts 0B 100B 200B 300B", "scatterv root 0 0B 100B",
+                      "scatterv root 0 0B 200B", "scatterv root 0 0B 300B"};
+  const std::string machine = algorithms("gatherv=binomial,scatterv=binomial");
+  check(ends(four({0, 0, 0, 0}, up), machine), {1000, 0, 400, 0});
+  check(ends(started(up), machine), {1000, 0, 400, 0});
+  check(ends(four({0, 0, 0, 0}, down), machine), {0, 200, 600, 1000});
+  check(ends(started(down), machine), {0, 200, 600, 1000});
+  // Rank 2 has nothing of its own, and passes on what rank 3 has at 400: 300 B, there at 800.
+  const Calls empty = {"gatherv root 0 0B 400B", "gatherv root 0 100B 0B", "gatherv root 0 0B 0B",
+                       "gatherv root 0 300B 0B"};
+  CHECK(ends(four({0, 0, 0, 0}, empty), machine)[0] == Approx(800));
+}
+
+// 24 members on a ring are priced as a block, since they have 552 messages. One of them gives
+// 23,000 B, which take 23,000 ns to cross the port of each other one, in as many messages of 1000
+// B.
+TEST_CASE("a block takes as long as the bytes of its longest port") {
+  std::string text = "nodes";
+  for (int rank = 0; rank < 24; ++rank) text += " " + std::to_string(rank);
+  for (int rank = 0; rank < 24; ++rank) {
+    text += "\n" + std::to_string(rank) + ": 0..9 allgatherv " + (rank == 5 ? "552000B" : "0B") +
+            " 23000B";
+  }
+  check(ends(text, "bandela:latency=0ns,bandwidth=1GB/s,allgatherv=ring"), Ends(24, 23000));
 }
