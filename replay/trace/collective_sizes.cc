@@ -122,6 +122,16 @@ double priced_bytes(const TraceDefinitions& trace, const Action& action, int me)
         action.op == CollectiveOp::kGatherv || action.op == CollectiveOp::kScatterv;
     if (collects_or_spreads && action.collective.root == me && !has_each_part)
       return std::abs(static_cast<double>(action.collective.received) - sent) / (comm.size() - 1);
+    const bool to_each =
+        action.op == CollectiveOp::kAlltoallv || action.op == CollectiveOp::kAlltoallw;
+    if (to_each && !has_each_part) {
+      // A member that gives or gets nothing has nothing for itself. A wait has no parts, and what
+      // the member has for itself is unknown if they differ: taken as nothing.
+      const auto received = static_cast<double>(action.collective.received);
+      const bool is_wait = action.kind == ActionKind::kWaitCollective;
+      if (is_wait ? sent != received : std::min(sent, received) == 0)
+        return std::max(sent, received) / (comm.size() - 1);
+    }
     if (has_each_part) {
       double others = 0;
       auto at = uint64_t{0};
