@@ -167,6 +167,14 @@ double stolen_ticks(const EventLocation& l, const OTF2_AttributeList* attributes
   return std::floor(static_cast<double>(nanoseconds) * index.ticks_per_nanosecond);
 }
 
+/// Ticks of the call's own work, from our tracer's attribute at its leave.
+double own_ticks(const EventLocation& l, const OTF2_AttributeList* attributes) {
+  uint64_t ticks = 0;
+  const uint32_t attribute = l.archive->index.own_work;
+  if (attribute != kUndefined) OTF2_AttributeList_GetUint64(attributes, attribute, &ticks);
+  return static_cast<double>(ticks);
+}
+
 /// Passes on the time lost since the call or flush before this record, from our tracer's attribute.
 void take_stolen_before(EventLocation& l, uint64_t event, OTF2_TimeStamp time,
                         const OTF2_AttributeList* attributes) {
@@ -344,12 +352,15 @@ OTF2_CallbackCode on_enter(RUBATO_RECORD, OTF2_RegionRef region) {
 template <bool kAttributes>
 OTF2_CallbackCode on_leave(RUBATO_RECORD, OTF2_RegionRef region) {
   EventLocation& location = *static_cast<EventLocation*>(user);
-  if (kAttributes && location.archive->index.stolen != kUndefined &&
+  const ArchiveIndex& index = location.archive->index;
+  if (kAttributes && (index.stolen & index.own_work) != kUndefined &&
       OTF2_AttributeList_GetNumberOfElements(attributes) > 0) {
     const double stolen = stolen_ticks(location, attributes);
+    const double own = own_ticks(location, attributes);
     const OTF2_CallbackCode done = guarded(user, [&](EventLocation& l) {
-      if (stolen > 0 && call_of(l, region) >= 0)
-        l.record(event, time, &CallBuilder::stolen_inside, stolen);
+      if (call_of(l, region) < 0) return;
+      if (stolen > 0) l.record(event, time, &CallBuilder::stolen_inside, stolen);
+      if (own > 0) l.record(event, time, &CallBuilder::own_work, own);
     });
     if (done != OTF2_CALLBACK_SUCCESS) return done;
   }

@@ -496,6 +496,7 @@ void note_attribute(uint32_t ref, const std::string& name, Archive& archive) {
       {schema::kFoundTag, &ArchiveIndex::found_tag},
       {schema::kInitOrder, &ArchiveIndex::init_order},
       {schema::kStolen, &ArchiveIndex::stolen},
+      {schema::kOwnWork, &ArchiveIndex::own_work},
       {schema::kInPlace, &ArchiveIndex::in_place},
   };
   for (const auto& [ours, place] : kAttributes) {

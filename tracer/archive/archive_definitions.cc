@@ -134,6 +134,10 @@ class GlobalDefinitions {
               OTF2_TYPE_UINT64);
     attribute(kAttributeInPlace, schema::kInPlace, "1: a collective named MPI_IN_PLACE",
               OTF2_TYPE_UINT8);
+    attribute(kAttributeOwnWork, schema::kOwnWork, "ticks in callbacks of the program",
+              OTF2_TYPE_UINT64);
+    attribute(kAttributeCallback, schema::kCallback,
+              "number of the callback that ran longest, in RUBATO::CALLBACKS", OTF2_TYPE_UINT32);
     if (!definitions_.call_sites.empty()) {
       attribute(kAttributeCallSite, schema::kCallSite, "line of the program that called MPI",
                 OTF2_TYPE_SOURCE_CODE_LOCATION);
@@ -456,6 +460,8 @@ bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info,
                       const Definitions& definitions, const Reach& reach,
                       const std::string& complete) {
   const double tick = 1 / info.ticks_per_second;
+  std::string callbacks;
+  for (const CodePlace& callback : definitions.callbacks) callbacks += callback.name + ";";
   const std::pair<const char*, std::string> ours[] = {
       {schema::kComplete, complete},
       {schema::kSizeConvention, "score-p"},
@@ -474,6 +480,7 @@ bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info,
       {schema::kUnwatched, reach.ways.empty()        ? ""
                            : reach.unwatched.empty() ? "none"
                                                      : joined(reach.unwatched)},
+      {schema::kCallbacks, callbacks},
   };
   bool good = true;
   for (const auto& [name, value] : ours) {

@@ -256,7 +256,7 @@ std::string ProcessReport::pack() const {
   for (const auto& group : groups) packer.put(group);
   packer.put(topologies.size());
   for (const TopologyReport& t : topologies) t.pack(packer);
-  for (const CodePlaces* places : {&functions, &call_sites}) {
+  for (const CodePlaces* places : {&functions, &call_sites, &callbacks}) {
     packer.put(places->list.size());
     for (const CodePlace& place : places->list) place.pack(packer);
   }
@@ -280,7 +280,7 @@ ProcessReport ProcessReport::unpack(const std::string& bytes) {
   for (uint64_t count = from.value(); count > 0; --count) {
     report.topologies.push_back(TopologyReport::unpack(from));
   }
-  for (CodePlaces* places : {&report.functions, &report.call_sites}) {
+  for (CodePlaces* places : {&report.functions, &report.call_sites, &report.callbacks}) {
     for (uint64_t count = from.value(); count > 0; --count) {
       places->list.push_back(CodePlace::unpack(from));
     }
@@ -302,7 +302,7 @@ std::string Numbering::pack() const {
     packer.put(members);
     packer.put(number);
   }
-  for (const auto* places : {&functions, &call_sites}) {
+  for (const auto* places : {&functions, &call_sites, &callbacks}) {
     packer.put(places->size());
     for (const auto& [place, number] : *places) {
       place.pack(packer);
@@ -325,7 +325,7 @@ Numbering Numbering::unpack(const std::string& bytes) {
     auto members = from.list();
     numbering.groups[std::move(members)] = static_cast<uint32_t>(from.value());
   }
-  for (auto* places : {&numbering.functions, &numbering.call_sites}) {
+  for (auto* places : {&numbering.functions, &numbering.call_sites, &numbering.callbacks}) {
     for (uint64_t count = from.value(); count > 0; --count) {
       CodePlace place = CodePlace::unpack(from);
       (*places)[std::move(place)] = static_cast<uint32_t>(from.value());
@@ -376,6 +376,7 @@ Definitions arrange(const std::vector<ProcessReport>& reports, Numbering& number
     for (const auto& group : process.groups) numbering.groups[group] = groups.number(group);
     number_places(process.functions.list, regions, definitions.functions, numbering.functions);
     number_places(process.call_sites.list, 0, definitions.call_sites, numbering.call_sites);
+    number_places(process.callbacks.list, 0, definitions.callbacks, numbering.callbacks);
   }
   return definitions;
 }
@@ -415,6 +416,7 @@ Translation translate(const ProcessReport& own, const Numbering& numbering) {
   }
   translate_places(own.functions, numbering.functions, translation.function);
   translate_places(own.call_sites, numbering.call_sites, translation.call_site);
+  translate_places(own.callbacks, numbering.callbacks, translation.callback);
   translation.call_paths = own.call_paths;
   translation.threads = own.threads;
   translation.first_contingent = numbering.first_contingent();

@@ -100,6 +100,7 @@ struct ProcessReport {
   std::vector<TopologyReport> topologies;
   CodePlaces functions;
   CodePlaces call_sites;
+  CodePlaces callbacks;        ///< by callback_word() (own_work.h), the names with their kinds
   bool has_functions = false;  ///< some are recorded by -finstrument-functions
   // Not sent to other ranks:
   std::unordered_set<uint64_t> threads;  ///< that begin (threads.h)
@@ -131,6 +132,7 @@ struct Definitions {
   std::vector<WindowDefinition> windows;
   std::vector<CodePlace> functions;  ///< their regions follow those of MPI calls
   std::vector<CodePlace> call_sites;
+  std::vector<CodePlace> callbacks;
   std::vector<CallingContext> contexts;
   bool has_functions = false;  ///< ProcessReport's, of any
   Reach reach;
@@ -150,6 +152,7 @@ struct Numbering {
   std::map<std::vector<int>, uint32_t> groups;  ///< of windows
   std::map<CodePlace, uint32_t> functions;      ///< numbers of their regions
   std::map<CodePlace, uint32_t> call_sites;
+  std::map<CodePlace, uint32_t> callbacks;
 
   std::string pack() const;
   static Numbering unpack(const std::string& bytes);
@@ -170,6 +173,7 @@ struct Translation {
   std::vector<uint32_t> global_group;
   std::unordered_map<uint64_t, uint32_t> function;  ///< regions by address, where they have one
   std::unordered_map<uint64_t, uint32_t> call_site;
+  std::unordered_map<uint64_t, uint32_t> callback;  ///< numbers in schema::kCallbacks
   ContextNumbers context;
   std::vector<CallingContext> contexts;  ///< of the archive
   bool call_paths = false;               ///< ProcessReport's

@@ -52,7 +52,10 @@ class EventWriter {
     if (counted) metric(leave, &Counted::inside);
     const uint64_t inside = std::exchange(stolen_, 0);
     add_stolen(inside);
-    put(OTF2_EvtWriter_Leave, inside != 0 ? attributes_ : nullptr, leave, translation_.region[id]);
+    const uint64_t own = std::exchange(own_work_, 0);
+    if (own != 0) add_own_work(own);
+    put(OTF2_EvtWriter_Leave, (inside | own) != 0 ? attributes_ : nullptr, leave,
+        translation_.region[id]);
   }
 
   /// What was counted before the function that is entered or left next.
@@ -203,6 +206,13 @@ class EventWriter {
 
   void add_stolen(uint64_t nanoseconds) {
     if (nanoseconds != 0) OTF2_AttributeList_AddUint64(attributes_, kAttributeStolen, nanoseconds);
+  }
+
+  void add_own_work(uint64_t ticks) {
+    OTF2_AttributeList_AddUint64(attributes_, kAttributeOwnWork, ticks);
+    const auto callback = translation_.callback.find(callback_);
+    if (callback == translation_.callback.end()) return;
+    OTF2_AttributeList_AddUint32(attributes_, kAttributeCallback, callback->second);
   }
 
   /// Writes the time stolen before, unless a call's Enter did. It ends by `limit`, even in a
@@ -428,6 +438,10 @@ class EventWriter {
         break;
       case Item::kStolen:
         stolen_ = items.value();
+        break;
+      case Item::kOwnWork:
+        callback_ = items.value();
+        own_work_ = items.word();
         break;
       case Item::kThreadCreate:
         // For readers not part of an MPI call, so it must not lie inside the flush before it.
@@ -661,6 +675,8 @@ class EventWriter {
   uint32_t sampled_ = kNone;                     ///< calling context of the last sample
   uint64_t posted_ = 0;
   uint64_t stolen_ = 0;                        ///< nanoseconds, before the next record or Leave
+  uint64_t own_work_ = 0;                      ///< ticks, inside the call
+  uint64_t callback_ = 0;                      ///< callback_word() of the longest part of it
   std::pair<uint64_t, uint64_t> asked_{0, 0};  ///< when the kernel was asked for that
   uint64_t latest_ = 0;                        ///< time on record
   uint64_t enter_ = 0;
@@ -703,6 +719,12 @@ void add_path(const record::Record& r, std::vector<PathNode>& nodes) {
   nodes[number] = {parent, address, words.word()};
 }
 
+/// Notes the callback that a call names.
+void add_callback(record::Reader items, std::unordered_set<uint64_t>& callbacks) {
+  while (!items.done() && items.item() != Item::kOwnWork) items.pass();
+  if (!items.done()) callbacks.insert(items.value());
+}
+
 }  // namespace
 
 ThreadSummary summarise(const ThreadRecords& records, uint64_t zero, Used& used) {
@@ -722,6 +744,7 @@ ThreadSummary summarise(const ThreadRecords& records, uint64_t zero, Used& used)
       used.calls[r.id] = true;
     }
     if (r.call_site != 0 && !used.call_paths) used.call_sites.insert(r.call_site);
+    add_callback(r.items, used.callbacks);
     if (!r.left) summary.open_call = static_cast<int>(r.id);
   });
   return summary;

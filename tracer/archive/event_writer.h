@@ -33,6 +33,8 @@ enum AttributeRef : OTF2_AttributeRef {
   kAttributeStolen,
   kAttributeBlock,
   kAttributeInPlace,
+  kAttributeOwnWork,
+  kAttributeCallback,
   kAttributeCallSite,
   kAttributeCallPath,
   kAttributePeriods
@@ -84,6 +86,7 @@ struct Used {
   std::vector<bool> calls;
   std::unordered_set<uint64_t> functions;  ///< addresses
   std::unordered_set<uint64_t> call_sites;
+  std::unordered_set<uint64_t> callbacks;  ///< callback_word() (own_work.h)
   PathsOfThreads<PathNode> paths;
   bool call_paths = false;  ///< each call has the number of its path; set before summarise()
   std::unordered_set<uint64_t> threads;  ///< that begin (threads.h), by number

@@ -157,6 +157,15 @@ inline constexpr char kPeriods[] = "RUBATO_PERIODS";
 /// Absent: nothing, or unknown.
 inline constexpr char kStolen[] = "RUBATO_STOLEN";
 
+// Attributes on the Leave record of an MPI call in which callbacks of the program ran.
+
+/// uint64, ticks: how long they ran on a core, all together, with the calls of MPI that they made.
+inline constexpr char kOwnWork[] = "RUBATO_OWN_WORK";
+/// uint32: the one that ran longest, a number in kCallbacks, from 0.
+inline constexpr char kCallback[] = "RUBATO_CALLBACK";
+/// Archive property: their kinds and names, each with a semicolon behind it: "user operation op;".
+inline constexpr char kCallbacks[] = "RUBATO::CALLBACKS";
+
 // Parameters (uint64, number of such a request) in the call that starts a persistent one, and in
 // the one that completes it.
 

@@ -5,6 +5,7 @@
 
 #include "tracer/code/function_filter.h"
 #include "tracer/code/symbols.h"
+#include "tracer/record/own_work.h"
 
 namespace rubato {
 inline namespace tracing {
@@ -80,7 +81,9 @@ class NamedPaths {
 void name_code(const Used& used, const std::vector<Module>& modules, const std::string& filter,
                ProcessReport& report) {
   report.call_paths = used.call_paths;
-  if (used.functions.empty() && used.call_sites.empty() && used.paths.empty()) return;
+  if (used.functions.empty() && used.call_sites.empty() && used.paths.empty() &&
+      used.callbacks.empty())
+    return;
   Symbols symbols(modules);
   const FunctionFilter rules(filter);
   List functions(report.functions);
@@ -92,6 +95,11 @@ void name_code(const Used& used, const std::vector<Module>& modules, const std::
   List call_sites(report.call_sites);
   for (const uint64_t address : sorted(used.call_sites)) {
     call_sites.add(address, place_of_call(symbols.find_call(address)));
+  }
+  List callbacks(report.callbacks);
+  for (const uint64_t word : sorted(used.callbacks)) {
+    const std::string kind = callback_kind(word);
+    callbacks.add(word, {kind + " " + symbols.find(callback_address(word)).name, {}, {}, 0});
   }
   NamedPaths named(symbols, functions, call_sites);
   for (const auto& [thread, nodes] : used.paths) {

@@ -58,6 +58,7 @@ def wrapper(function, entry, number):
     else:
         passed = f'{PASSED[entry.kind]}(real, {arguments})' if entry.kind in PASSED else real
         inside = '{ const PeriodicSync::Inside inside; return %s; }' if entry.role == 'io' else 'return %s;'
+        lines += [f'  {name} = interposed({name}, CallbackKind::k{kind});' for name, kind in function.callbacks()]
         lines += ['  ThreadLog* log = begin_call();', f'  if (log == nullptr) {inside % passed}']
         if entry.kind in ('binding_helper', 'type_commit', 'type_free'):
             lines.append(f'  if (made_by_binding(*log, kCalls[{call}].name)) return {passed};')

@@ -103,6 +103,15 @@ class Table:
         return self.exact.get(stem) or next(fitting, None)
 
 
+# Parameters that are functions of the program, by a word of their type: their CallbackKind (own_work.h).
+CALLBACKS = {
+    'User_function': 'Operation', 'copy_attr_function': 'AttributeCopy', 'Copy_function': 'AttributeCopy',
+    'delete_attr_function': 'AttributeDelete', 'Delete_function': 'AttributeDelete',
+    'errhandler_f': 'ErrorHandler', 'Handler_function': 'ErrorHandler', 'Grequest_[a-z]*_function': 'Request',
+    'Datarep_': 'DataRepresentation',
+}
+
+
 class Parameter:
     """One parameter of a declaration: `declare` is its text, `type` the type without spaces, with a
     star for a leading array dimension."""
@@ -137,6 +146,11 @@ class Function:
 
     def arguments(self):
         return ', '.join(p.name for p in self.parameters)
+
+    def callbacks(self):
+        """The parameters that are functions of the program, each with its CallbackKind."""
+        return [(p.name, kind) for p in self.parameters for word, kind in CALLBACKS.items()
+                if re.fullmatch(rf'\w*{word}\w*\*', p.type)]
 
     def made_request(self):
         """The parameter in which it returns a request, or None."""

@@ -24,7 +24,8 @@
 /// jumps there, and the call comes back as PMPI_Send. The symbols of an executable with an MPI_Send
 /// of its own take precedence over preloaded ones, and it calls PMPI_Send. Fortran's bindings are
 /// separate libraries, which call MPI_Send or PMPI_Send of C
-/// (tests/e2e/calls/trace_fortran_symbols.sh), so they need no wrappers. Programs that look
+/// (tests/e2e/calls/trace_fortran_symbols.sh), so they need no wrappers, but for some that take a
+/// function of the program (callbacks.cc). Programs that look
 /// functions up themselves: symbol_lookup.h.
 ///
 /// The tracer is preloaded into whatever the user runs, also into programs that never load an MPI

@@ -8,6 +8,7 @@
 #include "tracer/hooks/call_neighbours.h"
 #include "tracer/hooks/call_passed.h"
 #include "tracer/hooks/call_rma.h"
+#include "tracer/hooks/callbacks.h"
 #include "tracer/session/session.h"
 #include "tracer/timing/periodic_sync.h"
 

@@ -74,8 +74,8 @@ enum class Item : unsigned {
               ///< call, or of none
   kParts,  ///< first of its call: PartsHead; the request, if it has one; then a part_run() per word
   kTinyCollective,  ///< as kCollective, all of it in CollectiveItem::tiny()
-  kProbed,  ///< of a probe that named MPI_ANY_...: communicator 32 bits, AnyOf; then the source
-            ///< that it found 32, tag 32
+  kProbed,  ///< of a probe that found a message: communicator 32 bits, AnyOf of what it named; then
+            ///< the source that it found 32, tag 32
   kAsked,   ///< behind a kRecv: Asked, if that differs from what was received
   kRequestReady,  ///< request of a partitioned send, some of whose partitions are ready
   kStolen,        ///< nanoseconds stolen inside the call (stolen.h); the last but a kCallSite
@@ -83,6 +83,8 @@ enum class Item : unsigned {
   kThreadWait,    ///< likewise of pthread_join: that of the thread which has ended
   kCounters,  ///< what was counted before the call and inside it: CountersHead, then their words;
               ///< the last but a kCallSite
+  kOwnWork,   ///< callbacks of the program ran inside the call: callback_word() of the one that ran
+              ///< longest (own_work.h), then one word: ticks of all
   kBlock,     ///< behind a message that is sent or received, and its word: Message::block
 };
 
@@ -405,6 +407,7 @@ class Reader {
       case Item::kRmaUnlock:
       case Item::kRmaGroupSync:
       case Item::kProbed:
+      case Item::kOwnWork:
         return pass_words(2);
       case Item::kCollective:
         return pass_words(3);

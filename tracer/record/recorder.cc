@@ -222,6 +222,11 @@ uint64_t Recorder::long_gap(ThreadLog& log, uint64_t now) {
   return end;
 }
 
+void Call::abandon() {
+  std::memset(log_.at, 0, static_cast<size_t>(at_ - log_.at) * sizeof *at_);
+  log_.own_work.clear();
+}
+
 void Call::enter_details() {
   if (CallPaths::of_calls()) log_.path = log_.paths == nullptr ? 0 : log_.paths->of_call(log_);
   if (log_.counters != nullptr && !log_.muted) log_.counters->enter();
@@ -229,6 +234,12 @@ void Call::enter_details() {
 
 void Call::leave_slowly(uint64_t end) {
   if (log_.counters != nullptr) log_.counters->leave();
+  if (log_.own_work.any()) {
+    item(Item::kOwnWork, log_.own_work.longest());
+    word(log_.own_work.ticks());
+    log_.own_work.clear();
+    Recorder::note_details(log_);
+  }
   if (!Recorder::is_to_ask(log_, enter_, end)) {
     put_details();
     put(end);

@@ -8,6 +8,7 @@
 
 #include "tracer/code/modules.h"
 #include "tracer/counters/thread_counters.h"
+#include "tracer/record/own_work.h"
 #include "tracer/record/record.h"
 #include "tracer/record/segment.h"
 #include "tracer/stack/call_paths.h"
@@ -45,12 +46,14 @@ struct ThreadLog {
   uint64_t summed_requests = 0;  ///< requests posted in these
   bool busy = false;   ///< inside a recorded call: calls that MPI makes from there are not recorded
   bool muted = false;  ///< recording is switched off: calls are dropped, but requests are tracked
-  bool has_details = false;  ///< calls have counters, call sites or paths (Recorder::note_details)
-  modules::Range code;       ///< addresses in here are already noted (modules.h)
-  modules::Range bindings;   ///< calls from addresses in here are MPI's own
-  StolenTime stolen;         ///< of the thread
-  uint64_t asked = 0;        ///< when the kernel was last asked for it; 0: not yet
-  uint64_t lost = 0;         ///< when the answer last was that the core had been lost
+  /// Calls have counters, call sites or paths (Recorder::note_details), or this one has own work.
+  bool has_details = false;
+  OwnWork own_work;               ///< of the open call
+  modules::Range code;            ///< addresses in here are already noted (modules.h)
+  modules::Range bindings;        ///< calls from addresses in here are MPI's own
+  StolenTime stolen;              ///< of the thread
+  uint64_t asked = 0;             ///< when the kernel was last asked for it; 0: not yet
+  uint64_t lost = 0;              ///< when the answer last was that the core had been lost
   uint64_t stretch = UINT64_MAX;  ///< ticks of a call or a gap after which the kernel is asked
   SegmentFile segments;
   ThreadLog* next = nullptr;            ///< in the list of all logs
@@ -113,6 +116,10 @@ class Recorder {
   /// Whether this thread has one; whether it is inside a recorded call.
   static bool has_log() { return thread_log_ != nullptr; }
   static bool in_call() { return thread_log_ != nullptr && thread_log_->busy; }
+  /// The log in which a call of this thread is open; null if none is being recorded.
+  static ThreadLog* open_call() {
+    return on() && in_call() && !thread_log_->muted ? thread_log_ : nullptr;
+  }
   static ThreadLog* threads() { return threads_.load(std::memory_order_acquire); }
 
   /// Makes space for `words` more in the log; false if there is none (recording then stops).
@@ -282,7 +289,7 @@ class Call {
   ~Call() {
     if (moved_) return;
     if (at_ != log_.at) [[unlikely]]
-      std::memset(log_.at, 0, static_cast<size_t>(at_ - log_.at) * sizeof *at_);
+      abandon();
     std::atomic_signal_fence(std::memory_order_seq_cst);
     log_.busy = false;
   }
@@ -347,6 +354,8 @@ class Call {
   ThreadLog& log() { return log_; }
 
  private:
+  /// Forgets what was noted of a call that is not recorded.
+  [[gnu::noinline]] void abandon();
   [[gnu::noinline]] void enter_details();
   void put_counters();
   void put_details();

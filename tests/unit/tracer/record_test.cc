@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <string>
 #include <vector>
+
+#include "tracer/record/own_work.h"
 
 using namespace rubato;
 
@@ -225,4 +228,40 @@ TEST_CASE("parts that do not fit are left out completely") {
   parts.push_back(0);
   CHECK(runs_of(parts).empty());
   CHECK(runs_of({1, 2, kMaxPartBytes + 1}).empty());
+}
+
+TEST_CASE("own work names the callback that ran longest, and counts all") {
+  const uint64_t op = callback_word(CallbackKind::kOperation, 0x7fffdeadbee0);
+  const uint64_t copy = callback_word(CallbackKind::kAttributeCopy, 0x7fffdeadbee0);
+  OwnWork own;
+  CHECK(!own.any());
+  own.add(op, 30);
+  own.add(copy, 40);
+  own.add(op, 20);  // 50 of the operation, 40 of the other function at the same address
+  CHECK(own.ticks() == 90);
+  CHECK(own.longest() == op);
+  // Beyond four different ones, time has no name.
+  for (uint64_t i = 1; i <= 3; ++i) own.add(callback_word(CallbackKind::kRequest, i), 1000 * i);
+  CHECK(own.ticks() == 6090);
+  CHECK(own.longest() == callback_word(CallbackKind::kRequest, 2));
+  own.clear();
+  CHECK(!own.any());
+}
+
+TEST_CASE("own work takes two words, which a reader can pass") {
+  const uint64_t op = callback_word(CallbackKind::kDataRepresentation, 0x7fffdeadbee0);
+  CHECK(callback_address(op) == 0x7fffdeadbee0);
+  CHECK(std::string(callback_kind(op)) == "data representation function");
+  CHECK(std::string(callback_kind(uint64_t{63} << 48)) == "callback");  // a damaged record
+  uint64_t words[4];
+  uint64_t* at = record::put(words, Item::kOwnWork, op);
+  *at++ = 123456;
+  at = record::put(at, Item::kCallSite, 7);
+  record::Reader reader(words, at);
+  CHECK(reader.item() == Item::kOwnWork);
+  record::Reader passing = reader;
+  CHECK(reader.value() == op);
+  CHECK(reader.word() == 123456);
+  passing.pass();
+  CHECK(passing.item() == Item::kCallSite);
 }
