@@ -23,14 +23,24 @@ remove_all() {
   done
   rm -rf "$work"
 }
-trap 'rc=$?; $before_exit; cd /; if [ $rc = 0 ] || [ $rc = 77 ]; then remove_all; fi' EXIT
+trap 'rc=$?; $before_exit; cd /; if [ $rc = 0 ] || [ $rc = 77 ]; then remove_all; else say_where; fi' EXIT
 
 # Compared pages and archives get the same date.
 export SOURCE_DATE_EPOCH=1700000000
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
 
+# A command that fails by itself ends a test, too (set -e); what it said may be in the file written last.
+has_failed=no
+say_where() {
+  [ $has_failed = no ] || return 0
+  latest=$(cd "$work" && ls -t -- *.txt 2>/dev/null | head -1)
+  echo "FAIL $name: a command ended with $rc; the latest file in $work is $latest:" >&2
+  head -c 2000 "$work/${latest:-/dev/null}" 2>/dev/null | tr -cd '[:print:]\n' >&2
+}
+
 fail() {
+  has_failed=yes
   echo "FAIL $name: $*" >&2
   echo "     (files in $work)" >&2
   exit 1

@@ -32,6 +32,7 @@ int open_event(const KernelEvent& event, int leader) {
   attributes.config = event.config;
   attributes.read_format = PERF_FORMAT_GROUP;
   attributes.exclude_hv = 1;
+  attributes.exclude_kernel = event.user_only ? 1 : 0;
   const auto open = [&] {
     return static_cast<int>(
         syscall(SYS_perf_event_open, &attributes, 0, -1, leader, PERF_FLAG_FD_CLOEXEC));
@@ -51,6 +52,12 @@ const std::vector<KernelEvent>& kernel_events() {
       {"perf::PAGE-FAULTS", PERF_COUNT_SW_PAGE_FAULTS, "#", "page faults", false},
       {"perf::MINOR-FAULTS", PERF_COUNT_SW_PAGE_FAULTS_MIN, "#", "page faults without I/O", false},
       {"perf::MAJOR-FAULTS", PERF_COUNT_SW_PAGE_FAULTS_MAJ, "#", "page faults with I/O", false},
+      {"perf::PAGE-FAULTS:u=1", PERF_COUNT_SW_PAGE_FAULTS, "#", "page faults of user code", false,
+       false, true},
+      {"perf::MINOR-FAULTS:u=1", PERF_COUNT_SW_PAGE_FAULTS_MIN, "#",
+       "page faults of user code without I/O", false, false, true},
+      {"perf::MAJOR-FAULTS:u=1", PERF_COUNT_SW_PAGE_FAULTS_MAJ, "#",
+       "page faults of user code with I/O", false, false, true},
       {"perf::CONTEXT-SWITCHES", PERF_COUNT_SW_CONTEXT_SWITCHES, "#", "context switches", true},
       {"perf::CPU-MIGRATIONS", PERF_COUNT_SW_CPU_MIGRATIONS, "#", "moves to another core", true},
       {"perf::TASK-CLOCK", PERF_COUNT_SW_TASK_CLOCK, "ns", "time on a core", false, true},

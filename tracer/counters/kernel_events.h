@@ -13,7 +13,8 @@ inline namespace tracing {
 inline constexpr size_t kMaxCounters = 12;
 
 /// An event that the Linux kernel counts by itself, without counters of the processor. PAPI has the
-/// same names, but leaves out what happens in the kernel, and so counts no context switch.
+/// same names, but leaves out what happens in the kernel, and so counts no context switch; and on a
+/// machine without such counters it knows none of them.
 struct KernelEvent {
   const char* name;
   uint64_t config;  ///< PERF_COUNT_SW_...
@@ -21,6 +22,7 @@ struct KernelEvent {
   const char* description;
   bool in_kernel;  ///< happens only inside the kernel
   bool is_clock = false;
+  bool user_only = false;  ///< what happens inside the kernel does not count
 };
 
 /// All of them.
