@@ -35,9 +35,14 @@ class Running {
   Running(ThreadLog& log, uint64_t callback) : log_(log), callback_(callback) {
     log_.own_work.running = true;
     begin_ = Clock::now();
+    // What was lost before is no part of the callback.
+    if (!Recorder::is_to_ask(log_, begin_, begin_)) return;
+    Recorder::ask_stolen(log_, log_.asked, begin_, before_);
+    begin_ = Clock::now();
   }
   ~Running() {
     log_.own_work.add(callback_, with_a_core(Clock::now()));
+    if (before_ != 0) log_.stolen.put_back(before_);
     log_.own_work.running = false;
     log_.has_details = true;
   }
@@ -61,6 +66,7 @@ class Running {
   ThreadLog& log_;
   uint64_t callback_;
   uint64_t begin_;
+  uint64_t before_ = 0;  ///< nanoseconds stolen before it
 };
 
 [[gnu::noinline]] void* run(Interposed& callback, void* const* last, void* a, void* b, void* c,
