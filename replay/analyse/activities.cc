@@ -28,6 +28,7 @@ Activity class_of(const Call& call, const Block& block) {
       case ActionKind::kWaitSend:
       case ActionKind::kWaitReceive:
       case ActionKind::kTested:
+      case ActionKind::kProbe:
         return Activity::kMessages;
       case ActionKind::kCollective:
       case ActionKind::kStartCollective:

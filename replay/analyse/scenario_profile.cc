@@ -80,6 +80,7 @@ ScenarioProfile profile_of(const Results& results, CallProfile& seen, const Trac
       to.calls = times.calls[call].calls;
       to.outside = std::min(to.traffic.outside, times.calls[call].time);
       to.time = times.calls[call].time - to.outside;
+      to.own_work = times.calls[call].own_work;
     }
     row.peers = seen.take_peers(rank);
     profile.ranks.push_back(std::move(row));
@@ -100,6 +101,7 @@ double time_receiving(const ScenarioProfile& profile, int32_t rank, int32_t peer
 CallSum& CallSum::operator+=(const CallSum& other) {
   calls += other.calls;
   time += other.time;
+  own_work += other.own_work;
   sent += other.sent;
   received += other.received;
   bytes_completed += other.bytes_completed;
@@ -114,6 +116,7 @@ std::vector<CallSum> sums_of(const ScenarioProfile& profile) {
       const CallRow& row = rank.calls[call];
       sums[call].calls += row.calls;
       sums[call].time += row.time;
+      sums[call].own_work += row.own_work;
       sums[call].sent += row.traffic.sent.total();
       sums[call].received += row.traffic.received.total();
       sums[call].bytes_completed += row.traffic.bytes_completed;

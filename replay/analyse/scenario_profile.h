@@ -22,8 +22,9 @@ namespace rubato {
 
 /// The calls of one name by one rank.
 struct CallRow {
-  double time = 0;     ///< seconds inside the rank's window
-  double outside = 0;  ///< seconds before and after the window: MPI_Init, MPI_Finalize
+  double time = 0;      ///< seconds inside the rank's window
+  double own_work = 0;  ///< of `time`
+  double outside = 0;   ///< seconds before and after the window: MPI_Init, MPI_Finalize
   uint64_t calls = 0;
   CallTraffic traffic;
 };
@@ -72,7 +73,8 @@ double time_receiving(const ScenarioProfile& profile, int32_t rank, int32_t peer
 /// A call of one name over all ranks.
 struct CallSum {
   uint64_t calls = 0;
-  double time = 0;  ///< seconds
+  double time = 0;      ///< seconds
+  double own_work = 0;  ///< of `time`
   Requests sent, received;
   uint64_t bytes_completed = 0;
   std::array<double, kWaitKinds> waits{};  ///< of `time`
@@ -84,10 +86,11 @@ struct CallSum {
   double effective_bandwidth() const {
     return time > 0 ? static_cast<double>(bytes_completed) / time : 0;
   }
-  /// The same without the time that it waited: MPInside's BW_raw; 0 also where it only waits.
+  /// The same without the time that it waited or worked by itself: MPInside's BW_raw; 0 also where
+  /// there is no other.
   double raw_bandwidth() const {
     // (Rounding errors count as 0.)
-    const double transfer = time - waited();
+    const double transfer = time - waited() - own_work;
     return transfer > 1e-9 * time ? static_cast<double>(bytes_completed) / transfer : 0;
   }
 };

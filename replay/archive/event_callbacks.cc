@@ -138,7 +138,7 @@ uint8_t wildcards(const EventLocation& l, const OTF2_AttributeList* attributes) 
   return flags_of_receive(l, attributes) & (kAnySource | kAnyTag);
 }
 
-/// The attributes of our tracer for a probe with wildcards; true if there are some.
+/// The attributes of our tracer for a probe that found a message; true if there are some.
 bool attributes_of_probe(EventLocation& l, uint64_t event, OTF2_TimeStamp time,
                          const OTF2_AttributeList* attributes) {
   const ArchiveIndex& index = l.archive->index;
@@ -173,6 +173,14 @@ double own_ticks(const EventLocation& l, const OTF2_AttributeList* attributes) {
   const uint32_t attribute = l.archive->index.own_work;
   if (attribute != kUndefined) OTF2_AttributeList_GetUint64(attributes, attribute, &ticks);
   return static_cast<double>(ticks);
+}
+
+/// The callback that ran longest in it, from 1; 0: unknown.
+int32_t callback_of(const EventLocation& l, const OTF2_AttributeList* attributes) {
+  uint32_t number = UINT32_MAX;
+  const uint32_t attribute = l.archive->index.callback;
+  if (attribute != kUndefined) OTF2_AttributeList_GetUint32(attributes, attribute, &number);
+  return number < INT32_MAX ? static_cast<int32_t>(number) + 1 : 0;
 }
 
 /// Passes on the time lost since the call or flush before this record, from our tracer's attribute.
@@ -357,10 +365,11 @@ OTF2_CallbackCode on_leave(RUBATO_RECORD, OTF2_RegionRef region) {
       OTF2_AttributeList_GetNumberOfElements(attributes) > 0) {
     const double stolen = stolen_ticks(location, attributes);
     const double own = own_ticks(location, attributes);
+    const int32_t callback = own > 0 ? callback_of(location, attributes) : 0;
     const OTF2_CallbackCode done = guarded(user, [&](EventLocation& l) {
       if (call_of(l, region) < 0) return;
       if (stolen > 0) l.record(event, time, &CallBuilder::stolen_inside, stolen);
-      if (own > 0) l.record(event, time, &CallBuilder::own_work, own);
+      if (own > 0) l.record(event, time, &CallBuilder::own_work, own, callback);
     });
     if (done != OTF2_CALLBACK_SUCCESS) return done;
   }

@@ -453,6 +453,7 @@ void apply_properties(TraceDefinitions& trace, ArchiveIndex& index) {
   const auto wildcards = trace.properties.find(schema::kWildcards);
   if (wildcards != trace.properties.end() && wildcards->second == "all")
     trace.wildcards = WildcardsKnown::kAll;
+  trace.knows_probes = trace.properties.contains(schema::kProbes);
   const auto complete = trace.properties.find(schema::kComplete);
   if (complete != trace.properties.end() && complete->second != "true") {
     const std::string& text = complete->second;
@@ -497,6 +498,7 @@ void note_attribute(uint32_t ref, const std::string& name, Archive& archive) {
       {schema::kInitOrder, &ArchiveIndex::init_order},
       {schema::kStolen, &ArchiveIndex::stolen},
       {schema::kOwnWork, &ArchiveIndex::own_work},
+      {schema::kCallback, &ArchiveIndex::callback},
       {schema::kInPlace, &ArchiveIndex::in_place},
   };
   for (const auto& [ours, place] : kAttributes) {

@@ -70,32 +70,35 @@ void CallBuilder::follow_polls() {
   const MpiCallInfo& info = trace_->calls[call.name];
   if (call.is_kept() && info.makes_ready) some_partition_ready();
   const bool is_poll = call.is_kept() && (info.tests || info.probes);
-  const bool is_probe = call.is_kept() && awaits_message(info.name);
+  if (call.is_kept() && !is_poll && info.without_records != CallClass::kLocal) {
+    if (!trace_->knows_probes && awaits_message(info.name)) {
+      found_something(pending_.calls.size() - 1);
+    } else {  // it may have received what a probe found
+      settle_probe(std::exchange(open_probe_, kNone), {});
+    }
+  }
   if (polls_ > 0) {
     // More local calls than this: not polling.
     constexpr size_t kMostLocalCalls = 16;
-    const bool is_local =
-        call.is_kept() && !is_poll && !is_probe && info.without_records == CallClass::kLocal;
+    const bool is_local = call.is_kept() && !is_poll && info.without_records == CallClass::kLocal;
     if (is_local && local_calls_ < kMostLocalCalls) {
       ++polls_;
       ++local_calls_;
       return;
     }
     const std::span<Call> run = std::span(pending_.calls).last(polls_ + 1);
-    const bool after_probe = awaits_message(trace_->calls[run[0].name].name);
     bool found = !call.is_kept() && end_polls(run);
-    if (!found && !after_probe && polls_ >= kMostPolls) {
-      mark_spinning(
-          run, [&](const Call& each) { return is_a_poll(each); }, is_poll);
+    if (!found && polls_ >= kMostPolls) {
+      mark_spinning(run, [&](const Call& each) { return is_a_poll(each); });
       found = true;
     }
-    if (is_poll && !after_probe && !found) {
+    if (is_poll && !found) {
       ++polls_;
       local_calls_ = 0;
       return;
     }
   }
-  polls_ = is_poll || is_probe ? 1 : 0;
+  polls_ = is_poll ? 1 : 0;
   local_calls_ = 0;
 }
 
@@ -108,41 +111,38 @@ bool CallBuilder::is_a_vain_test(const Call& call) const {
   return is_a_poll(call) && trace_->calls[call.name].tests;
 }
 
+namespace {
+
+bool completes_request(const Action& action) {
+  return action.kind == ActionKind::kWaitReceive || action.kind == ActionKind::kWaitSend;
+}
+
+}  // namespace
+
 bool CallBuilder::end_polls(std::span<Call> run) {
-  const Call& call = run.back();
-  const auto action = pending_.actions.begin() + call.first_action;
-  const bool receives = std::all_of(action, pending_.actions.end(), [](const Action& each) {
-    return each.kind == ActionKind::kPost || each.kind == ActionKind::kLost;
-  });
-  if (awaits_message(trace_->calls[run[0].name].name)) {
-    // The program's work after its probe is no part of the wait, which has to be the receive's own.
-    const bool waits =
-        receives && std::all_of(action, pending_.actions.end(), [](const Action& each) {
-          return each.kind == ActionKind::kLost || each.flags & kBlocking;
-        });
-    if (waits) run[0].spinning |= kSpinning;
-    return waits;
-  }
-  const bool tests = trace_->calls[call.name].tests;
   const Call& last = run[run.size() - 2 - local_calls_];
-  const bool probed = receives && trace_->calls[last.name].probes;
-  const auto is_poll = [&](const Call& each) { return is_a_poll(each); };
-  const std::span<Call> polls = run.first(run.size() - 1);
-  given_up_.count(polls, tests ? call.name : GivenUp::kNoName,
-                  [&](const Call& each) { return is_a_vain_test(each); });
-  if (!tests && !probed) return false;
-  if (tests) {
-    const std::span<Call> waited = tested_before(polls, call.name);
-    if (waited.empty()) return false;
-    run = run.last(waited.size() + 1);
+  uint16_t name = run.back().name;
+  if (!last.is_kept()) {
+    // Probes before a receive: the last one found its message (find_poll()).
+    name = last.name;
+    run = run.first(run.size() - 1 - local_calls_);
+  } else if (trace_->calls[last.name].name == "MPI_Request_get_status" &&
+             completes_request(pending_.actions[run.back().first_action])) {
+    name = last.name;  // its success is not recorded
   }
-  mark_looks(run, probed, [&](uint16_t name) {
-    return probed ? trace_->calls[name].probes : trace_->calls[name].tests;
+  const MpiCallInfo& info = trace_->calls[name];
+  const std::span<Call> polls = run.first(run.size() - 1);
+  given_up_.count(polls, info.tests ? name : GivenUp::kNoName,
+                  [&](const Call& each) { return is_a_vain_test(each); });
+  if (!info.tests && !info.probes) return false;
+  const std::span<Call> waited = polled_before(polls, name);
+  if (waited.empty()) return false;
+  run = run.last(waited.size() + 1);
+  mark_looks(run, [&](uint16_t other) {
+    return info.tests ? trace_->calls[other].tests : trace_->calls[other].probes;
   });
-  // A lone probe before a receive found its message at once.
-  if (tests && given_up_.is_look_now_and_then(call.name)) return false;
-  if (!tests && std::count_if(run.begin(), run.end() - 1, is_poll) < 2) return false;
-  mark_spinning(run, is_poll, tests);
+  if (info.tests && given_up_.is_look_now_and_then(name)) return false;
+  mark_spinning(run, [&](const Call& each) { return is_a_poll(each); });
   return true;
 }
 
@@ -466,8 +466,10 @@ void CallBuilder::stolen_inside(uint64_t, double, double ticks) {
   if (open_ && ticks > 0) lost_.stolen += ticks;
 }
 
-void CallBuilder::own_work(uint64_t, double, double ticks) {
-  if (open_ && ticks > 0) lost_.own += ticks;
+void CallBuilder::own_work(uint64_t, double, double ticks, int32_t callback) {
+  if (!open_ || !(ticks > 0)) return;
+  lost_.own += ticks;
+  lost_.callback = callback;
 }
 
 bool CallBuilder::ends_with_join() const {
@@ -503,6 +505,7 @@ void CallBuilder::add_lost(Call& call) {
     Action& action = add_action(ActionKind::kLost);
     action.flags = flags;
     action.lost = LostAction::of(static_cast<uint64_t>(ticks));
+    if (flags & kOwnWork) action.lost.callback = lost.callback;
   };
   add(lost.flushing, 0);
   add(lost.stolen, kStolenInside);
@@ -523,6 +526,8 @@ void CallBuilder::finish() {
       resolve(number);
     } else if (action_of(number).kind == ActionKind::kAwaitThread) {
       make_void(number);
+    } else if (action_of(number).kind == ActionKind::kProbe) {
+      settle_probe(number, {});
     } else {
       give_up(number);
     }
@@ -576,6 +581,11 @@ void CallBuilder::release_open() {
     const Call& call = pending_.calls[post.call - call_base_];
     const auto action = static_cast<uint32_t>(post.action - action_base_);
     const size_t number = posted_base_ + i;
+    if (pending_.actions[action].kind == ActionKind::kProbe) {
+      if (open_probe_ == number) open_probe_ = kNone;
+      settle_probe(number, {});
+      continue;
+    }
     late_.open.push_back({action, number});
     released_[number] = {pending_.actions[action], call.event, call.name};
     post.resolved = true;

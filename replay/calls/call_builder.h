@@ -137,8 +137,8 @@ class CallBuilder {
   void stolen_before(uint64_t event, double time, double ticks);
   /// Likewise inside the open call.
   void stolen_inside(uint64_t event, double time, double ticks);
-  /// In the open call, `ticks` were its own work (Lost::own).
-  void own_work(uint64_t event, double time, double ticks);
+  /// In the open call, `ticks` were its own work (Lost::own), most of it by `callback`.
+  void own_work(uint64_t event, double time, double ticks, int32_t callback);
   void other(uint64_t event, double time);
 
   /// No more records of this location. Closes what is open, appends the kEnd.
@@ -163,7 +163,7 @@ class CallBuilder {
   /// timeline.)
   bool is_quiet() const {
     return begun_ && !open_ && polls_ == 0 && function_records_ == 0 && parts_.empty() &&
-           !prepared_ && probed_.empty() && book_->slots.in_use() == 0;
+           !prepared_ && probed_.empty() && open_probe_ == kNone && book_->slots.in_use() == 0;
   }
   /// The number of last calls that may turn out to have been spinning.
   size_t polls() const { return polls_; }
@@ -198,10 +198,12 @@ class CallBuilder {
   bool is_joined() const { return is_joined_; }
 
  private:
+  static constexpr size_t kNone = SIZE_MAX;
   struct Posted {
     size_t call;    ///< index into calls_, counted from the first call of the location
     size_t action;  ///< counted likewise
     bool resolved = false;
+    size_t probe = kNone;  ///< number of the action of a probe that found its message
   };
   /// An action that was handed out before it was resolved.
   struct Released {
@@ -230,8 +232,7 @@ class CallBuilder {
   void follow_polls();
   bool is_a_poll(const Call& call) const;
   bool is_a_vain_test(const Call& call) const;
-  /// Marks a run of polls, or a blocking probe and the calls after it, if its last call obtained
-  /// what they looked for; false otherwise.
+  /// Marks a run of polls if its last call obtained what they looked for; false otherwise.
   bool end_polls(std::span<Call> run);
   /// The call that was closed last makes a partition ready, of an unknown message.
   void some_partition_ready();
@@ -259,6 +260,16 @@ class CallBuilder {
   void settle_unseen(uint64_t request);
   /// Gives a receive the wildcards of the probe that found its message.
   void ask_as_probed(Action& receive);
+  // Probes that found a message which the archive does not name: it is that of the next receive.
+  /// The open call, after polls, posts a receive: the last poll, if it was a probe, found
+  /// something.
+  void find_poll();
+  /// So did the closed call at this index of pending_.calls.
+  void found_something(size_t call);
+  /// The probe, if any, that the receive of the open call tells about: none if the call also sends.
+  size_t take_probe();
+  /// What the probe found is known, or, unless `receive` is a kPost, will not be known.
+  void settle_probe(size_t number, const Action& receive);
   /// `request`: null if the call completes the exchange.
   void exchange_with_neighbours(const NeighbourExchange& exchange, NeighbourRequest* request);
   // These take the number of a posted action.
@@ -321,11 +332,12 @@ class CallBuilder {
     uint32_t slot = kNoSlot;
     bool in_burst = false;
   } last_send_;
-  /// Receives of probed messages that were not posted yet, the latest last. For programs that do
-  /// not receive what they find: at most the latest kMostProbed, and none after kReceivesAfterProbe
-  /// other receives.
+  /// Receives of messages that were probed with wildcards and not posted yet, the latest last. For
+  /// programs that do not receive what they find: at most the latest kMostProbed, and none after
+  /// kReceivesAfterProbe other receives.
   std::vector<Action> probed_;
   uint32_t receives_after_probe_ = 0;
+  size_t open_probe_ = kNone;  ///< number of the action of a probe whose receive was not posted yet
   uint32_t function_records_ = 0;  ///< after the last closed call
   size_t polls_ = 0;               ///< number of last closed calls that may have been spinning
   GivenUp given_up_;
@@ -509,8 +521,10 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
                                                               uint64_t request, uint8_t flags) {
   ensure_call(event, time);
   note_inside(event, time, false);
+  if (polls_ > 0) find_poll();
   post(ActionKind::kPost, request, book_->receives);
   pending_.actions.back().flags = flags;
+  if (open_probe_ != kNone) posted_.back().probe = take_probe();
   if (implicit_) close_call(time);
 }
 
@@ -546,8 +560,10 @@ inline size_t CallBuilder::note_posted() {
       return;
     }
   }
-  posted(number).resolved = true;
+  Posted& post = posted(number);
+  post.resolved = true;
   --unresolved_;
+  if (post.probe != kNone) settle_probe(post.probe, action_of(number));
 }
 
 [[gnu::always_inline]] inline void CallBuilder::recv(uint64_t event, double time, uint32_t comm,
@@ -555,11 +571,13 @@ inline size_t CallBuilder::note_posted() {
                                                      uint8_t wildcards) {
   ensure_call(event, time);
   note_inside(event, time, true);
+  if (polls_ > 0) find_poll();
   Action& action = add_action(ActionKind::kPost);
   action.flags = kBlocking | wildcards;
   action.comm = comm;
   action.message = {.peer = peer, .bytes = bytes, .tag = tag};
   if (!probed_.empty()) ask_as_probed(action);
+  if (open_probe_ != kNone) settle_probe(take_probe(), action);
   if (implicit_) close_call(time);
 }
 

@@ -129,15 +129,60 @@ bool same_message(const Action& a, const Action& b) {
 
 void CallBuilder::probed(uint64_t, double, uint32_t comm, int32_t peer, uint32_t tag,
                          uint8_t wildcards) {
-  Action found;
+  Action& found = add_action(ActionKind::kProbe);
   found.comm = comm;
   found.message = {.peer = peer, .tag = tag};
-  found.flags = wildcards;
   // A repeated probe finds the same message again.
   std::erase_if(probed_, [&](const Action& each) { return same_message(each, found); });
+  if (wildcards == 0) return;
   if (probed_.size() == kMostProbed) probed_.erase(probed_.begin());
   probed_.push_back(found);
+  probed_.back().flags = wildcards;
   receives_after_probe_ = 0;
+}
+
+void CallBuilder::find_poll() {
+  if (trace_->knows_probes || pending_.calls.back().first_action != pending_.actions.size()) return;
+  const size_t last = pending_.calls.size() - 2 - local_calls_;
+  const Call& poll = pending_.calls[last];
+  if (is_a_poll(poll) && trace_->calls[poll.name].probes) found_something(last);
+}
+
+void CallBuilder::found_something(size_t call) {
+  if (open_probe_ != kNone) return;  // the same message, found again
+  Call& probe = pending_.calls[call];
+  const size_t at = probe.first_action;
+  Action found;
+  found.kind = ActionKind::kProbe;
+  found.flags = kInferred;
+  found.message = {};
+  pending_.actions.insert(pending_.actions.begin() + static_cast<std::ptrdiff_t>(at), found);
+  for (size_t i = call + 1; i < pending_.calls.size(); ++i) ++pending_.calls[i].first_action;
+  ++probe.actions;
+  probe.spinning &= static_cast<uint8_t>(~kOnlyLoses);
+  posted_.push_back({call_base_ + call, action_base_ + at});
+  ++unresolved_;
+  open_probe_ = posted_base_ + posted_.size() - 1;
+}
+
+size_t CallBuilder::take_probe() {
+  const bool sends = pending_.actions[pending_.calls.back().first_action].kind == ActionKind::kSend;
+  return sends ? kNone : std::exchange(open_probe_, kNone);
+}
+
+void CallBuilder::settle_probe(size_t number, const Action& receive) {
+  if (number == kNone || number < posted_base_ || posted(number).resolved) return;
+  Action& probe = action_of(number);
+  if (receive.kind == ActionKind::kPost) {
+    probe.comm = receive.comm;
+    probe.message.peer = receive.message.peer;
+    probe.message.tag = receive.message.tag;
+  } else {
+    probe = {};
+    probe.kind = ActionKind::kTested;  // of nothing: the call keeps its time
+    pending_.calls[posted(number).call - call_base_].spinning |= kNamesTests;
+  }
+  resolve(number);
 }
 
 void CallBuilder::ask_as_probed(Action& receive) {

@@ -59,7 +59,7 @@ bool awaits_message(std::string_view call) {
   return call == "MPI_Probe" || call == "MPI_Mprobe";
 }
 
-std::span<Call> tested_before(std::span<Call> polls, uint16_t name) {
+std::span<Call> polled_before(std::span<Call> polls, uint16_t name) {
   const auto first = std::find_if(polls.begin(), polls.end(), [&](const Call& each) {
     return each.role == CallRole::kMpi && each.name == name;
   });
@@ -93,7 +93,7 @@ bool GivenUp::is_look_now_and_then(uint16_t name) const {
   });
 }
 
-void mark_spinning(std::span<Call> run, const IsPoll& is_poll, bool ends_with_poll) {
+void mark_spinning(std::span<Call> run, const IsPoll& is_poll) {
   if (run.size() < 2) return;
   const double median = median_poll(run.first(run.size() - 1), is_poll);
   const double longest = kWork * median;
@@ -125,7 +125,7 @@ void mark_spinning(std::span<Call> run, const IsPoll& is_poll, bool ends_with_po
         (in_loop && !is_poll(before) && !is_lost && before.leave - before.enter > longest);
     if (works) return;
     run[i].spinning |= kSpinningBefore;
-    if (in_loop || (is_lost && ends_with_poll)) before.spinning |= kSpinning;
+    if (in_loop || is_lost) before.spinning |= kSpinning;
   }
 }
 

@@ -9,12 +9,18 @@
 // Measured scenarios keep every call.
 //
 // A poll is an MPI_Test (MPI_Testany, ...) or MPI_Request_get_status that completes nothing, or an
-// MPI_Iprobe or MPI_Improbe. Archives do not contain whether a probe found something: the last one
-// before a receive did. Polls for different requests are one run, as in a loop over neighbours.
-// Local calls between two polls are part of the loop; after the last poll (MPI_Get_count) they keep
-// their time. Any other MPI call ends the run. So does work between two of its calls, or in a call
-// that is no poll: more than ten times the median poll of this run, or a function of the program.
-// Polls before the work were occasional, and no wait.
+// MPI_Iprobe or MPI_Improbe that finds nothing. A probe that finds a message ends its run as a
+// successful test does: it depends on the send of this message (engine/probes.h). Our tracer
+// records what a probe found. In other archives the last one before a receive found the message of
+// that receive, and so did MPI_Probe and MPI_Mprobe, whatever calls with records lie in between; if
+// a call without records does, it is unknown and the probe keeps its time. MPI_Request_get_status
+// is known to have succeeded only by the call after it that completes a request.
+//
+// Polls for different requests are one run, as in a loop over neighbours. Local calls between two
+// polls are part of the loop; after the last poll (MPI_Get_count) they keep their time. Any other
+// MPI call ends the run. So does work between two of its calls, or in a call that is no poll: more
+// than ten times the median poll of this run, or a function of the program. Polls before the work
+// were occasional, and no wait.
 //
 // Interrupts are no work: a gap of up to a thousand median polls is an interrupt, as long as such
 // gaps take no more than a tenth of the polled time. Lost cores and flushes of the tracer are no
@@ -29,13 +35,9 @@
 // in runs of more than a few calls, that call is an occasional poll: from then on it keeps its time
 // (GivenUp).
 //
-// MPI_Probe and MPI_Mprobe wait themselves. If a receive follows, with only local calls between,
-// the wait is attributed to the receive: it ends at the same time, and the work between the two
-// calls keeps its time.
-//
-// In both cases the polls failed to find the result of the call after the run, if they are of its
-// kind: tests before a test, probes before a receive. On another machine the result may have been
-// available (outcomes.h).
+// The polls failed to find the result of the call that ends their run, if they are of its kind:
+// tests before a test, probes before a probe. On another machine the result may have been available
+// (outcomes.h).
 
 #include <functional>
 #include <span>
@@ -46,7 +48,7 @@
 
 namespace rubato {
 
-/// True for MPI_Probe and MPI_Mprobe (`call` as given by mpi_call_name()).
+/// True for MPI_Probe and MPI_Mprobe, which wait (`call` as given by mpi_call_name()).
 bool awaits_message(std::string_view call);
 
 using IsPoll = std::function<bool(const Call&)>;
@@ -73,27 +75,20 @@ class GivenUp {
   std::vector<Tests> tests_;  ///< programs use few names of tests
 };
 
-/// The part of a run in which a test of this name may have waited: from the first poll of the same
+/// The part of a run in which a poll of this name may have waited: from the first poll of the same
 /// name on. Empty if there is none.
-std::span<Call> tested_before(std::span<Call> polls, uint16_t name);
+std::span<Call> polled_before(std::span<Call> polls, uint16_t name);
 
-/// Marks (Call::spinning) the calls of `run` that were spinning: polls, local calls, and the call
-/// after them that obtained what they looked for. `ends_with_poll`: that call is a poll too, a
-/// successful one; losses before it were part of the wait.
-void mark_spinning(std::span<Call> run, const IsPoll& is_poll, bool ends_with_poll);
+/// Marks (Call::spinning) the calls of `run` that were spinning: polls, local calls and losses, and
+/// the call after them that obtained what they looked for.
+void mark_spinning(std::span<Call> run, const IsPoll& is_poll);
 
 /// Marks the polls of a run that looked for the same; `is_same_kind` takes an index into
-/// TraceDefinitions::calls. `probed`: the last poll of this kind is a probe that found the message
-/// received after the run.
+/// TraceDefinitions::calls.
 template <typename IsSameKind>
-void mark_looks(std::span<Call> run, bool probed, IsSameKind is_same_kind) {
+void mark_looks(std::span<Call> run, IsSameKind is_same_kind) {
   for (Call& poll : run.first(run.size() - 1)) {
     if (!(poll.spinning & kNamesTests) && is_same_kind(poll.name)) poll.spinning |= kInVain;
-  }
-  if (probed) {
-    size_t last = run.size() - 2;
-    while (!is_same_kind(run[last].name)) --last;
-    run[last].spinning = static_cast<uint8_t>((run[last].spinning & ~kInVain) | kFound);
   }
   run.back().spinning |= kLookedFor;
 }

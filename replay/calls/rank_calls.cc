@@ -130,6 +130,9 @@ void RankCalls::number(Timeline& timeline) {
       EpochAction& epoch = action.epoch;
       const auto step = static_cast<uint32_t>(epoch.step);
       epoch.order = ++counts_[{action.kind, epoch.peer, action.comm, step}].last;
+    } else if (action.kind == ActionKind::kProbe) {
+      MessageAction& found = action.message;
+      found.order = counts_[{ActionKind::kPost, found.peer, action.comm, found.tag}].last + 1;
     } else if (is_message(action)) {
       MessageAction& message = action.message;
       Count& count = counts_[{action.kind, message.peer, action.comm, message.tag}];

@@ -8,6 +8,7 @@
 #include "replay/engine/locks.h"
 #include "replay/engine/messages.h"
 #include "replay/engine/operations.h"
+#include "replay/engine/probes.h"
 #include "replay/engine/requests.h"
 #include "replay/engine/threads.h"
 #include "replay/store/hot.h"
@@ -34,6 +35,8 @@ template <class Rules, class Ask>
       return ask(ThreadBegins<Rules>());
     case Awaited::Kind::kThread:
       return ask(ThreadSteps<Rules>());
+    case Awaited::Kind::kProbe:
+      return ask(Probes<Rules>());
   }
   return ask(Messages<Rules>());
 }
@@ -58,6 +61,8 @@ RUBATO_HOT void perform(ReplayState<Rules>& replay, TimelineState<Rules::kLanes>
     case ActionKind::kWaitReceive:
       return Requests<Rules>::await(replay, state, call, Awaited::Kind::kReceive,
                                     action.request.slot);
+    case ActionKind::kProbe:
+      return Probes<Rules>::await(replay, state, action);
     case ActionKind::kCollective:
       return Collectives<Rules>::enter(replay, state, call, action);
     case ActionKind::kStartCollective:

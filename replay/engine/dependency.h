@@ -33,6 +33,8 @@ struct ThreadSteps;  // threads.h
 template <class Rules>
 struct ThreadBegins;  // threads.h
 template <class Rules>
+struct Probes;  // probes.h
+template <class Rules>
 struct Requests;  // requests.h
 template <class Rules>
 struct Handshakes;  // handshakes.h

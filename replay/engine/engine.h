@@ -34,6 +34,7 @@
 #include "replay/engine/stalls.h"
 #include "replay/engine/time_ordered.h"
 #include "replay/engine/waits.h"
+#include "replay/matching/own_work.h"
 #include "replay/store/hot.h"
 
 namespace rubato {
@@ -44,7 +45,7 @@ class Replay {
   static constexpr int K = Rules::kLanes;
 
   Replay(EventSource& source, Rules& rules, const ReplaySetup<K>& setup)
-      : shared_(source, rules, setup) {
+      : shared_(source, rules, setup), is_alone_(shared_.trace->timelines() == 1) {
     for (Observer<K>* observer : shared_.observers) {
       if (observer->watches_enters()) enter_watcher_ = observer;
     }
@@ -113,6 +114,7 @@ class Replay {
                    double recorded_before, const Lanes<K>& leave);
 
   ReplayState<Rules> shared_;
+  bool is_alone_ = false;  ///< the only timeline: its MPI time is own work (own_work.h)
   Observer<K>* enter_watcher_ = nullptr;  ///< the one with watches_enters()
   std::vector<uint64_t> sizes_;  ///< records by rank from first_rank on, if `progress` needs them
   int64_t turns_to_progress_ = kTurnsToProgress;  ///< turns until the next report
@@ -379,7 +381,7 @@ RUBATO_RARE void Replay<Rules>::report_progress() {
 
 template <class Rules>
 RUBATO_HOT bool Replay<Rules>::only_starts(const TimelineState<K>& state, const Call& call) const {
-  return kLeavesAtOnce<Rules> && call.first_action & kStartsMessage && !state.threads;
+  return kLeavesAtOnce<Rules> && call.first_action & kStartsMessage && !state.threads && !is_alone_;
 }
 
 template <class Rules>
@@ -526,6 +528,11 @@ RUBATO_HOT void Replay<Rules>::leave(TimelineState<K>& state, const Call& call) 
       : call.role == CallRole::kThread ? ThreadSteps<Rules>::leave(shared_, state, call)
                                        : shared_.rules->leave(state, call, shared_.context);
   if (shared_.waits) Waits<Rules>::note(shared_, state, call, leave);
+  if (may_have_own_work(state, call, *shared_.trace)) [[unlikely]] {
+    if (shared_.profile)
+      shared_.profile->work(timeline, call, own_work(state, call, shared_.context), state.enter,
+                            leave);
+  }
   if (state.moved_here > 0) [[unlikely]]
     Requests<Rules>::end_moved(shared_, state);
   for (const AwaitedList::Entry& entry : state.awaited.entries()) {

@@ -253,10 +253,8 @@ struct Exchange {
       }
     }
     if (transfer.abandoned || transfer.has_post) answer_sender(replay, id);
-    if (transfer.has_post) {
-      Messages<Rules>::match(replay, id, transfer);
-      replay.wake(transfer.waiting_receiver);
-    }
+    if (transfer.has_post) Messages<Rules>::match(replay, id, transfer);
+    replay.wake(transfer.waiting_receiver);
     replay.matcher.sender_done(id, transfer);
   }
 

@@ -55,6 +55,8 @@ struct Messages : Dependency<Rules> {
     if (transfer.has_post) {
       match(replay, id, transfer);
       replay.wake(transfer.waiting_receiver);
+    } else if (transfer.waiting_receiver >= 0) [[unlikely]] {
+      replay.wake(transfer.waiting_receiver);  // a probe
     }
     // An eager send is complete for its sender, as is one whose completion the archive does not
     // show.

@@ -84,7 +84,7 @@ Conclusion conclude(const Roles& roles) {
   };
   const bool removed = roles.undisturbed && lacks_cores(roles);  // lost time, not exactly
   if (misses(roles) && !removed) return because(ConclusionKind::kUnexplained);
-  if (!roles.perfect) return found;
+  if (!roles.perfect || is_alone(*roles.results)) return found;
   if (has_unsynchronised_clocks(roles.results->trace)) return because(ConclusionKind::kClocks);
   if (lacks_cores(roles)) {
     found.parts = possible_causes(roles, *roles.measured);

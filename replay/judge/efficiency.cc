@@ -25,15 +25,24 @@ std::optional<Efficiency> factors(const Roles& roles, const ScenarioResult& scen
   e.busiest = static_cast<int>(busiest - perfect->ranks.begin());
   // (The mean of equal numbers may be larger than each by the last bit.)
   e.load_balance = std::min(1.0, mean(perfect->ranks, &RankResult::compute) / most);
-  e.serialisation = most / perfect->elapsed;
-  e.transfer = perfect->elapsed / scenario.elapsed;
+  const double working = longest_work(*perfect);
+  e.own_work = most / working;
+  const double without_transfer = is_alone(*roles.results) ? scenario.elapsed : perfect->elapsed;
+  e.serialisation = std::min(1.0, working / without_transfer);
+  e.transfer = without_transfer / scenario.elapsed;
   return e;
 }
 
 }  // namespace
 
 double Efficiency::least() const {
-  return std::min({load_balance, serialisation, transfer});
+  return std::min({load_balance, own_work, serialisation, transfer});
+}
+
+double longest_work(const ScenarioResult& scenario) {
+  double most = 0;
+  for (const RankResult& rank : scenario.ranks) most = std::max(most, rank.compute + rank.own_work);
+  return most;
 }
 
 std::optional<Efficiency> efficiency(const Roles& roles, const ScenarioResult& scenario) {

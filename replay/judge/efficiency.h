@@ -10,23 +10,30 @@ namespace rubato {
 /// prediction for fundamental performance factors, 2014). With c the compute time of each rank, T
 /// the elapsed time of the scenario and T_p that on a perfect interconnect,
 ///
-///     parallel = mean c / T = load balance × serialisation × transfer
-///     load balance = mean c / max c,  serialisation = max c / T_p,  transfer = T_p / T
+///     parallel = mean c / T = load balance × own work × serialisation × transfer
+///     load balance = mean c / max c,  serialisation = max (c + o) / T_p,  transfer = T_p / T
+///
+/// where POP's serialisation is divided in two: with o the own work of each rank's MPI calls
+/// (own_work.h), own work = max c / max (c + o). A run of one rank transfers nothing.
 ///
 /// Serialisation is waiting beyond unequal work, which no network changes: dependency chains, calls
 /// that keep their recorded time, ranks that begin or end at different times. Transfer is the time
 /// of messages and, in `measured`, of tracing.
 struct Efficiency {
   double load_balance = 1;
+  double own_work = 1;
   double serialisation = 1;
   double transfer = 1;
   int busiest = 0;  ///< the rank that computes longest
 
-  double parallel() const { return load_balance * serialisation * transfer; }
+  double parallel() const { return load_balance * own_work * serialisation * transfer; }
   double least() const;
 };
 
 inline constexpr double kGoodEfficiency = 0.95;  ///< from this factor on, little can be gained
+
+/// The most seconds of compute and own work of a rank.
+double longest_work(const ScenarioResult& scenario);
 
 /// The efficiency of a scenario, relative to `perfect`. None without `perfect`, after a deadlock,
 /// if either scenario changes compute or has none, if several threads of a rank call MPI, part of

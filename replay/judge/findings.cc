@@ -143,6 +143,30 @@ Finding of_imbalance(const Roles& roles, const Efficiency& e, double seconds) {
   return finding;
 }
 
+/// Of the MPI calls that work by themselves, with the call that has more than half of that time.
+Finding of_own_work(const Roles& roles, double seconds) {
+  Finding finding = finding_of(FindingKind::kOwnWork, seconds);
+  const std::vector<std::string>& names = roles.results->calls;
+  double all = 0, most = 0;
+  for (size_t call = 0; call < names.size(); ++call) {
+    double own = 0;
+    for (const RankResult& rank : roles.perfect->ranks)
+      own += call < rank.calls.size() ? rank.calls[call].own_work : 0;
+    all += own;
+    if (own <= most) continue;
+    most = own;
+    finding.call = names[call];
+  }
+  if (!(most > kMainPart * all)) finding.call = "";
+  finding.calls = calls_of(*roles.results, *roles.perfect, finding.call);
+  for (const auto& [place, worked] : roles.perfect->callbacks) {
+    const std::vector<std::string>& callbacks = roles.results->trace.callbacks;
+    if (worked > kMainPart * all && place.second < callbacks.size())
+      finding.function = callbacks[place.second];
+  }
+  return finding;
+}
+
 /// Names the call with most of the kept time, if it has more than half of it.
 void name_kept_call(const std::vector<KeptCall>& kept, Finding& finding) {
   double all = 0;
@@ -258,6 +282,7 @@ Judgement judge(const Roles& roles, const Diagnosis& diagnosis, const std::strin
                 const Intervals& intervals) {
   Judgement judgement;
   judgement.efficiency = judged_efficiency(roles);
+  judgement.is_alone = is_alone(*roles.results);
   if (diagnosis.network) {
     judgement.on_platform = of_network(roles, *diagnosis.network);
     judgement.platform = diagnosis.network->scenario;
@@ -282,6 +307,7 @@ Judgement judge(const Roles& roles, const Diagnosis& diagnosis, const std::strin
   for (Finding& finding : of_chains(roles, diagnosis, lost->chains)) {
     if (matters(finding.seconds)) findings.push_back(std::move(finding));
   }
+  if (matters(lost->own_work)) findings.push_back(of_own_work(roles, lost->own_work));
   add(FindingKind::kKeptCalls, lost->kept);
   add(FindingKind::kApart, lost->apart);
   for (Finding& finding : findings) {

@@ -24,6 +24,7 @@ enum class FindingKind : uint8_t {
   kSynchronisation,  ///< ranks wait for each other in barriers and collectives of all with all
   kLateSender,       ///< receives and reductions wait for one rank in particular
   kChains,           ///< ranks wait for each other in turn
+  kOwnWork,          ///< MPI calls work by themselves (own_work.h)
   kKeptCalls,        ///< calls that keep their recorded time
   kApart,            ///< ranks begin or end at different times
   // On a platform (network_costs.h), in the order of NetworkProperty:
@@ -36,14 +37,16 @@ enum class FindingKind : uint8_t {
   kPlacement,
   kFormulas
 };
-inline constexpr int kFindingKinds = 20;
+inline constexpr int kFindingKinds = 21;
 /// As in JSON.
 inline constexpr std::array<const char*, kFindingKinds> kFindingNames = {
-    "lost cores",    "tracing",           "small messages", "messages",
-    "late receiver", "load imbalance",    "late root",      "synchronisation",
-    "late sender",   "dependency chains", "kept calls",     "different windows",
-    "latency",       "overhead",          "bandwidth",      "contention",
-    "links",         "no progress",       "placement",      "formulas of collectives"};
+    "lost cores",        "tracing",         "small messages",
+    "messages",          "late receiver",   "load imbalance",
+    "late root",         "synchronisation", "late sender",
+    "dependency chains", "own work",        "kept calls",
+    "different windows", "latency",         "overhead",
+    "bandwidth",         "contention",      "links",
+    "no progress",       "placement",       "formulas of collectives"};
 
 constexpr const char* name_of(FindingKind kind) {
   return kFindingNames[static_cast<size_t>(kind)];
@@ -74,7 +77,8 @@ struct Finding {
 /// What is said about the efficiency of a run.
 struct Judgement {
   std::optional<JudgedEfficiency> efficiency;
-  double elapsed = 0;  ///< of Roles::judged; 0 without efficiency
+  bool is_alone = false;  ///< is_alone() of the run
+  double elapsed = 0;     ///< of Roles::judged; 0 without efficiency
   /// Of at least 1 % of the elapsed time, the costliest first.
   std::vector<Finding> findings;
   /// What the network of `platform` costs, likewise, of `platform_elapsed` seconds; a cost in this

@@ -49,6 +49,7 @@ std::optional<LostTime> lost_time(const Roles& roles) {
   lost.elapsed = run.elapsed;
   lost.imbalance = longest - mean(perfect.ranks, &RankResult::compute);
   double beyond = perfect.elapsed - longest;
+  lost.own_work = taken(longest_work(perfect) - longest, beyond);
   lost.kept = taken(kept_time(roles), beyond);
   lost.apart = taken(time_apart(roles), beyond);
   lost.chains = std::max(0.0, beyond);
@@ -65,7 +66,7 @@ std::optional<LostTime> lost_time(const Roles& roles) {
         taken(mean(run.ranks, &RankResult::compute) - mean(perfect.ranks, &RankResult::compute),
               transfer);
   lost.late_receivers = taken(waits_for_receivers(run) - waits_for_receivers(perfect), transfer);
-  lost.messages = std::max(0.0, transfer);
+  (is_alone(*roles.results) ? lost.tracing : lost.messages) += std::max(0.0, transfer);
   return lost;
 }
 

@@ -12,7 +12,8 @@ namespace rubato {
 ///
 ///     T = mean c + (max c - mean c) + (T_p - max c) + (T - T_p)
 ///
-/// The second term is load imbalance. The third consists of kept calls, of ranks that begin or end
+/// The second term is load imbalance. The third consists of the own work of MPI calls, as far as it
+/// makes a rank with compute longer than max c, of kept calls, of ranks that begin or end
 /// at different times (both of the mean rank, as far as the term reaches), and of dependency
 /// chains. The fourth consists of tracing between calls, of waits of the mean rank for late
 /// receivers beyond those of `perfect`, and of messages. Each is at most what the run would gain
@@ -20,6 +21,7 @@ namespace rubato {
 struct LostTime {
   double elapsed = 0;  ///< of Roles::judged
   double imbalance = 0;
+  double own_work = 0;
   double kept = 0;
   double apart = 0;
   double chains = 0;

@@ -57,7 +57,7 @@ void add_unused_network(const Results& results, List& notes) {
   const ScenarioResult* first = nullptr;
   std::string names;
   for (const ScenarioResult& scenario : results.scenarios) {
-    if (!scenario.network_unused) continue;
+    if (!scenario.network_unused || is_alone(results)) continue;
     if (!first) first = &scenario;
     names += (names.empty() ? "" : ", ") + scenario.name;
   }

@@ -29,4 +29,8 @@ Roles::Roles(const Results& of) : results(&of) {
   if (undisturbed && lost_cores(*this)) reference = undisturbed;
 }
 
+bool is_alone(const Results& results) {
+  return results.trace.ranks == 1 && results.trace.calling_threads == 0;
+}
+
 }  // namespace rubato

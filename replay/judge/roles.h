@@ -22,6 +22,9 @@ struct Roles {
   const ScenarioResult* reference = nullptr;
 };
 
+/// True if one thread of one rank calls MPI: no network changes the run.
+bool is_alone(const Results& results);
+
 /// True for a scenario, complete, that models a machine other than the perfect interconnect.
 bool is_platform(const ScenarioResult& scenario);
 

@@ -197,15 +197,20 @@ class Matcher {
   [[gnu::always_inline]] TransferId send(const Action& action, ChannelId on, double recorded) {
     Channel& channel = channels_[on];
     const TransferId first = next_of(channel, action.message.order);
-    if (first == kNoTransfer || !pool_[first].has_post) {
+    if (first == kNoTransfer || pool_[first].has_send) {
       const TransferId id = create(action, on);
       push(channel, id);
       return id;
     }
     Transfer<K>& posted = pool_[first];
     const uint64_t bytes = action.message.bytes;
-    if (posted.bytes != bytes && !accept(first, bytes, posted.bytes, on))
-      return skip(action, on, recorded);
+    if (posted.bytes != bytes) [[unlikely]] {
+      if (!posted.has_post) {  // probed: it stays in the channel
+        posted.bytes = bytes;
+        return first;
+      }
+      if (!accept(first, bytes, posted.bytes, on)) return skip(action, on, recorded);
+    }
     unlink(channel, first, posted);
     return first;
   }
@@ -227,7 +232,31 @@ class Matcher {
       leave_unmatched(sent, channels_.route(on)).misfits = true;
       abandoned.push_back(id);
     }
+    if (channel.head != kNoTransfer) {
+      const TransferId last = last_of(channel, action.message.order);
+      if (last != kNoTransfer && !pool_[last].has_post) {  // probed
+        pool_[last].bytes = action.message.bytes;
+        return last;
+      }
+    }
     const TransferId id = create(action, on);
+    push(channel, id);
+    return id;
+  }
+
+  /// The transfer of the next receive on a channel that a probe found, for which it is created if
+  /// neither side has been added; kNoTransfer if the receive of this order was posted before.
+  [[gnu::noinline]] TransferId probe(const Action& action, ChannelId on) {
+    Channel& channel = channels_[on];
+    const uint32_t order = action.message.order;
+    const TransferId first = next_of(channel, order);
+    if (first != kNoTransfer && pool_[first].has_send) return first;
+    if (const TransferId last = last_of(channel, order); last != kNoTransfer) {
+      if (!pool_[last].has_post) return last;
+      if (order > 0) return kNoTransfer;
+    }
+    const TransferId id = create(action, on);
+    pool_[id].bytes = UINT64_MAX;  // of no message
     push(channel, id);
     return id;
   }
@@ -261,7 +290,7 @@ class Matcher {
     unlink(channels_[transfer.channel], id, transfer);
     transfer.abandoned = true;
     transfer.sender_waits = false;
-    transfer.receiver_done = true;
+    transfer.receiver_done = transfer.waiting_receiver < 0;  // a probe looks at it
     leave_unmatched(transfer, channels_.route(transfer.channel));
   }
 
@@ -284,8 +313,9 @@ class Matcher {
   /// missing records on which lengths differed.
   void list_unmatched(Unmatched& sends, Unmatched& receives, std::set<Route>& in_order) {
     channels_.for_each([&](const Channel& channel, const Route& route) {
-      for (TransferId id = channel.head; id != kNoTransfer; id = pool_[id].next)
-        leave_unmatched(pool_[id], route);
+      for (TransferId id = channel.head; id != kNoTransfer; id = pool_[id].next) {
+        if (pool_[id].has_send || pool_[id].has_post) leave_unmatched(pool_[id], route);
+      }
     });
     sends = unmatched_sends_;
     receives = unmatched_receives_;
@@ -329,6 +359,11 @@ class Matcher {
     if (order == 0) return id;
     while (id != kNoTransfer && pool_[id].order != order) id = pool_[id].next;
     return id;
+  }
+
+  /// The same for the last entry of a channel that is not empty.
+  TransferId last_of(const Channel& channel, uint32_t order) const {
+    return order > 0 || channel.head == kNoTransfer ? next_of(channel, order) : channel.tail;
   }
 
   /// A send that does not match the posted receive.

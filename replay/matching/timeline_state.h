@@ -28,6 +28,7 @@ struct Awaited {
     kLock,        ///< the turn of a lock before that of a kLock
     kMainThread,  ///< the begin of a thread, at a certain point of the main thread of its rank
     kThread,      ///< the step of another thread of the rank (`action` a kAwaitThread)
+    kProbe,       ///< the send of the message that a probe found
   };
   Kind kind = Kind::kSend;
   bool posted = true;  ///< false: a send or receive that another thread has still to post
@@ -36,7 +37,7 @@ struct Awaited {
   TransferId transfer = kNoTransfer;
   uint32_t slot = kNoSlot;         ///< of a request that is not posted, or the step of a thread
   int local = 0;                   ///< rank in the communicator of a collective
-  const Action* action = nullptr;  ///< of a collective, one-sided, or of a thread
+  const Action* action = nullptr;  ///< of a collective, one-sided, of a thread or a probe
   uint64_t instance = 0;           ///< of a collective; number of an epoch, or of a turn from 1
 };
 
@@ -212,6 +213,15 @@ struct RuleContext {
   /// When the rank of `timeline` entered the collective `awaited`.
   const Lanes<K>& arrival(const TimelineState<K>& timeline, const Awaited& awaited) const {
     return awaited.transfer == kNoTransfer ? timeline.enter : (*started)[awaited.transfer].enter;
+  }
+
+  /// The message that `call`, a probe, found; null if that is unknown: there is none, or it was
+  /// inferred wrongly, as it was sent later.
+  const Transfer<K>* found_by(const Awaited& probe, const Call& call) const {
+    if (probe.transfer == kNoTransfer) return nullptr;
+    const Transfer<K>& message = (*matcher)[probe.transfer];
+    const bool fits = !(probe.action->flags & kInferred) || message.recorded_send <= call.leave;
+    return message.has_send && !message.abandoned && fits ? &message : nullptr;
   }
 };
 

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "models/base/lanes.h"
 #include "models/base/partial_array.h"
 #include "replay/cluster/lane_stream.h"
+#include "replay/matching/own_work.h"
 #include "replay/observe/coverage.h"
 #include "replay/observe/results.h"
 #include "replay/trace/operation.h"
@@ -38,6 +42,19 @@ class Profile {
       make(0, trace.timelines());
     }
     keeps_[kFlushing] = keeps_[kStolen] = Lanes<K>::Constant(0);
+    inverse_cpu_ = Lanes<K>::Constant(1);
+  }
+
+  /// Own work takes 1 / `cpu` of its recorded time in `lane`.
+  void speed_up(int lane, double cpu) { inverse_cpu_[lane] = 1 / cpu; }
+
+  /// `call`, not yet passed to call(), has this recorded own work.
+  [[gnu::noinline]] void work(int number, const Call& call, const OwnWork& own,
+                              const Lanes<K>& enter, const Lanes<K>& leave) {
+    if (call.role != CallRole::kMpi || is_over(number) || !(own.ticks > 0)) return;
+    const std::pair row = {number * names_ + call.name, own.callback};
+    const auto [sum, is_new] = own_.try_emplace(row, Lanes<K>::Zero());
+    sum->second += (own.ticks * inverse_cpu_).min((leave - enter).max(0.0));
   }
 
   /// The lanes (1, else 0) that keep losses of calls: these are then no part of MPI time.
@@ -104,6 +121,12 @@ class Profile {
       to.number(call.bytes_sent);
       to.number(call.bytes_received);
     }
+    const auto [first, end] = own_of(number);
+    to.number(std::distance(first, end));
+    for (auto own = first; own != end; ++own) {
+      to.number(own->first.first), to.number(own->first.second);
+      put_lanes(to, own->second);
+    }
   }
   void take(ByteReader& from, int number) {
     Timeline& timeline = timelines_[number];
@@ -120,6 +143,10 @@ class Profile {
       take_lanes(from, call.time);
       call.bytes_sent = from.number();
       call.bytes_received = from.number();
+    }
+    for (uint64_t left = from.number(); left > 0; --left) {
+      const uint64_t row = from.number();
+      take_lanes(from, own_[{row, static_cast<int32_t>(from.number())}]);
     }
   }
 
@@ -164,6 +191,7 @@ class Profile {
         row.calls[i].bytes_sent += call.bytes_sent;
         row.calls[i].bytes_received += call.bytes_received;
       }
+      fill_own_work(result, row, number, lane, ticks_per_second, names);
       if (!timeline.has_events) continue;  // it has no window
       row.end = std::max(row.end, timeline.end[lane] / ticks_per_second);
       if (is_main) start = any ? std::min(start, timeline.start[lane]) : timeline.start[lane];
@@ -190,6 +218,25 @@ class Profile {
   }
 
  private:
+  /// The part of own_ of a timeline.
+  auto own_of(int number) const {
+    const auto at = [&](int of) { return own_.lower_bound({of * names_, 0}); };
+    return std::pair(at(number), at(number + 1));
+  }
+
+  void fill_own_work(ScenarioResult& result, RankResult& rank, int number, int lane,
+                     double ticks_per_second, const std::vector<int>& names) const {
+    const auto [first, end] = own_of(number);
+    for (auto own = first; own != end; ++own) {
+      const auto name = static_cast<int>(own->first.first % names_);
+      const auto call = std::find(names.begin(), names.end(), name) - names.begin();
+      const double seconds = own->second[lane] / ticks_per_second;
+      rank.own_work += seconds;
+      rank.calls[call].own_work += seconds;
+      if (own->first.second > 0) result.callbacks[{call, own->first.second - 1}] += seconds;
+    }
+  }
+
   /// Time that is neither compute nor MPI.
   enum Other { kFlushing, kOff, kStolen, kOthers };
 
@@ -304,8 +351,10 @@ class Profile {
   PartialArray<PerCall> calls_;   ///< by timeline and name
   std::vector<uint8_t> outside_;  ///< by timeline: Outside
   PartialArray<Timeline> timelines_;
-  std::vector<double> recorded_;         ///< by call: ticks for add_to()
-  std::array<Lanes<K>, kOthers> keeps_;  ///< set by keep_lost()
+  std::map<std::pair<size_t, int32_t>, Lanes<K>> own_;  ///< ticks by row of calls_ and callback
+  Lanes<K> inverse_cpu_;                                ///< set by speed_up()
+  std::vector<double> recorded_;                        ///< by call: ticks for add_to()
+  std::array<Lanes<K>, kOthers> keeps_;                 ///< set by keep_lost()
 };
 
 }  // namespace rubato

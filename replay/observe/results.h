@@ -2,8 +2,10 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/network/link_loads.h"
@@ -23,6 +25,7 @@ struct CallTotals {
   uint64_t calls = 0;       ///< times it was called (the same in every scenario)
   uint64_t bytes_sent = 0;  ///< bytes physically sent, as MPInside counts them
   uint64_t bytes_received = 0;
+  double own_work = 0;  ///< seconds of `time` (own_work.h)
 };
 
 /// Kinds of waits inside MPI (wait_states.h).
@@ -49,6 +52,7 @@ struct RankResult {
   double before = 0;
   double after = 0;
   int threads = 0;
+  double own_work = 0;  ///< of `mpi`: no other rank and no network takes part
 };
 
 /// Recorded compute in one function of the program, in seconds by rank, without the cost of
@@ -138,6 +142,9 @@ struct ScenarioResult {
   double elapsed_with_init = 0;      ///< seconds; last record minus first record over ranks
   std::string deadlock;  ///< empty, or the cycle of ranks and calls that wait for each other
   std::vector<RankResult> ranks;
+  /// Seconds of own work of all ranks, by index into Results::calls and number of the callback in
+  /// which the call worked longest.
+  std::map<std::pair<size_t, size_t>, double> callbacks;
   bool has_waits = false;       ///< wait states were requested
   bool network_unused = false;  ///< its platform's network: no message or collective crosses it
   /// Its platform file was measured on the machine of the recording, and nothing was changed.
@@ -233,9 +240,10 @@ struct EagerSummary {
 struct TraceSummary {
   std::string path;
   std::string creator;
-  std::string command;           ///< the traced command; "" if the archive does not have it
-  std::string mpi_library;       ///< "Open MPI v4.1.4, ..."; "" if the archive does not have it
-  std::string record_functions;  ///< TraceDefinitions::how_to_record_functions()
+  std::string command;      ///< the traced command; "" if the archive does not have it
+  std::string mpi_library;  ///< "Open MPI v4.1.4, ..."; "" if the archive does not have it
+  std::vector<std::string> callbacks;  ///< "user operation f", by number in the archive
+  std::string record_functions;        ///< TraceDefinitions::how_to_record_functions()
   int ranks = 0;
   int locations = 0;
   int nodes = 0;
@@ -251,7 +259,7 @@ struct TraceSummary {
   /// does not have this information.
   std::string unwatched;
   std::vector<KeptCall> kept;  ///< only calls that communicate; local calls are not listed
-  /// Polls that found nothing, and blocking probes, taken as waiting (polling.h); 0 where kept.
+  /// Polls that found nothing, taken as waiting (polling.h); 0 where kept.
   uint64_t spinning_calls = 0;
   double spinning_time = 0;  ///< recorded seconds inside them
   uint64_t unmatched_sends = 0;

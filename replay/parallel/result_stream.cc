@@ -8,14 +8,14 @@ namespace rubato {
 
 template <typename Visit>
 static void visit(CallTotals& x, Visit each) {
-  static_assert(members<CallTotals>() == 4);
-  each(x.time, x.calls, x.bytes_sent, x.bytes_received);
+  static_assert(members<CallTotals>() == 5);
+  each(x.time, x.own_work, x.calls, x.bytes_sent, x.bytes_received);
 }
 template <typename Visit>
 static void visit(RankResult& x, Visit each) {
-  static_assert(members<RankResult>() == 12);
-  each(x.start, x.end, x.compute, x.mpi, x.calls, x.waits, x.flushing, x.not_recorded, x.lost_core,
-       x.before, x.after, x.threads);
+  static_assert(members<RankResult>() == 13);
+  each(x.start, x.end, x.compute, x.mpi, x.own_work, x.calls, x.waits, x.flushing, x.not_recorded,
+       x.lost_core, x.before, x.after, x.threads);
 }
 template <typename Visit>
 static void visit(LevelTraffic& x, Visit each) {
@@ -84,10 +84,10 @@ static void visit(OtherJobResult& x, Visit each) {
 }
 template <typename Visit>
 static void visit(ScenarioResult& x, Visit each) {
-  static_assert(members<ScenarioResult>() == 36);
+  static_assert(members<ScenarioResult>() == 37);
   each(x.name, x.base, x.changes, x.from_recording, x.start, x.elapsed, x.elapsed_with_init,
-       x.deadlock, x.ranks, x.has_waits, x.network_unused, x.own_machine, x.grade, x.traffic,
-       x.links, x.contention, x.jobs, x.elapsed_without_jobs, x.collectives,
+       x.deadlock, x.ranks, x.callbacks, x.has_waits, x.network_unused, x.own_machine, x.grade,
+       x.traffic, x.links, x.contention, x.jobs, x.elapsed_without_jobs, x.collectives,
        x.contradicted_outcomes, x.contradicted_time, x.wildcard_receives, x.rematched_receives,
        x.wildcard_matching, x.took_first, x.took_recorded, x.degradation_fit, x.clipped_overheads,
        x.clipped_time, x.overhead_unknown, x.sockets_unused, x.changes_compute, x.no_ports,

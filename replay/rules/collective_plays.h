@@ -120,8 +120,8 @@ class CollectivePlays {
     double payload = payload_of(action, local, trace);
     double own = payload;
     const bool is_started = action.kind == ActionKind::kStartCollective;
-    const auto part = is_started ? std::nullopt : own_part(trace, action);
-    if (part) std::tie(own, payload) = std::pair(part->own, part->mean);
+    const auto known = is_started ? std::nullopt : own_part(trace, action);
+    if (known) std::tie(own, payload) = std::pair(known->own, known->mean);
     if (to_each(action.op) && !is_started) {
       const auto [sent, received] = std::pair(action.collective.sent, action.collective.received);
       if (sent < received) own *= static_cast<double>(sent) / static_cast<double>(received);
@@ -133,7 +133,7 @@ class CollectivePlays {
                                      : action.op == CollectiveOp::kReduceScatter && own != payload;
     member.parts.clear();
     if (action.flags & kHasParts)
-      for_each_part(action, [&](const Part& one) { member.parts.push_back(one); });
+      for_each_part(action, [&](const Part& part) { member.parts.push_back(part); });
     add(*record, {local, timeline, payload, time}, comm, prices);
   }
   /// The same for a member of an operation that has_equal_parts().

@@ -43,6 +43,12 @@
 // direction, and was in the same call or less than a microsecond before (kRightBehind). So this is
 // the same in all lanes.
 
+// A call's own work (Lost::own, and blocking collectives of one member) takes as long as recorded,
+// divided by the processor factor, after all that the call waits for. The MPI time of a run of one
+// timeline is own work. The creation of a communicator or window takes at least the recorded time
+// after its last member entered: it includes a synchronisation of the recorded machine, whose
+// length one pass does not know.
+
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -76,6 +82,7 @@ class ModelRules {
         collective_costs_(machines),
         plays_(machines) {
     for (int lane = 0; lane < K; ++lane) inverse_cpu_[lane] = 1 / machines.cpu[lane];
+    is_alone_ = trace.timelines() == 1;
     takes_overhead_out_ = machines.function_ticks != 0 || machines.outside_ticks != 0;
     for (int level = 0; level < kLevels; ++level) {
       all_have_[level] = true;
@@ -112,7 +119,7 @@ class ModelRules {
 
   /// True when that part of a call only waits for the completions of later calls.
   bool spins(const Call& call, SpinningFlags part) const {
-    return (call.spinning & part) != 0 && machines_->spinning_waits;
+    return (call.spinning & part) != 0 && machines_->spinning_waits && !is_alone_;
   }
 
   void begin_call(TimelineState<K>& timeline) { timeline.busy = timeline.enter; }
@@ -314,11 +321,10 @@ class ModelRules {
                            (call.role == CallRole::kStolen && !machines_->keep_stolen);
       return timeline.busy = timeline.enter + (is_gone ? 0 : recorded);
     }
-    if (call.is_kept()) {
+    if (call.is_kept() || is_alone_) {
       if (spins(call, kSpinning)) return timeline.busy = timeline.enter;
       if (call.spinning != 0) outcomes_.look(timeline, call);
-      const double left = recorded - machines_->inside_ticks - lost(timeline, call);
-      return timeline.busy = timeline.enter + std::max(0.0, left);
+      return timeline.busy = timeline.enter + kept(timeline, call);
     }
 
     if (outcomes_.knows_tests()) outcomes_.end_tests(timeline, *context.matcher);
@@ -328,7 +334,12 @@ class ModelRules {
       look_at_outcome(timeline, call, context);
     }
     // Most calls wait for nothing.
-    if (timeline.awaited.empty()) return leave_at_once(timeline);
+    const double own = callback_work(timeline, call);
+    if (timeline.awaited.empty()) {
+      if (own > 0) [[unlikely]]
+        timeline.busy += own * inverse_cpu_;
+      return leave_at_once(timeline);
+    }
     Lanes<K> leave = timeline.busy;
     Lanes<K> latest = timeline.busy;
     std::optional<Lanes<K>> flows;  // set where a message may cross
@@ -381,7 +392,10 @@ class ModelRules {
       }
     }
     if (received) timeline.received_until = call.leave;
-    return timeline.busy = leave.max(latest);
+    timeline.busy = leave.max(latest);
+    if (own > 0) [[unlikely]]
+      timeline.busy += own * inverse_cpu_;
+    return timeline.busy;
   }
 
   [[gnu::always_inline]] PairClass pair(int from, int to) const {
@@ -407,6 +421,15 @@ class ModelRules {
   const CollectiveUses& collective_uses(int lane) const { return collective_costs_.uses(lane); }
 
   const Outcomes<K>& outcomes() const { return outcomes_; }
+
+  /// When a probe leaves: its message, or its request to send, is there.
+  Lanes<K> probe_leave(const TimelineState<K>& timeline, const Call& call, const Awaited& awaited,
+                       const RuleContext<K>& context) {
+    const Transfer<K>* message = context.found_by(awaited, call);
+    if (!message) return timeline.enter + kept(timeline, call);
+    if (!message->handshake) return message->arrival();
+    return message->sent + message_cost(message->pair, message->bytes).latency;
+  }
 
   /// Losses that calls which keep their time do not have in the scenario.
   Lanes<K> dropped(const Lost& lost) const {
@@ -477,6 +500,15 @@ class ModelRules {
   /// The most distant members of a communicator.
   PairClass widest_of(uint32_t comm) const { return widest_[comm]; }
 
+  /// When a member's work on a communicator or window that it creates ends: the recorded time after
+  /// the last member entered.
+  [[gnu::noinline]] Lanes<K> created(const TimelineState<K>& timeline, const Call& call,
+                                     const CollectiveInstance<K>& instance) const {
+    const double last = std::max(call.enter, instance.arrived.recorded_last);
+    return timeline.enter.max(instance.arrived.last) +
+           left_since(timeline, call, last) * inverse_cpu_;
+  }
+
   /// The cost of a collective for its member `local`; the reference as above.
   const LaneCollectiveCost<K>& collective_cost(const Action& action, const Communicator& comm,
                                                int local, bool is_root,
@@ -507,10 +539,34 @@ class ModelRules {
     return cost.protocol != Protocol::kEager || cost.tells_unexpected;
   }
 
+  /// The recorded own work of a call, ticks: at most its time without the cost of recording it.
+  double callback_work(const TimelineState<K>& timeline, const Call& call) const {
+    if (!(call.spinning & kLoses)) return 0;
+    const Lost parts = lost_in(timeline.block.actions_of(call));
+    const double left = call.leave - call.enter - machines_->inside_ticks - dropped(parts)[0];
+    return std::min(parts.own, std::max(0.0, left));
+  }
+
+  /// Recorded ticks from `since` until the call left, without its losses, its recorded own work and
+  /// the cost of recording it.
+  double left_since(const TimelineState<K>& timeline, const Call& call, double since) const {
+    double left = call.leave - since - machines_->inside_ticks - lost(timeline, call);
+    left -= callback_work(timeline, call);
+    return std::max(0.0, left);
+  }
+
   /// Losses that a call which keeps its time does not have in the scenario.
   double lost(const TimelineState<K>& timeline, const Call& call) const {
     if (!(call.spinning & kLoses)) return 0;
     return dropped(lost_in(timeline.block.actions_of(call)))[0];
+  }
+
+  /// The time of a call that keeps its recorded time; its own work takes a time by the processor.
+  Lanes<K> kept(const TimelineState<K>& timeline, const Call& call) const {
+    const double recorded = call.leave - call.enter;
+    const double left = std::max(0.0, recorded - machines_->inside_ticks - lost(timeline, call));
+    const double own = is_alone_ ? left : std::min(left, callback_work(timeline, call));
+    return (left - own) + own * inverse_cpu_;
   }
 
   [[gnu::noinline]] void look_at_outcome(const TimelineState<K>& timeline, const Call& call,
@@ -519,7 +575,7 @@ class ModelRules {
     const auto completion = [&](const Awaited& awaited) {
       return completion_of(timeline, call, awaited, context);
     };
-    if (call.spinning & kLookedFor) outcomes_.end_looks(timeline, info, completion);
+    if (call.spinning & kLookedFor) outcomes_.end_looks(timeline, completion);
     if (!timeline.awaited.empty() && Outcomes<K>::is_up_to_the_machine(info))
       outcomes_.look_at(timeline, info, spins(call, kSpinningBefore), completion);
   }
@@ -535,6 +591,11 @@ class ModelRules {
       completion.known = true;
       completion.time = collective_leave(timeline, call, awaited, context);
       completion.open_since = context.arrival(timeline, awaited);
+      return completion;
+    }
+    if (awaited.kind == Awaited::Kind::kProbe) {
+      completion.known = context.found_by(awaited, call) != nullptr;
+      completion.time = probe_leave(timeline, call, awaited, context);
       return completion;
     }
     if (awaited.kind > Awaited::Kind::kCollective || awaited.transfer == kNoTransfer)
@@ -605,6 +666,8 @@ class ModelRules {
         return collective_leave(timeline, call, awaited, context);
       case Awaited::Kind::kEpoch:
         return epoch_leave(timeline, call, awaited, context);
+      case Awaited::Kind::kProbe:
+        return probe_leave(timeline, call, awaited, context);
       case Awaited::Kind::kOneSided:
       case Awaited::Kind::kLock:
         break;
@@ -621,9 +684,22 @@ class ModelRules {
                             const Awaited& awaited, const RuleContext<K>& context) {
     const Action& action = *awaited.action;
     const Communicator& comm = context.trace->comms[action.comm];
-    if (comm.size() <= 1) return timeline.busy;
+    const bool is_started = action.kind != ActionKind::kCollective;
+    if (comm.size() <= 1) {
+      const double work = is_started ? 0 : left_since(timeline, call, call.enter);
+      return timeline.busy + work * inverse_cpu_;
+    }
     const CollectiveInstance<K>& instance = context.collectives->get(action.comm, awaited.instance);
     if (instance.abandoned) return timeline.enter + (call.leave - call.enter);
+    const Lanes<K> leave = communicated(timeline, awaited, instance, comm, context);
+    if (action.op != CollectiveOp::kCreateHandle || is_started) return leave;
+    return leave.max(created(timeline, call, instance));
+  }
+
+  /// When the messages of a collective are complete for a member.
+  Lanes<K> communicated(const TimelineState<K>& timeline, const Awaited& awaited,
+                        const CollectiveInstance<K>& instance, const Communicator& comm,
+                        const RuleContext<K>& context) {
     if (!plays_.is_played(instance.play))
       return priced_leave(timeline, awaited, instance, comm, context);
     const Lanes<K>* leave = plays_.leave_of_all(instance.play, awaited.local);
@@ -733,6 +809,7 @@ class ModelRules {
 
   const LaneMachines* machines_;
   Lanes<K> inverse_cpu_;
+  bool is_alone_ = false;               ///< the run has one timeline
   bool takes_overhead_out_ = false;     ///< from compute
   double right_behind_ticks_ = 0;       ///< kRightBehind
   std::vector<PairClass> widest_;       ///< by communicator

@@ -204,6 +204,9 @@ class OriginRules : public ModelRules<1> {
         return collective_end(timeline, call, awaited, context);
       case Awaited::Kind::kEpoch:
         return epoch_end(timeline, call, awaited, context);
+      case Awaited::Kind::kProbe:
+        return {probe_leave(timeline, call, awaited, context)[0],
+                context.found_by(awaited, call) ? messages_[awaited.transfer].from : own(timeline)};
       case Awaited::Kind::kOneSided:
       case Awaited::Kind::kLock:
         break;
@@ -219,6 +222,22 @@ class OriginRules : public ModelRules<1> {
 
   Dated collective_end(const TimelineState<1>& timeline, const Call& call, const Awaited& awaited,
                        const RuleContext<1>& context) {
+    Dated end = communicated_end(timeline, call, awaited, context);
+    const Action& action = *awaited.action;
+    const bool is_started = action.kind != ActionKind::kCollective;
+    if (action.op != CollectiveOp::kCreateHandle || is_started) return end;
+    if (context.trace->comms[action.comm].size() <= 1) return end;
+    const CollectiveInstance<1>& instance = context.collectives->get(action.comm, awaited.instance);
+    if (instance.abandoned) return end;
+    const Arrivals<1>& all = instance.arrived;
+    const bool is_last = all.last[0] <= timeline.enter[0];
+    end.raise(created(timeline, call, instance)[0],
+              is_last ? own(timeline) : Origin{all.latest, all.last[0]});
+    return end;
+  }
+
+  Dated communicated_end(const TimelineState<1>& timeline, const Call& call, const Awaited& awaited,
+                         const RuleContext<1>& context) {
     const Action& action = *awaited.action;
     const Communicator& comm = context.trace->comms[action.comm];
     if (comm.size() <= 1) return {timeline.busy[0], own(timeline)};

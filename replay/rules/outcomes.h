@@ -6,8 +6,8 @@
 // recorded: the program's reaction to another outcome is unknown. By a scenario's own clocks an
 // outcome may be impossible. Such outcomes are counted, with the time that they affect:
 //
-//   * a successful test whose message or collective completes later: from its enter to the
-//     completion; the replay waits for it. (Not at the end of a loop that is a wait anyway, see
+//   * a successful test or probe whose message or collective completes, or arrives, later: from its
+//     enter to that; the replay waits for it. (Not at the end of a loop that is a wait anyway, see
 //     polling.h.)
 //   * a test that found a send complete, while on this machine the send still waits for its
 //     receive: from its enter to the completion. The program continued, so the replay does not
@@ -19,8 +19,6 @@
 //     begin is not kept.)
 //   * a test or probe that found nothing although everything that its loop ends with had arrived:
 //     from the first such poll to the call that takes it. (Not if the loop is a wait anyway.)
-//   * a probe right before a blocking receive, for a message that arrives later: from its enter to
-//     the arrival; the receive waits for it. (Likewise.)
 //
 // Archives contain only the requests that a Waitany took; the requests that the next such call
 // takes are assumed to have been candidates as well. Most archives do not contain what an
@@ -56,16 +54,13 @@ class Outcomes {
  public:
   /// True for calls whose outcome may differ on another machine.
   static bool is_up_to_the_machine(const MpiCallInfo& call) {
-    return call.tests || call.takes_some;
+    return call.tests || call.probes || call.takes_some;
   }
 
-  /// A test or probe (kInVain, kFound) is replayed as recorded.
+  /// A test or probe (kInVain) is replayed as recorded.
   void look(const TimelineState<K>& timeline, const Call& call) {
     if (call.spinning & kNamesTests) return note_tests(timeline, call);
-    if (!(call.spinning & (kInVain | kFound))) return;
-    Looks& looks = looks_[&timeline];
-    if (call.spinning & kFound) looks.found = timeline.enter;
-    if (call.spinning & kInVain) note(looks.in_vain, timeline.enter);
+    if (call.spinning & kInVain) note(looks_[&timeline], timeline.enter);
   }
 
   /// A call that completes requests is about to leave. `is_wait`: a test that ends a polling loop,
@@ -87,7 +82,7 @@ class Outcomes {
       touched =
           touched.max(was_open.select(before.arrival - request.time.max(before.enter), touched));
     }
-    if (call.tests && !is_wait) {
+    if ((call.tests || call.probes) && !is_wait) {
       touched = touched.max(last - timeline.enter);
     } else if (call.takes_some) {
       touched = touched.max(last - first.max(timeline.enter));
@@ -96,20 +91,17 @@ class Outcomes {
     add(touched);
   }
 
-  /// A call is about to leave that earlier polls looked for (kLookedFor): they polled for the
-  /// received message (probes), or for all completed requests (tests).
+  /// A call is about to leave that earlier polls looked for (kLookedFor): they polled for its
+  /// message, or for all requests that it completes.
   template <typename CompletionOf>
-  void end_looks(const TimelineState<K>& timeline, const MpiCallInfo& call,
-                 CompletionOf completion) {
+  void end_looks(const TimelineState<K>& timeline, CompletionOf completion) {
     const auto found = looks_.find(&timeline);
     if (found == looks_.end()) return;
     Lanes<K> last = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
     for (const Awaited& awaited : timeline.awaited) {
-      if (call.tests || awaited.kind == Awaited::Kind::kReceive)
-        last = last.max(completion(awaited).time);
+      last = last.max(completion(awaited).time);
     }
-    add_in_vain(found->second.in_vain, last, timeline.enter);
-    add(last - found->second.found);
+    add_in_vain(found->second, last, timeline.enter);
     looks_.erase(found);
   }
 
@@ -140,11 +132,6 @@ class Outcomes {
   double time(int lane) const { return time_[lane]; }
 
  private:
-  /// Polls of the current run.
-  struct Looks {
-    std::deque<Lanes<K>> in_vain;  ///< enters of unsuccessful polls; the last kMostLooks
-    Lanes<K> found = Lanes<K>::Constant(std::numeric_limits<double>::infinity());
-  };
   static constexpr size_t kMostLooks = 4096;
 
   /// Notes a call whose record contains the receives that it tested.
@@ -185,7 +172,8 @@ class Outcomes {
   };
 
   std::unordered_map<const TimelineState<K>*, Taken> taken_;
-  std::unordered_map<const TimelineState<K>*, Looks> looks_;  ///< of polls in progress
+  /// Enters of the unsuccessful polls of the current runs: the last kMostLooks of each.
+  std::unordered_map<const TimelineState<K>*, std::deque<Lanes<K>>> looks_;
   /// Enters of unsuccessful tests by open receive, where recorded.
   std::unordered_map<TransferId, std::deque<Lanes<K>>> tests_;
   std::array<uint64_t, K> count_{};

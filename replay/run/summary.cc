@@ -149,6 +149,8 @@ void summarize_trace(const TraceDefinitions& trace, const Placement& placement,
   summary.creator = trace.creator.empty() ? "unknown tracer" : trace.creator;
   summary.command = property(trace, schema::kCommand);
   summary.mpi_library = property(trace, schema::kMpiLibrary);
+  std::istringstream callbacks(property(trace, schema::kCallbacks));
+  for (std::string name; std::getline(callbacks, name, ';');) summary.callbacks.push_back(name);
   summary.record_functions = trace.how_to_record_functions();
   summary.ranks = trace.ranks();
   summary.shared_cores = trace.shared_cores;

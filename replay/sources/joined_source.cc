@@ -234,6 +234,7 @@ class JoinedSource : public EventSource {
         break;
       case ActionKind::kSend:
       case ActionKind::kPost:
+      case ActionKind::kProbe:
         action.message.peer += part.first_rank;
         break;
       case ActionKind::kEpoch:

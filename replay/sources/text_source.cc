@@ -51,6 +51,9 @@ enum class OneSidedCall {
   kClose
 };
 
+/// The last two find nothing if no peer is named.
+const std::set<std::string> kProbes = {"probe", "mprobe", "iprobe", "improbe"};
+
 const std::map<std::string, OneSidedCall> kOneSidedCalls = {
     {"put", OneSidedCall::kPut},
     {"rput", OneSidedCall::kPut},
@@ -350,9 +353,10 @@ class TextSource : public EventSource {
     };
     record(enter, &CallBuilder::enter, name);
     if (lost > 0) record_silently(&CallBuilder::stolen_inside, lost);
-    if (own > 0) record_silently(&CallBuilder::own_work, own);
+    if (own > 0) record_silently(&CallBuilder::own_work, own, int32_t{0});
     if (flushed > 0) record(enter, &CallBuilder::buffer_flush, enter + flushed);
-    if (what == "probe") record_silently(&CallBuilder::probed, comm, peer(2), tag, wildcards);
+    if (kProbes.contains(what) && (line.words.size() > 2 || what[0] != 'i'))
+      record_silently(&CallBuilder::probed, comm, peer(2), tag, wildcards);
     if (what == "alltoallv_init")
       record_silently(&CallBuilder::prepares_parts, static_cast<uint64_t>(request));
     for (const uint64_t part : parts) record(enter, &CallBuilder::part, part, uint32_t{1});
@@ -424,7 +428,7 @@ class TextSource : public EventSource {
       one_sided(line, window, request, enter, leave, record, peer);
     } else if (what == "init") {
       record_silently(&CallBuilder::begins_world, uint32_t{0});
-    } else if (what != "local" && what != "finalize" && what != "probe" &&
+    } else if (what != "local" && what != "finalize" && !kProbes.contains(what) &&
                what != "alltoallv_init") {
       text_.fail(line, "'" + what + "' is not a call this format knows");
     }

@@ -22,6 +22,7 @@ enum class ActionKind : uint8_t {
   kStartCollective,  ///< a collective is started that the call does not wait for
   kWaitCollective,   ///< completes the collective that was started in a slot
   kTested,           ///< an unsuccessful test of the receive of a slot
+  kProbe,            ///< found a message: the one that the next kPost on its channel receives
   kParts,  ///< what the collective before it sends to each member; more of these may follow
   // One-sided communication; `comm` is the window (windows.h).
   kOneSided,      ///< a put, get or atomic operation of a slot begins, and sends
@@ -51,6 +52,12 @@ enum MessageFlags : uint8_t {
   kSecondOfBurst = 32,  ///< with kInBurst: second of its burst
   kAnyTag = 64,         ///< as kAnySource: MPI_ANY_TAG
   kPartitioned = 128,   ///< intermediate; in the finished action the tag has it
+};
+
+/// Flags of a kProbe.
+enum ProbeFlags : uint8_t {
+  /// The archive does not contain what was found: the message of the receive after it is assumed.
+  kInferred = 1,
 };
 
 /// Flags of a collective, and of the start of one.
@@ -128,7 +135,7 @@ struct RequestAction {
   uint64_t no_order = 0;
 };
 
-/// kSend, kPost.
+/// kSend, kPost, kProbe.
 struct MessageAction {
   int32_t peer = 0;         ///< rank of the other side
   uint32_t slot = kNoSlot;  ///< its request, if another call completes it
@@ -213,9 +220,9 @@ struct LostAction {
   }
   uint64_t ticks() const { return high << 32 | low; }
 
-  int32_t no_peer = 0;
-  uint32_t low = 0;   ///< 32 bits of the ticks
-  uint64_t high = 0;  ///< the remaining bits
+  int32_t callback = 0;  ///< with most of the own work: its number in the archive, from 1; 0: none
+  uint32_t low = 0;      ///< 32 bits of the ticks
+  uint64_t high = 0;     ///< the remaining bits
   uint64_t no_order = 0;
 };
 
@@ -262,6 +269,7 @@ auto order_of(A& action) -> decltype(&action.message.order) {
   switch (action.kind) {
     case ActionKind::kSend:
     case ActionKind::kPost:
+    case ActionKind::kProbe:
       return &action.message.order;
     case ActionKind::kCollective:
       return &action.collective.order;
@@ -286,9 +294,12 @@ void for_each_part(const Action& collective, Take take) {
   } while (behind->parts.follow > 0);
 }
 
-/// True for actions on a channel.
 inline bool is_message(const Action& action) {
   return action.kind == ActionKind::kSend || action.kind == ActionKind::kPost;
+}
+/// True for actions whose message.peer differs between ranks.
+inline bool is_on_channel(const Action& action) {
+  return is_message(action) || action.kind == ActionKind::kProbe;
 }
 
 }  // namespace rubato

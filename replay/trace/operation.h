@@ -35,7 +35,6 @@ enum SpinningFlags : uint8_t {
   kSpinning = 1,        ///< found nothing, in a loop that waits
   kSpinningBefore = 2,  ///< no work was done between the previous call and this one
   kInVain = 4,          ///< an unsuccessful poll, in a loop that waits or not
-  kFound = 8,           ///< a probe that found the message that the next call receives
   kLookedFor = 16,      ///< it obtains what previous calls looked for
   kNamesTests = 32,     ///< all its actions are kTested, except kLost
   // Not about spinning, but stored here:
@@ -107,6 +106,7 @@ struct Lost {
   /// The call's own work: callbacks of the program, packing. Unlike the others, every scenario
   /// keeps it, as it keeps compute.
   double own = 0;
+  int32_t callback = 0;  ///< LostAction::callback of `own`
 };
 /// The Lost of a call with kLoses and these actions.
 inline Lost lost_in(std::span<const Action> actions) {
@@ -115,6 +115,7 @@ inline Lost lost_in(std::span<const Action> actions) {
     const auto ticks = static_cast<double>(actions[i - 1].lost.ticks());
     const uint8_t kind = actions[i - 1].flags;
     (kind & kOwnWork ? lost.own : kind & kStolenInside ? lost.stolen : lost.flushing) += ticks;
+    if (kind & kOwnWork) lost.callback = actions[i - 1].lost.callback;
   }
   return lost;
 }

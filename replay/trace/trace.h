@@ -92,6 +92,7 @@ struct TraceDefinitions {
   FixedList<SideLocation> side_locations;
   SizeConvention sizes = SizeConvention::kLogical;
   WildcardsKnown wildcards = WildcardsKnown::kNone;
+  bool knows_probes = false;  ///< each probe that found a message names it
   RecordingOverhead overhead;
   std::optional<double> eager_limit_node;     ///< bytes
   std::optional<double> eager_limit_network;  ///< bytes

@@ -47,12 +47,15 @@ const knowsWaits = finished.length > 0 && finished.every((scenario) => scenario.
 const waitKinds = data.wait_kinds.map((_, kind) => kind)
   .filter((kind) => knowsWaits && finished.some((scenario) => sum(scenario.waits[kind]) > 0));
 const waitName = (kind) => data.wait_kinds[kind].charAt(0).toUpperCase() + data.wait_kinds[kind].slice(1);
-const withoutWaits = (scenario) => scenario.mpi.map(
-  (seconds, rank) => Math.max(0, seconds - sum(waitKinds.map((kind) => scenario.waits[kind][rank]))));
+const withoutWaits = (scenario) => scenario.mpi.map((seconds, rank) => Math.max(
+  0, seconds - scenario.own_work[rank] - sum(waitKinds.map((kind) => scenario.waits[kind][rank]))));
+const hasOwnWork = finished.some((scenario) => sum(scenario.own_work) > 0);
 const layersByWait = [layersByCall[0],
   ...waitKinds.map((kind) => (
     {name: waitName(kind), colour: kCallColours[kind], seconds: (scenario) => scenario.waits[kind]})),
-  {name: "MPI without waiting", colour: kOthersColour, seconds: withoutWaits}, ...otherRows];
+  ...(hasOwnWork ? [{name: "Own work of calls", colour: kCallColours.at(-1), seconds: (scenario) => scenario.own_work}] : []),
+  {name: hasOwnWork ? "Communication" : "MPI without waiting", colour: kOthersColour, seconds: withoutWaits},
+  ...otherRows];
 
 let layers = layersByCall;
 

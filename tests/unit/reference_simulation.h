@@ -432,7 +432,24 @@ class Reference {
     return bound ? std::min(overhead, machine_->following) : overhead;
   }
 
+  /// A communicator takes as long to create as recorded after the last member, or longer.
   double collective_leave(int rank, const Op& op, double enter) const {
+    const double leave = communicated(rank, op, enter);
+    if (op.collective != CollectiveOp::kCreateHandle || op.kind == Kind::kStart) return leave;
+    const std::vector<int>& members = program_->comms[op.comm];
+    if (recording_ || members.size() == 1) return leave;
+    double last = 0, recorded_last = 0;
+    for (const int member : members) {
+      last = std::max(last, instances_[op.instance][member]);
+      for (const Op& other : program_->ranks[member]) {
+        const bool creates = other.kind == Kind::kCollective && other.instance == op.instance;
+        if (creates) recorded_last = std::max(recorded_last, other.enter);
+      }
+    }
+    return std::max(leave, last + op.leave - recorded_last);
+  }
+
+  double communicated(int rank, const Op& op, double enter) const {
     const std::vector<int>& members = program_->comms[op.comm];
     const int p = static_cast<int>(members.size());
     if (p == 1) return enter;

@@ -9,6 +9,7 @@
 #include "models/base/error.h"
 #include "replay/archive/copy/archive_copy.h"
 #include "replay/compare/record_times.h"
+#include "replay/observe/kept_losses.h"
 #include "replay/sources/input_format.h"
 #include "replay/study/run_replay.h"
 
@@ -75,6 +76,10 @@ void write_scenario_archives(EventSource& source, const std::vector<Scenario>& s
     CopyOptions copy;
     copy.ignore_offsets = options.ignore_offsets;
     copy.properties[kScenarioProperty] = scenarios[i].name;
+    const KeptLosses kept = kept_losses(scenarios[i], options.keep_stolen);
+    copy.without_stolen = !kept.stolen && !options.keep_stolen;
+    copy.without_flushes = !kept.flushes;
+    copy.own_work = 1 / scenarios[i].cpu;
     if (scenarios[i].basis != Basis::kMeasured) copy.without_properties = kOverheadProperties;
     copy_archive(
         trace, [&](int timeline) { return times.times_of(timeline); }, directory + "/" + names[i],

@@ -60,6 +60,7 @@ void add_calls(Rows& rows, const ScenarioProfile& profile, size_t number) {
     if (row.calls == 0) continue;
     const std::string name = csv_text((*profile.calls)[call]);
     if (row.time != 0) rows.add("time", name, rank, row.time);
+    if (row.own_work != 0) rows.add("own_work", name, rank, row.own_work);
     if (row.outside != 0) rows.add("outside", name, rank, row.outside);
     for (int kind = 0; kind < kWaitKinds; ++kind) {
       const double wait = row.traffic.waits[kind];

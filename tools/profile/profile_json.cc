@@ -45,6 +45,7 @@ Json call_to_json(const CallRow& row, bool has_waits) {
   return {{"calls", row.calls},
           {"time", number(row.time)},
           {"waits", waits_to_json(row.traffic.waits, has_waits)},
+          {"own_work", number(row.own_work)},
           {"outside", number(row.outside)},
           {"sends", sent.count},
           {"bytes_sent", sent.bytes},
@@ -60,7 +61,8 @@ Json rank_to_json(const ScenarioProfile& profile, size_t at) {
   Json json = {{"rank", at},
                {"compute", number(rank.compute)},
                {"overhead", number(rank.overhead)},
-               {"mpi", number(result.mpi)}};
+               {"mpi", number(result.mpi)},
+               {"own_work", number(result.own_work)}};
   for (const OtherRow& other : kOtherRows) json[other.key] = number(result.*other.seconds);
   json["threads"] = result.threads;
   json["calls"] = Json::object();
@@ -91,6 +93,7 @@ Json sums_to_json(const ScenarioProfile& profile) {
         {"calls", sum.calls},
         {"time", number(sum.time)},
         {"waits", waits_to_json(sum.waits, profile.result->has_waits)},
+        {"own_work", number(sum.own_work)},
         {"sends", sum.sent.count},
         {"bytes_sent", sum.sent.bytes},
         {"receives", sum.received.count},

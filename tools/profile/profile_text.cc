@@ -79,14 +79,15 @@ std::string call_table(const ScenarioProfile& profile, const std::vector<CallCol
                        int width) {
   const std::vector<CallSum> sums = sums_of(profile);
   const bool has_waits = profile.result->has_waits;
-  TextTable table(
-      {"Call", "Calls", "Time", "Waits", "Mean", "Bytes completed", "Effective", "Raw"});
+  TextTable table({"Call", "Calls", "Time", "Waits", "Own work", "Mean", "Bytes completed",
+                   "Effective", "Raw"});
   for (const CallColumn& group : groups) {
     CallSum sum;
     for (const size_t call : group.calls) sum += sums[call];
     const bool one = group.calls.size() == 1;
     table.add_row({group.name, show_count(sum.calls), SecondsCell{sum.time},
                    has_waits ? show_share(sum.waited(), sum.time) : "-",
+                   sum.own_work > 0 ? show_share(sum.own_work, sum.time) : "-",
                    SecondsCell{sum.time / static_cast<double>(sum.calls)},
                    bytes_or_dash(static_cast<double>(sum.bytes_completed)),
                    one ? rate_or_dash(sum.effective_bandwidth()) : TableCell("-"),

@@ -126,6 +126,10 @@ Json scenario_columns(const ScenarioResult& scenario, size_t call_count) {
       times.push_back(rounded(rank.*kOtherRows[i].seconds));
     json["others"].push_back(std::move(times));
   }
+  Json own_work = Json::array();
+  for (size_t rank = 0; ended && rank < scenario.ranks.size(); ++rank)
+    own_work.push_back(rounded(scenario.ranks[rank].own_work));
+  json["own_work"] = std::move(own_work);
   json["compute"] = std::move(compute);
   json["mpi"] = std::move(mpi);
   json["calls"] = std::move(calls);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "replay/analyse/other_rows.h"
+#include "replay/judge/model_error.h"
 #include "tools/format/csv_text.h"
 #include "tools/format/json_text.h"
 #include "tools/report/interval_report.h"
@@ -37,13 +38,15 @@ Json rank_to_json(int number_of_rank, const RankResult& rank, bool has_waits,
     const CallTotals& totals = rank.calls[call];
     if (totals.calls == 0) continue;
     calls[names[call]] = {{"time", number(totals.time)},
+                          {"own_work", number(totals.own_work)},
                           {"calls", totals.calls},
                           {"bytes_sent", totals.bytes_sent},
                           {"bytes_received", totals.bytes_received}};
   }
-  Json row = {{"rank", number_of_rank},          {"start", number(rank.start)},
-              {"end", number(rank.end)},         {"elapsed", number(rank.end - rank.start)},
-              {"compute", number(rank.compute)}, {"mpi", number(rank.mpi)}};
+  Json row = {{"rank", number_of_rank},           {"start", number(rank.start)},
+              {"end", number(rank.end)},          {"elapsed", number(rank.end - rank.start)},
+              {"compute", number(rank.compute)},  {"mpi", number(rank.mpi)},
+              {"own_work", number(rank.own_work)}};
   for (const OtherRow& other : kOtherRows) row[other.key] = number(rank.*other.seconds);
   row["threads"] = rank.threads;
   row["waits"] = has_waits ? waits_to_json(rank) : Json(nullptr);
@@ -105,11 +108,9 @@ Json head() {
 /// null without efficiency factors.
 Json efficiency_to_json(const std::optional<Efficiency>& e) {
   if (!e) return nullptr;
-  return {{"parallel", number(e->parallel())},
-          {"load_balance", number(e->load_balance)},
-          {"serialisation", number(e->serialisation)},
-          {"transfer", number(e->transfer)},
-          {"busiest", e->busiest}};
+  return {{"parallel", number(e->parallel())}, {"load_balance", number(e->load_balance)},
+          {"own_work", number(e->own_work)},   {"serialisation", number(e->serialisation)},
+          {"transfer", number(e->transfer)},   {"busiest", e->busiest}};
 }
 
 /// null if nothing was repaired.
@@ -189,6 +190,12 @@ std::string report_json(const Report& report) {
     json["scenarios"].push_back(std::move(scenario));
   }
   if (!report.sweeps.empty()) json["sweeps"] = sweeps_to_json(report.sweeps);
+  json["model_errors"] = Json::array();
+  for (const ModelError& each : model_errors(Roles(results))) {
+    json["model_errors"].push_back({{"part", each.part},
+                                    {"recorded", number(each.recorded)},
+                                    {"predicted", number(each.predicted)}});
+  }
   json["identity"] = nullptr;
   if (results.identity) {
     json["identity"] = {{"records", results.identity->records},
@@ -222,6 +229,10 @@ std::string report_csv(const Report& report) {
       }
       for (int kind = 0; scenario.has_waits && kind < kWaitKinds; ++kind)
         row("wait", wait_key(kind), result.waits[kind]);
+      for (size_t call = 0; call < result.calls.size(); ++call) {
+        const double own = result.calls[call].own_work;
+        if (own > 0) row("own_work", csv_text(results.calls[call]), own);
+      }
       for (size_t call = 0; call < result.calls.size(); ++call) {
         const CallTotals& totals = result.calls[call];
         if (totals.calls == 0) continue;

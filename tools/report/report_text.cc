@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "replay/analyse/other_rows.h"
+#include "replay/judge/model_error.h"
 #include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
 #include "tools/options/replay_command.h"
@@ -269,11 +270,13 @@ std::string calls_table(const Results& results, int width) {
 /// Share of waiting in MPI time, by kind; "" if not requested.
 std::string waits_table(const std::vector<ScenarioResult>& scenarios, int width) {
   std::array<double, kWaitKinds> in_all{};
+  double own_in_all = 0;
   bool asked = false;
   for (const ScenarioResult& scenario : scenarios) {
     asked = asked || scenario.has_waits;
     for (const RankResult& rank : scenario.ranks) {
       for (int kind = 0; kind < kWaitKinds; ++kind) in_all[kind] += rank.waits[kind];
+      own_in_all += rank.own_work;
     }
   }
   if (!asked) return "";
@@ -281,23 +284,27 @@ std::string waits_table(const std::vector<ScenarioResult>& scenarios, int width)
   for (int kind = 0; kind < kWaitKinds; ++kind) {
     if (in_all[kind] > 0) header.push_back(heading(kWaitNames[kind]));
   }
+  if (own_in_all > 0) header.push_back("Own work");
   if (header.size() == 1) return "\nNo rank waits for another one inside MPI.\n";
-  header.push_back("No wait");
+  header.push_back(own_in_all > 0 ? "Communication" : "No wait");
   TextTable table(header);
   for (const ScenarioResult& scenario : scenarios) {
-    double mpi = 0;
+    double mpi = 0, own = 0;
     std::array<double, kWaitKinds> waits{};
     for (const RankResult& rank : scenario.ranks) {
       mpi += rank.mpi;
+      own += rank.own_work;
       for (int kind = 0; kind < kWaitKinds; ++kind) waits[kind] += rank.waits[kind];
     }
-    const bool known = scenario.has_waits && scenario.deadlock.empty();
+    const bool ended = scenario.deadlock.empty();
+    const bool known = scenario.has_waits && ended;
     std::vector<std::string> row = {scenario.name};
-    double left = mpi;
+    double left = mpi - own;
     for (int kind = 0; kind < kWaitKinds; ++kind) {
       left -= waits[kind];
       if (in_all[kind] > 0) row.push_back(known ? show_share(waits[kind], mpi) : "-");
     }
+    if (own_in_all > 0) row.push_back(ended ? show_share(own, mpi) : "-");
     // Remove rounding errors.
     row.push_back(known ? show_share(left < 1e-9 * mpi ? 0 : left, mpi) : "-");
     table.add_row(std::move(row));
@@ -322,6 +329,31 @@ std::string collectives_table(const ScenarioResult& scenario, int width) {
          wrap(fmt::format("{}: algorithms of collectives, by bytes per member", scenario.name),
               width, 2) +
          "\n" + table.format(width);
+}
+
+/// What the model of the recorded machine misses: recorded - predicted by call; "" without one.
+std::string model_error_table(const Results& results, int width) {
+  const Roles roles(results);
+  const std::vector<ModelError> errors = model_errors(roles);
+  if (errors.empty()) return "";
+  TextTable table({"Mean rank", "Recorded", "Predicted", "Difference", "of Elapsed"});
+  const double elapsed = roles.judged->elapsed;
+  const auto add = [&](const ModelError& each) {
+    const double difference = each.difference();
+    const char* sign = difference < 0 ? "-" : "";
+    table.add_row({each.part, SecondsCell{each.recorded}, SecondsCell{each.predicted},
+                   sign + show_seconds(std::abs(difference)),
+                   fmt::format("{:.1f} %", 100 * difference / elapsed)});
+  };
+  for (const ModelError& each : errors) {
+    if (std::abs(each.difference()) >= 1e-4 * elapsed) add(each);
+  }
+  add({"Elapsed", elapsed, roles.own_machine->elapsed});
+  return "\n" +
+         wrap(fmt::format("{} − {}: what the model misses, by call", roles.judged->name,
+                          roles.own_machine->name),
+              width, 2) +
+         table.format(width);
 }
 
 }  // namespace
@@ -360,7 +392,7 @@ std::string report_text(const Report& report, const TextReportOptions& options) 
       if (scenario.deadlock.empty()) out += collectives_table(scenario, width);
     }
   }
-  if (options.all) out += rank_tables(results, width);
+  if (options.all) out += model_error_table(results, width) + rank_tables(results, width);
   if (options.verdict_last && !answer.empty()) out += "\n" + answer;
   return out;
 }

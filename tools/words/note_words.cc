@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "models/base/error.h"
+#include "replay/calls/polling.h"
 #include "replay/study/fit_degradation.h"
 #include "tools/format/numbers.h"
 
@@ -323,15 +324,16 @@ std::string kept_calls_line(const TraceSummary& trace) {
                        all_seen ? "" : "recorded ", unseen);
   }
   double time = 0;
-  std::string names;
+  std::string names, hidden;
   for (const KeptCall& kept : trace.kept) {
     time += kept.time;
+    if (awaits_message(kept.call)) hidden = " Kept probes may hide waits for late senders.";
     names += fmt::format("{}{} ({}, {}{}{})", names.empty() ? "" : "; ", kept.call,
                          counted(kept.count, "call", "calls"), show_seconds(kept.time),
                          kept.first_at.empty() ? "" : ", first at ", kept.first_at);
   }
-  return fmt::format("{} of MPI time is kept as recorded because it cannot be replayed: {}.{}",
-                     show_share(time, trace.mpi_time), names, unseen);
+  return fmt::format("{} of MPI time is kept as recorded because it cannot be replayed: {}.{}{}",
+                     show_share(time, trace.mpi_time), names, hidden, unseen);
 }
 
 void refuse_kept_calls(const TraceSummary& trace) {

@@ -77,6 +77,15 @@ std::string placement_text(const Finding& finding) {
          " keeps within nodes";
 }
 
+/// "user operation f, in MPI_Allreduce (4 calls)", "MPI_Win_create (4 calls) works by itself"
+std::string own_work_text(const Finding& finding) {
+  if (finding.call.empty()) return "MPI calls work by themselves: no network changes that";
+  const std::string calls =
+      fmt::format("{} ({})", finding.call, counted(finding.calls, "call", "calls"));
+  if (!finding.function.empty()) return finding.function + ", in " + calls;
+  return calls + " works by itself: no network changes that";
+}
+
 /// "MPI_Comm_split (4 calls) keeps its recorded time"
 std::string kept_text(const Finding& finding) {
   if (finding.call.empty()) return "calls keep their recorded time";
@@ -219,6 +228,8 @@ std::string finding_text(const Finding& finding) {
       return waits_text("ranks wait", finding);
     case FindingKind::kChains:
       return waits_text("ranks wait for each other in turn", finding);
+    case FindingKind::kOwnWork:
+      return own_work_text(finding);
     case FindingKind::kKeptCalls:
       return kept_text(finding);
     case FindingKind::kApart:
@@ -249,6 +260,7 @@ std::string called_by(const std::string& caller) {
 }
 
 std::string efficiency_line(const Judgement& judgement) {
+  constexpr double kShownOwnWork = 0.995;  ///< below, the factor is named
   if (!judgement.efficiency) return "";
   const Efficiency& e = judgement.efficiency->factors;
   std::string cause = judgement.efficiency->without_lost_cores ? "The cost of messages is not known"
@@ -264,15 +276,19 @@ std::string efficiency_line(const Judgement& judgement) {
     cause = main_cost(label, finding);
     break;
   }
+  const std::string own =
+      e.own_work < kShownOwnWork ? " × own work of calls " + percent(e.own_work) : "";
   if (judgement.efficiency->without_lost_cores) {
     return fmt::format(
-        "Without that time, on a perfect interconnect: load balance {} × serialisation {}. {}.",
-        percent(e.load_balance), percent(e.serialisation), cause);
+        "Without that time, on a perfect interconnect: load balance {}{} × serialisation {}. {}.",
+        percent(e.load_balance), own, percent(e.serialisation), cause);
   }
+  if (judgement.is_alone)
+    return fmt::format("One rank: compute is {} of its time. {}.", percent(e.parallel()), cause);
   return fmt::format(
-      "Parallel efficiency {} = load balance {} × serialisation {} × transfer {}. {}.",
-      percent(e.parallel()), percent(e.load_balance), percent(e.serialisation), percent(e.transfer),
-      cause);
+      "Parallel efficiency {} = load balance {}{} × serialisation {} × transfer {}. {}.",
+      percent(e.parallel()), percent(e.load_balance), own, percent(e.serialisation),
+      percent(e.transfer), cause);
 }
 
 std::string headline(const Conclusion& found) {

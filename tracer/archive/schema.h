@@ -48,6 +48,8 @@ inline constexpr char kEagerLimitNode[] = "RUBATO::EAGER_LIMIT_NODE";
 inline constexpr char kEagerLimitNetwork[] = "RUBATO::EAGER_LIMIT_NETWORK";
 /// "all": receives with MPI_ANY_SOURCE or MPI_ANY_TAG are marked, blocking ones too.
 inline constexpr char kWildcards[] = "RUBATO::WILDCARDS";
+/// "found": each probe that found a message names it (see kFoundSource).
+inline constexpr char kProbes[] = "RUBATO::PROBES";
 /// How calls of MPI reached the tracer: "references" that the loader bound, and where there were
 /// such "wrappers of NAME" (a wrapper library, or the program), "dlsym", "RTLD_DEEPBIND"; separated
 /// by commas.
@@ -84,8 +86,8 @@ inline constexpr char kPostedSource[] = "RUBATO_POSTED_SOURCE";
 inline constexpr char kPostedTag[] = "RUBATO_POSTED_TAG";
 /// uint64: bytes of the receive's buffer; an MPI_RECV has it if it received less.
 inline constexpr char kPostedBytes[] = "RUBATO_POSTED_BYTES";
-// Attributes on the Enter record of a probe that used a wildcard and found a message: the same two
-// if they are -1, kComm, and source and tag of the message, which the following receive names.
+// Attributes on the Enter record of a probe that found a message: the same two if they are -1,
+// kComm, and source and tag of the message, which a later receive names.
 
 /// int32: rank in the communicator, tag.
 inline constexpr char kFoundSource[] = "RUBATO_FOUND_SOURCE";

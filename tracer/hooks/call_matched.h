@@ -7,13 +7,12 @@
 namespace rubato {
 inline namespace tracing {
 
-/// The message found by a probe for MPI_ANY_SOURCE or MPI_ANY_TAG; a later receive will name it.
+/// The message that a probe found, and a later receive will name.
 inline void note_probed(Call& call, int source, int tag, MPI_Comm comm, const MPI_Status& status) {
-  const unsigned any = any_of(source, tag);
-  if (any == 0 || status.MPI_SOURCE == MPI_PROC_NULL) return;
+  if (status.MPI_SOURCE == MPI_PROC_NULL) return;
   const Communicator* entry = communicators::find(comm);
   if (!entry->recordable) return;
-  call.item(Item::kProbed, entry->id | uint64_t{any} << 32);
+  call.item(Item::kProbed, entry->id | uint64_t{any_of(source, tag)} << 32);
   call.word(static_cast<uint64_t>(static_cast<uint32_t>(status.MPI_SOURCE)) << 32 |
             static_cast<uint32_t>(status.MPI_TAG));
 }
@@ -40,8 +39,9 @@ int record_iprobe(Call call, Real real, int source, int tag, MPI_Comm comm, int*
 }
 
 /// The receive names neither communicator nor envelope; the probe does.
-inline void note_matched(int source, int tag, MPI_Comm comm, MPI_Message message,
+inline void note_matched(Call& call, int source, int tag, MPI_Comm comm, MPI_Message message,
                          const MPI_Status& status) {
+  note_probed(call, source, tag, comm, status);
   if (status.MPI_SOURCE == MPI_PROC_NULL) return;  // MPI_MESSAGE_NO_PROC
   const Communicator* entry = communicators::find(comm);
   if (!entry->recordable) return;
@@ -56,7 +56,7 @@ int record_mprobe(Call call, Real real, int source, int tag, MPI_Comm comm, MPI_
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = real(source, tag, comm, message, status);
-  if (result == MPI_SUCCESS) note_matched(source, tag, comm, *message, *status);
+  if (result == MPI_SUCCESS) note_matched(call, source, tag, comm, *message, *status);
   call.leave();
   return result;
 }
@@ -67,7 +67,7 @@ int record_improbe(Call call, Real real, int source, int tag, MPI_Comm comm, int
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = real(source, tag, comm, flag, message, status);
-  if (result == MPI_SUCCESS && *flag != 0) note_matched(source, tag, comm, *message, *status);
+  if (result == MPI_SUCCESS && *flag != 0) note_matched(call, source, tag, comm, *message, *status);
   call.leave();
   return result;
 }

@@ -69,9 +69,8 @@ void ThreadLog::sum_up(TimeSums& all, RunTables* tables) {
     return;
   }
   const std::lock_guard lock(tables_mutex);
-  FoldedThread thread{number, summed_requests};
-  for (record::Record r; cursor.next(r);) tables->add(r, all.add(r), thread);
-  summed_requests = thread.posted;
+  folded.number = number;
+  for (record::Record r; cursor.next(r);) tables->add(r, all.add(r), folded);
 }
 
 namespace {

@@ -8,6 +8,7 @@
 
 #include "tracer/code/modules.h"
 #include "tracer/counters/thread_counters.h"
+#include "tracer/record/folded_thread.h"
 #include "tracer/record/own_work.h"
 #include "tracer/record/record.h"
 #include "tracer/record/segment.h"
@@ -43,7 +44,7 @@ struct ThreadLog {
   FunctionProbe* probe = nullptr;
   ThreadCounters* counters = nullptr;  ///< null where nothing is counted
   TimeSums* sums = nullptr;  ///< of the records that were not kept, see Recorder::keep_sums_only()
-  uint64_t summed_requests = 0;  ///< requests posted in these
+  FoldedThread folded;       ///< what the tables know of the thread after these
   bool busy = false;   ///< inside a recorded call: calls that MPI makes from there are not recorded
   bool muted = false;  ///< recording is switched off: calls are dropped, but requests are tracked
   /// Calls have counters, call sites or paths (Recorder::note_details), or this one has own work.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "tracer/hooks/send_mode.h"
 
@@ -66,7 +67,9 @@ void RunTables::add(const record::Record& r, const TimeSums::Booked& booked, Fol
     return;
   }
   time_call(booked);
-  if (r.items.done()) return;
+  polls_ = std::exchange(thread.polls, {});
+  const bool tells_status = polls_.call != kNoCall && calls_[polls_.call].call == status_query_;
+  if (polls_.call != call_ && !tells_status) polls_ = {};
   enter_ = r.enter;
   leave_ = r.leave;
   inside_ = booked.ticks;
@@ -74,7 +77,13 @@ void RunTables::add(const record::Record& r, const TimeSums::Booked& booked, Fol
   from_.clear();
   numbered_ = false;
   items(r.items, thread);
-  if (numbered_ && booked.kind == TimeSums::Booked::kInside) calls_[call_].numbered += inside_;
+  if (!numbered_) {
+    if (polls_.call != call_) polls_ = {.enter = enter_};
+    thread.polls = {call_, polls_.enter, leave_, polls_.ticks + inside_, polls_.stolen + stolen_};
+  } else if (booked.kind == TimeSums::Booked::kInside) {
+    calls_[call_].numbered += inside_;
+    if (polls_.ticks > 0) calls_[polls_.call].numbered += polls_.ticks;
+  }
   divide_time();
 }
 
@@ -99,6 +108,10 @@ void RunTables::items(record::Reader items, FoldedThread& thread) {
       case Item::kIrecvStart:
         if (thread.number != 0) samples_.spoil_all();
         message(kind, items, thread);
+        break;
+      case Item::kProbed:
+        if (thread.number != 0) samples_.spoil_all();
+        probed(items);
         break;
       case Item::kIsendComplete:
         complete_send(items.value());
@@ -368,8 +381,20 @@ RunTables::Numbered RunTables::number_message(const Message& m, bool sends) {
 
 void RunTables::sample(SampleRole role, const Numbered& numbered, uint64_t posted) {
   numbered_ = numbered_ || numbered.key != 0;
-  if (samples_.wants(numbered.key))
-    samples_.add({numbered.key, numbered.counter, enter_, leave_, posted, stolen_, call_, role});
+  if (!samples_.wants(numbered.key)) return;
+  samples_.add({numbered.key, numbered.counter, enter_, leave_, posted, stolen_, call_, role});
+  if (polls_.ticks == 0 || (role != SampleRole::kReceive && role != SampleRole::kProbe)) return;
+  samples_.add({numbered.key, numbered.counter, polls_.enter, polls_.leave,
+                polls_.enter + polls_.ticks, polls_.stolen, polls_.call, SampleRole::kProbe});
+}
+
+void RunTables::probed(record::Reader& items) {
+  const auto communicator = static_cast<uint32_t>(items.value());
+  const uint64_t found = items.word();
+  const Message m{communicator, static_cast<int32_t>(found >> 32), static_cast<int32_t>(found), 0};
+  const Channel& on = channel(m, false);
+  if (!samples_.spoilt())
+    sample(SampleRole::kProbe, {samples_.coming_key(on.number, on.counter), on.counter}, leave_);
 }
 
 void RunTables::sample_collective(const RecordedCollective& c, const CommunicatorView& members) {

@@ -5,6 +5,7 @@
 
 #include "tracer/archive/time_sums.h"
 #include "tracer/objects/topology.h"
+#include "tracer/record/folded_thread.h"
 #include "tracer/record/record.h"
 #include "tracer/report/flat_table.h"
 #include "tracer/report/member_share.h"
@@ -71,17 +72,13 @@ struct LeftOut {
   uint64_t sizes = 0;     ///< sends and receives in no table
 };
 
-/// The state of a thread between two segments of its records.
-struct FoldedThread {
-  uint32_t number = 0;
-  uint64_t posted = 0;  ///< requests
-};
-
 class RunTables {
  public:
   static constexpr uint64_t kOtherSites = 1;
 
-  explicit RunTables(const LocalObjects& objects) : objects_(objects) {}
+  /// `status_query`: the call that tests a request and does not complete it.
+  explicit RunTables(const LocalObjects& objects, unsigned status_query = UINT32_MAX)
+      : objects_(objects), status_query_(status_query) {}
 
   /// Adds a record of `thread`, which TimeSums has booked as `booked`. Records of a thread come in
   /// their order; several threads take turns.
@@ -181,9 +178,11 @@ class RunTables {
   const Channel& channel(const Message& m, bool sends);
   Numbered number_message(const Message& m, bool sends);
   void sample(SampleRole role, const Numbered& numbered, uint64_t posted);
+  void probed(record::Reader& items);
   void sample_collective(const RecordedCollective& c, const CommunicatorView& members);
 
   LocalObjects objects_;
+  unsigned status_query_;
   FlatTable<uint32_t> numbers_{1 << 12};  ///< of calls_
   FlatArray<CallSums> calls_{1 << 12};
   FlatTable<SizeSums> sizes_{1 << 15};  ///< call << 8 | direction | class
@@ -197,6 +196,7 @@ class RunTables {
 
   uint32_t call_ = kNoCall;                      ///< the present one
   bool numbered_ = false;                        ///< it has such a message
+  Polls polls_;                                  ///< right before it
   uint64_t enter_ = 0, leave_ = 0, inside_ = 0;  ///< ticks
   uint64_t stolen_ = 0;                          ///< nanoseconds
   uint32_t viewed_ = UINT32_MAX;

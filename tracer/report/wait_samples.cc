@@ -21,6 +21,12 @@ uint64_t WaitSamples::next_key(uint64_t channel, uint64_t counter) {
   return mixed(channel, ++*number);
 }
 
+uint64_t WaitSamples::coming_key(uint64_t channel, uint64_t counter) {
+  const uint64_t* const number = numbers_.find(counter);
+  if (number == nullptr) return mixed(channel, 1);
+  return *number == kSpoilt ? 0 : mixed(channel, *number + 1);
+}
+
 void WaitSamples::spoil(uint64_t counter) {
   if (uint64_t* const number = numbers_.put(counter)) *number = kSpoilt;
 }
@@ -69,9 +75,10 @@ struct Seen {
   const Sample* sample;
 };
 
-/// The time of the call with a core.
+/// The time of the call, or of the polls, with a core.
 double inside(const Sample& sample) {
-  const uint64_t all = sample.leave - sample.enter;
+  const bool probes = sample.role == SampleRole::kProbe;
+  const uint64_t all = (probes ? sample.posted : sample.leave) - sample.enter;
   return static_cast<double>(all - std::min(all, sample.stolen));
 }
 
@@ -111,13 +118,14 @@ void match_message(std::span<const Seen> group, CallWaits& waits) {
     if (seen.sample->role == SampleRole::kReceive) receive = &seen;
   }
   if (send == nullptr || receive == nullptr) return;
-  CallWait& late = wait_of(waits, *receive);
-  late.late_sender = std::max(late.late_sender, waited(*receive->sample, send->sample->enter));
   for (const Seen& seen : group) {
-    if (seen.sample->role == SampleRole::kReceive) continue;
     CallWait& wait = wait_of(waits, seen);
-    wait.late_receiver =
-        std::max(wait.late_receiver, waited_for_receive(*seen.sample, receive->sample->posted));
+    if (seen.sample->role >= SampleRole::kProbe) {
+      wait.late_sender = std::max(wait.late_sender, waited(*seen.sample, send->sample->enter));
+    } else {
+      wait.late_receiver =
+          std::max(wait.late_receiver, waited_for_receive(*seen.sample, receive->sample->posted));
+    }
   }
 }
 

@@ -21,6 +21,7 @@ inline namespace tracing {
 enum class SampleRole : uint8_t {
   kSend,         ///< the call that sends
   kSendWait,     ///< the call that completes the send
+  kProbe,        ///< a probe that found the message, or the polls before it was found or received
   kReceive,      ///< the call that receives, or completes the receive
   kMember,       ///< of a collective in which all wait for all
   kRoot,         ///< for which the others wait
@@ -35,7 +36,8 @@ struct Sample {
   uint64_t counter;
   uint64_t enter;   ///< of the call
   uint64_t leave;   ///< likewise
-  uint64_t posted;  ///< when the receive was posted; local rank of kPrefix
+  uint64_t posted;  ///< when the receive was posted; local rank of kPrefix; of kProbe: the enter
+                    ///< plus the ticks in the polls
   uint64_t stolen;  ///< nanoseconds of the call without a core, which are no part of its waits
   uint32_t call;    ///< index of its sums
   SampleRole role;
@@ -48,6 +50,8 @@ class WaitSamples {
   /// The key of the next message or collective of a channel; 0 if it cannot be numbered.
   /// `counter`: a number for the channel and this side of it.
   uint64_t next_key(uint64_t channel, uint64_t counter);
+  /// The same, of a message that is not received yet.
+  uint64_t coming_key(uint64_t channel, uint64_t counter);
   /// The order is unknown from here on; what was sampled of this counter does not count.
   void spoil(uint64_t counter);
   /// The same for all channels.

@@ -262,7 +262,8 @@ void begin_records(const InitStamp& stamp, bool threads, Start start_communicato
   if (settings.call_paths) CallPaths::record(true);
   if (settings.sample_period != 0) CallPaths::record(false);
   if (!session->settings.archive) {
-    if (!session->settings.report.empty()) session->tables = new RunTables(local_objects());
+    if (!session->settings.report.empty())
+      session->tables = new RunTables(local_objects(), kMPI_Request_get_status);
     Recorder::keep_sums_only(run_bounds(), session->tables);
   }
   if (has_places) Recorder::record_call_sites();

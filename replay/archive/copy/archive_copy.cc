@@ -231,6 +231,9 @@ class Copy {
     if (!location.writer) fail();
     location.global_offset = archive_.index.global_offset;
     location.ends = &ends_;
+    location.options = options_;
+    location.stolen = archive_.index.stolen;
+    location.own_work = archive_.index.own_work;
     OTF2_Reader_RegisterEvtCallbacks(reader_.get(), events, callbacks_.get(), &location);
     // (For a truncated file libotf2 may read on without end.)
     constexpr uint64_t kBurst = 4096;

@@ -27,14 +27,18 @@ class NewTimes {
 
 /// How an archive is copied.
 struct CopyOptions {
-  bool ignore_offsets = false;  ///< times are those of the locations' own clocks
+  bool ignore_offsets = false;   ///< times are those of the locations' own clocks
+  bool without_stolen = false;   ///< no call or gap has time without a core
+  bool without_flushes = false;  ///< the tracer never wrote its buffer
+  double own_work = 1;           ///< factor of the own work of calls
   /// Prefix of the names of properties that are left out ("": none).
   std::string without_properties;
   std::map<std::string, std::string> properties;  ///< that are added
 };
 
 /// Copies an OTF2 archive, whose definitions are `trace`, into `directory`, which must not exist:
-/// all global definitions, all records of all locations with their attributes. Only times differ:
+/// all global definitions, all records of all locations with their attributes, as `options` say.
+/// Times differ:
 /// the records of a timeline get its `times_of`; other locations of a rank (threads without calls,
 /// GPU streams) move with its main thread, interpolated between two of its records; locations
 /// without a rank keep their times. The copy has one clock: clock offsets and mapping tables are

@@ -7,6 +7,7 @@
 #include <otf2/otf2.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <exception>
 #include <optional>
@@ -53,8 +54,10 @@ struct CopiedLocation {
   OTF2_EvtWriter* writer = nullptr;
   uint64_t global_offset = 0;
   Ends* ends = nullptr;
-  NewTimes* times = nullptr;                   ///< of a timeline
-  std::optional<NewTime> coming;               ///< the next one of these
+  const CopyOptions* options = nullptr;
+  uint32_t stolen = UINT32_MAX, own_work = UINT32_MAX;  ///< references of these attributes
+  NewTimes* times = nullptr;                            ///< of a timeline
+  std::optional<NewTime> coming;                        ///< the next one of these
   MainThread* way = nullptr;                   ///< filled in for the locations that follow this one
   std::optional<MainThread::Follower> follow;  ///< of a location that follows
   int64_t last = INT64_MIN;
@@ -67,6 +70,19 @@ struct CopiedLocation {
   int64_t ticks(OTF2_TimeStamp time) const { return static_cast<int64_t>(time - global_offset); }
   OTF2_TimeStamp stamp(int64_t ticks) const {
     return global_offset + static_cast<OTF2_TimeStamp>(ticks);
+  }
+
+  /// What calls lost, and their own work, as the options say.
+  void change(OTF2_AttributeList* attributes) const {
+    if (OTF2_AttributeList_GetNumberOfElements(attributes) == 0) return;
+    if (options->without_stolen) OTF2_AttributeList_RemoveAttribute(attributes, stolen);
+    uint64_t ticks = 0;
+    if (options->own_work == 1 ||
+        OTF2_AttributeList_GetUint64(attributes, own_work, &ticks) != OTF2_SUCCESS)
+      return;
+    OTF2_AttributeList_RemoveAttribute(attributes, own_work);
+    const auto changed = std::llround(static_cast<double>(ticks) * options->own_work);
+    OTF2_AttributeList_AddUint64(attributes, own_work, static_cast<uint64_t>(changed));
   }
 
   /// The new time of the next record.
@@ -112,6 +128,7 @@ struct EventCopy<kWrite> {
   static OTF2_CallbackCode on(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* user,
                               OTF2_AttributeList* attributes, Rest... rest) {
     return copy_record(user, time, [&](CopiedLocation& location, int64_t, const NewTime& moved) {
+      location.change(attributes);
       return kWrite(location.writer, attributes, location.stamp(moved.time), rest...);
     });
   }
@@ -120,6 +137,7 @@ struct EventCopy<kWrite> {
 inline OTF2_CallbackCode on_flush(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* user,
                                   OTF2_AttributeList* attributes, OTF2_TimeStamp stop) {
   return copy_record(user, time, [&](CopiedLocation& location, int64_t old_time, NewTime moved) {
+    if (location.options->without_flushes) return OTF2_SUCCESS;
     if (!moved.stop) {
       // In a call, or of another location: it keeps its length as far as possible.
       const int64_t length = location.ticks(stop) - old_time;
@@ -128,6 +146,7 @@ inline OTF2_CallbackCode on_flush(OTF2_LocationRef, OTF2_TimeStamp time, uint64_
         moved.stop =
             std::clamp(*moved.stop, moved.time, std::max(moved.time, location.coming->time));
     }
+    location.change(attributes);
     return OTF2_EvtWriter_BufferFlush(location.writer, attributes, location.stamp(moved.time),
                                       location.stamp(*moved.stop));
   });

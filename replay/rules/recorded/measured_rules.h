@@ -24,6 +24,9 @@
 // A call with several causes waited for at most one of them: the one whose least time ends last.
 // The others get their least time.
 //
+// The own work of a call (Lost::own) lies behind its wait: the rules apply to the call without it,
+// and add it to the leave, divided by the processor factor.
+//
 // A polling loop (polling.h) lasts as long as it has to wait, so in elastic lanes (where anything
 // changes) it is one wait that starts at its first poll. `measured` itself keeps every poll in
 // place.
@@ -64,6 +67,7 @@ inline RecordedAction recorded_action(const Action& action) {
       return RecordedAction::kCollective;
     case ActionKind::kParts:
     case ActionKind::kTested:
+    case ActionKind::kProbe:
     case ActionKind::kLost:
       return RecordedAction::kNothing;
     default:
@@ -182,15 +186,30 @@ class MeasuredRules {
       if (call.role == CallRole::kStolen) kept *= keep_stolen_;
       if (call.spinning & kSpinning && elastic_.any())
         return leave_loop(timeline, call, kept, recorded - kept);
-      // After the probe that found a message the loss is no part of the wait, but delayed its end.
-      const auto loop = loops_.find(timeline.number);
-      if (loop != loops_.end() && call.spinning & kSpinningBefore)
-        loop->second.lost.push_back({call.leave, recorded - kept});
       return timeline.enter + kept;
     }
 
-    Lanes<K> lost = Lanes<K>::Constant(0);
-    if (call.spinning & kLoses) lost = dropped(rubato::lost_in(timeline.block.actions_of(call)));
+    if (context.trace->timelines() == 1) {  // all is own work
+      const Lost parts = call.spinning & kLoses ? lost_in(timeline.block.actions_of(call)) : Lost();
+      const Lanes<K> left = leave_mpi(timeline, call, recorded, dropped(parts), context);
+      return timeline.enter + (left - timeline.enter) * inverse_cpu_;
+    }
+    if (!(call.spinning & kLoses))
+      return leave_mpi(timeline, call, recorded, Lanes<K>::Constant(0), context);
+    const Lost parts = lost_in(timeline.block.actions_of(call));
+    // The own work comes last: without it the call would have left that much earlier.
+    Call rest = call;
+    rest.leave -= parts.own;
+    return leave_mpi(timeline, rest, recorded - parts.own, dropped(parts), context) +
+           parts.own * inverse_cpu_;
+  }
+
+  Level level(int a, int b) const { return placement_->level(a, b); }
+
+ protected:
+  /// The leave of an MPI call of `recorded` ticks without its own work, of which lanes drop `lost`.
+  Lanes<K> leave_mpi(TimelineState<K>& timeline, const Call& call, double recorded,
+                     const Lanes<K>& lost, const RuleContext<K>& context) {
     if (call.spinning & kSpinning && elastic_.any())
       return leave_loop(timeline, call, left_of(recorded, before_ + after_ + lost), lost);
     collect_causes(timeline, context);
@@ -207,9 +226,6 @@ class MeasuredRules {
     return elastic_.select(leave_after(timeline, call, polls.enter, after, lost, &polls), leave);
   }
 
-  Level level(int a, int b) const { return placement_->level(a, b); }
-
- protected:
   struct CauseOf {
     double recorded;                                  ///< W
     Lanes<K> replayed;                                ///< W'
@@ -312,6 +328,7 @@ class MeasuredRules {
         if (awaited.kind == Awaited::Kind::kCollective) add_collective(timeline, awaited, context);
         if (awaited.kind == Awaited::Kind::kLock) add_lock(timeline, awaited, context);
         if (awaited.kind == Awaited::Kind::kEpoch) add_epoch(timeline, awaited, context);
+        if (awaited.kind == Awaited::Kind::kProbe) add_probe(timeline, awaited, context);
         continue;
       }
       if (awaited.transfer == kNoTransfer) continue;
@@ -377,6 +394,18 @@ class MeasuredRules {
     const int distance = surveyed_level(level(timeline.rank, action.one_sided.target));
     causes_.push_back({turn.recorded_release, turn.released, minima_->epoch[distance].at(0)});
     own_.add(0, distance, turn.recorded_release);
+  }
+
+  void add_probe(const TimelineState<K>& timeline, const Awaited& awaited,
+                 const RuleContext<K>& context) {
+    const Call& call = timeline.block.calls[timeline.next_call];
+    const Transfer<K>* message = context.found_by(awaited, call);
+    if (!message) return;
+    const auto bytes = static_cast<double>(message->bytes);
+    const int level = surveyed_level(message->pair);
+    causes_.push_back({message->recorded_send, message->sent, minima_->probe[level].at(bytes),
+                       awaited.transfer, true});
+    own_.add(bytes, level, message->recorded_send);
   }
 
   /// The own time of the current call by the platform.

@@ -10,7 +10,7 @@ namespace rubato {
 void RecordedMinima::finish() {
   for (LowerEnvelope& envelope : floor) envelope.finish();
   for (auto& [key, envelope] : own) envelope.finish();
-  for (auto* delays : {&receive, &synchronous, &epoch}) {
+  for (auto* delays : {&receive, &probe, &synchronous, &epoch}) {
     for (LeastDelay& delay : *delays) delay.finish();
   }
   for (auto& [key, delay] : collective) delay.finish();
@@ -20,7 +20,7 @@ void RecordedMinima::put(ByteWriter& to) const {
   for (const LowerEnvelope& envelope : floor) envelope.put(to);
   to.number(own.size());
   for (const auto& [key, envelope] : own) to.number(key), envelope.put(to);
-  for (const auto* delays : {&receive, &synchronous, &epoch}) {
+  for (const auto* delays : {&receive, &probe, &synchronous, &epoch}) {
     for (const LeastDelay& delay : *delays) delay.put(to);
   }
   to.number(collective.size());
@@ -38,7 +38,7 @@ void RecordedMinima::take(ByteReader& from) {
     const uint64_t key = from.number();
     own[key].take(from);
   }
-  for (auto* delays : {&receive, &synchronous, &epoch}) {
+  for (auto* delays : {&receive, &probe, &synchronous, &epoch}) {
     for (LeastDelay& delay : *delays) delay.take(from);
   }
   for (uint64_t left = from.number(); left > 0; --left) {
@@ -152,6 +152,15 @@ Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,
       own.add(0, distance, cause);
       continue;
     }
+    if (awaited.kind == Awaited::Kind::kProbe) {
+      const Transfer<1>* message = context.found_by(awaited, call);
+      if (!message) continue;
+      const auto bytes = static_cast<double>(message->bytes);
+      const int distance = surveyed_level(message->pair);
+      delays_.push_back({&minima_->probe[distance], bytes, message->recorded_send});
+      own.add(bytes, distance, message->recorded_send);
+      continue;
+    }
     if (awaited.transfer == kNoTransfer) continue;
     Transfer<1>& transfer = (*context.matcher)[awaited.transfer];
     if (awaited.kind == Awaited::Kind::kSend && transfer.handshake) sends_.push_back(&transfer);
@@ -174,10 +183,12 @@ Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,
   // Losses are known approximately.
   if (!sends_.empty()) end_sends(call, context, begin + 2 * lost);
   if (!delays_.empty()) {
-    for (const Delayed& delay : delays_)
-      delay.least->add(delay.bytes, begin, call.leave, delay.cause);
+    // The own work lies behind the wait.
+    const bool works = call.spinning & kLoses;
+    const double leave = call.leave - (works ? lost_in(timeline.block.actions_of(call)).own : 0);
+    for (const Delayed& delay : delays_) delay.least->add(delay.bytes, begin, leave, delay.cause);
     minima_->floor[call.name].add(own.bytes, call.leave - call.enter);
-    const double left = call.leave - std::max(call.enter, own.cause);
+    const double left = leave - std::max(call.enter, own.cause);
     if (left > 0 || !minima_->repaired) add(minima_->own[own.key(call.name)], own.bytes, left);
   }
   return Lanes<1>(call.leave);

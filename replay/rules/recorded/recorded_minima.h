@@ -100,6 +100,7 @@ struct RecordedMinima {
   std::unordered_map<uint64_t, LowerEnvelope>
       own;                                      ///< by OwnCost::key(): leave - max(enter, cause)
   std::array<LeastDelay, kLevels> receive;      ///< since the send's enter
+  std::array<LeastDelay, kLevels> probe;        ///< the same, to the end of a probe that found it
   std::array<LeastDelay, kLevels> synchronous;  ///< of a send, since its receive's post
   std::array<LeastDelay, kLevels> epoch;        ///< since the enter of the post, complete or unlock
   std::unordered_map<uint64_t, LeastDelay> collective;  ///< by collective_key()

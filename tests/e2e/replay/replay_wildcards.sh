@@ -47,7 +47,7 @@ C
 trace 3 ./app
 check_archive
 check_replayed 'MPI_M?[Pp]robe'
-expect 5 'RUBATO_POSTED_SOURCE[^;]*; INT32; -1)'    # the first two, that of MPI_Sendrecv, MPI_Probe and MPI_Mrecv
+expect 6 'RUBATO_POSTED_SOURCE[^;]*; INT32; -1)'    # the first two, that of MPI_Sendrecv, both probes and MPI_Mrecv
 expect 3 'RUBATO_POSTED_TAG[^;]*; INT32; -1)'       # the first two and MPI_Irecv
 expect 1 'RUBATO_FOUND_SOURCE[^;]*; INT32; 2)'
 

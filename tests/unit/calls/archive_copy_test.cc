@@ -192,9 +192,9 @@ TEST_CASE("every record of a copy is at its time in the scenario") {
         records_of(directory.path() / "archive" / "traces.otf2", {0, 1, 7}, 0));
 
   // Perfect: the send takes nothing, at 40, and its record is there. The receive ends at 40, too;
-  // its record was 5 before the end, but the message did not exist then. There is no flush, so 2
-  // of compute are between 45 and the function, which takes 20. The other thread lies between
-  // records of rank 0: 35 is where it was; 50 lies between 45 and 60, which are both at 40.
+  // its record was 5 before the end, but the message did not exist then. There is no flush (nor its
+  // record), so 2 of compute are between 45 and the function, which takes 20. The other thread lies
+  // between records of rank 0: 35 is where it was; 50 lies between 45 and 60, which are both at 40.
   const std::string init = region("enter", kMpiInit), inited = region("leave", kMpiInit);
   const std::string work = region("enter", kFunction), worked = region("leave", kFunction);
   const std::string sends = region("enter", kMpiSend), sent = region("leave", kMpiSend);
@@ -203,16 +203,16 @@ TEST_CASE("every record of a copy is at its time in the scenario") {
   CHECK(listed("perfect") ==
         Lines{"0 0 " + init, "0 10 " + inited, "0 20 " + work, "0 30 " + worked, "0 40 " + sends,
               "0 40 send mode 3", "0 40 " + sent, "1 0 " + init, "1 10 " + inited,
-              "1 20 " + receives, "1 40 recv", "1 40 " + received, "1 45 flush for 0",
-              "1 47 " + work, "1 67 " + worked, "7 35 " + work, "7 40 " + worked});
+              "1 20 " + receives, "1 40 recv", "1 40 " + received, "1 47 " + work, "1 67 " + worked,
+              "7 35 " + work, "7 40 " + worked});
   // Compute in half the time: from 10 on 20, 30 and 40 become 15, 20 and 25; the receive is entered
-  // at 15. After it 5 become 2.5, the flush is at 27.5 (28); 2 more become 1: 28.5 (29), and 20
+  // at 15. After it 5 become 2.5, to where the flush was; 2 more become 1: 28.5 (29), and 20
   // become 10: 38.5 (39). The other thread: 35 is half way from 30 to 40, so from 20 to 25 (22).
   CHECK(listed("fast") == Lines{"0 0 " + init, "0 10 " + inited, "0 15 " + work, "0 20 " + worked,
                                 "0 25 " + sends, "0 25 send mode 3", "0 25 " + sent, "1 0 " + init,
                                 "1 10 " + inited, "1 15 " + receives, "1 25 recv",
-                                "1 25 " + received, "1 28 flush for 0", "1 29 " + work,
-                                "1 39 " + worked, "7 22 " + work, "7 25 " + worked});
+                                "1 25 " + received, "1 29 " + work, "1 39 " + worked,
+                                "7 22 " + work, "7 25 " + worked});
 }
 
 // The message is received at 30, 10 before its send, so the receive of rank 1 is moved. Rank 0 does

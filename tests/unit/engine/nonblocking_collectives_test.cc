@@ -181,8 +181,9 @@ TEST_CASE("collectives on a communicator of one rank do not wait") {
     0: 0..5 ibarrier req 1 comm 1
     0: 10..20 wait 1
     0: 20 end
+    1: 0 end
   )"),
-             {5});
+             {5, 0});
 }
 
 // Thread 1 waits from 199 on for what the main thread started at 100 and rank 1 at 300.

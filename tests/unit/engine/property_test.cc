@@ -73,12 +73,12 @@ void check_waits(const ScenarioResult& result) {
   }
 }
 
-/// On `perfect` they spend time there only in local calls and unsuccessful tests, which keep their
-/// time.
+/// On `perfect` they spend time there only in own work, and in local calls and unsuccessful tests,
+/// which keep their time.
 void check_waits_alone(const Results& results, const ScenarioResult& perfect) {
   for (const RankResult& rank : perfect.ranks) {
     INFO("rank " << &rank - perfect.ranks.data());
-    double left = rank.mpi - waited(rank);
+    double left = rank.mpi - waited(rank) - rank.own_work;
     for (size_t i = 0; i < results.calls.size(); ++i) {
       if (results.calls[i] == "MPI_Comm_rank" || results.calls[i] == "MPI_Test")
         left -= rank.calls[i].time;
@@ -343,13 +343,15 @@ TEST_CASE("random programs on clocks that disagree") {
       CHECK(repaired.trace.clock_repair->after.total() == 0);
       CHECK(repaired.trace.clock_repair->largest_shift > 0);
     }
-    // Later, but with the compute of the recording to the tick; which is all that a model looks at.
+    // Later, but with the compute of the recording to the tick; which is all that a model looks at,
+    // but for the own work of creations.
     check_not_later(ends_of(raw.scenarios[0]), ends_of(repaired.scenarios[0]));
     for (size_t rank = 0; rank < raw.scenarios[0].ranks.size(); ++rank) {
       INFO("rank " << rank);
       CHECK(repaired.scenarios[0].ranks[rank].compute == raw.scenarios[0].ranks[rank].compute);
     }
-    check_same_bits(repaired.scenarios[1], raw.scenarios[1]);
+    if (recorded.text.find(" comm_create ") == std::string::npos)
+      check_same_bits(repaired.scenarios[1], raw.scenarios[1]);
     check_not_later(ends_of(repaired.scenarios[1]), ends_of(repaired.scenarios[0]));
   }
   CHECK(violated > kSeeds / 5);  // the test has something to repair

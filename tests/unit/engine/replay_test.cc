@@ -342,10 +342,12 @@ TEST_CASE("a faster processor shortens compute, not switched-off stretches and l
     0: 100..110 local MPI_Comm_rank
     0: 210..310 off
     0: 410..420 finalize
+    1: 0..0 init
+    1: 410..420 finalize
   )";
-  // Compute 100 + 100 + 100 = 300, halved 150; local MPI 10; off 100: 260 at Finalize.
-  check(ends(text, on("perfect:cpu*2")), {260});
-  check(ends(text, on("measured:cpu*2")), {260});
+  // Compute 100 + 100 + 100 = 300, halved 150; local MPI 10; off 100: 260 at Finalize. Rank 1: 205.
+  check(ends(text, on("perfect:cpu*2")), {260, 205});
+  check(ends(text, on("measured:cpu*2")), {260, 205});
 }
 
 TEST_CASE("elapsed runs from the leave of Init to the enter of Finalize") {
@@ -439,12 +441,14 @@ TEST_CASE("a platform without the level that an archive needs is refused by name
 }
 
 // The toy has level node alone. A message to oneself costs what one on the node does: it arrives at
-// 10 + 100 + 8 = 118, so the receive ends at 138, and a warning names both levels.
+// 10 + 100 + 8 = 118, so the receive ends at 138, and a warning names both levels. (A second rank:
+// all calls of a run of one rank keep their time.)
 TEST_CASE("the next wider level replaces one that the platform lacks") {
   const char* text = R"(
     0: 0..1 isend 0 8B req 1
     0: 1..2 recv 0 8B
     0: 2..2 wait 1
+    1: 0 end
   )";
   const Results results = replay(text, {toy()});
   CHECK(results.scenarios[0].elapsed * 1e9 == Approx(138));

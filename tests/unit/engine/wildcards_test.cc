@@ -196,9 +196,9 @@ TEST_CASE("above the eager limit the request to send decides") {
   CHECK(result.rematched_receives == 2);
 }
 
-// A blocking probe keeps its recorded 40, so the first receive is posted at 40. It represents a
-// receive from any source, as the probe did: rank 1's message at 100. Then 490 of compute, 5 in the
-// second probe, 5 of compute: the second receive waits from 600 until 1000.
+// The first receive is posted at 0: the wait of the probe is its own. It represents a receive from
+// any source, as the probe did: rank 1's message at 100. Then 490 of compute and 5 behind the
+// second probe: the second receive waits from 595 until 1000.
 TEST_CASE("a receive of what a probe from any source found is one from any source") {
   const ScenarioResult result = replay(R"(
     nodes 0 0 1

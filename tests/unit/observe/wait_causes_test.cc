@@ -46,9 +46,10 @@ TEST_CASE("the root of a wait is the rank that did not wait itself") {
   }
 }
 
-// Rank 0 sends at 1000. Rank 1 probes from 100 on and has the message at 1015; in the barrier rank
-// 0 waits for it from 1006 to 1100. Back from the end at 1300: 100 of rank 0, 100 of the barrier,
-// 85 of rank 1, 15 from the send to the end of the receive, 990 of rank 0.
+// Rank 0 sends at 1000. Rank 1 probes from 100 to 1010 and has the message at 1015; in the barrier
+// rank 0 waits for it from 1006 to 1100. Back from the end at 1300: 100 of rank 0, 100 of the
+// barrier, 85 and 1 of rank 1 with 4 of the receive between, 10 from the send to the end of the
+// probe, 990 of rank 0.
 TEST_CASE("a probe waits for the sender of the message that it finds") {
   const std::string text = R"(
     0: 0..10 init
@@ -69,26 +70,25 @@ TEST_CASE("a probe waits for the sender of the message that it finds") {
   CHECK(watched.causes->roots()[1] == Approx(94));
   const auto late = static_cast<size_t>(WaitKind::kLateSender);
   CHECK(watched.result.ranks[1].waits[late] == Approx(900e-9));
-  CHECK(watched.path.compute == std::vector<double>{1090, 85});
-  CHECK(watched.crossing("MPI_Recv") == Approx(15));
+  CHECK(watched.path.compute == std::vector<double>{1090, 86});
+  CHECK(watched.crossing("MPI_Probe") == Approx(10));
   CHECK(watched.crossing("MPI_Barrier") == Approx(100));
   CHECK(sum_of(watched.path) == Approx(1290));
-  // As a lane beside one in which all compute takes half of it: probe from 55, 0.5 between probe
-  // and receive, send at 505.
+  // As a lane beside one in which all compute takes half of it: probe from 55, send at 505.
   ReplayOptions options;
   options.wait_states = true;
   const auto source = parse_text_trace(text);
   const Results lanes =
       run_replay(*source, {parse_scenario("measured"), parse_scenario("measured:cpu*2")}, options);
   CHECK(lanes.scenarios[0].ranks[1].waits[late] == Approx(900e-9));
-  CHECK(lanes.scenarios[1].ranks[1].waits[late] == Approx(449.5e-9));
+  CHECK(lanes.scenarios[1].ranks[1].waits[late] == Approx(450e-9));
 }
 
-// 50 polls of 10 every 20, from 100 on. Before the send at 905: 40 of them and half of one, 405 in
-// all. Before one at 505, 20 of the first 34, which take 340 up to 770 and count as spread evenly:
-// 405/670 of 340.
+// 50 polls of 10 every 20, from 100 on, of which the last one finds the message at 1090. Before the
+// send at 905: 40 of them and half of one, 405 in all. Before one at 505, 20 of the first 33, which
+// take 330 up to 750 and count as spread evenly: 405/650 of 330.
 TEST_CASE("polls wait for the sender of the message that their loop finds") {
-  for (const auto& [sent, waited] : {std::pair(905, 405.0), {505, 340.0 * 405 / 670}}) {
+  for (const auto& [sent, waited] : {std::pair(905, 405.0), {505, 330.0 * 405 / 650}}) {
     std::string text = "0: 0..10 init\n1: 0..10 init\n0: " + std::to_string(sent) + ".." +
                        std::to_string(sent + 5) + " send 1 8B tag 7\n";
     for (int poll = 100; poll < 1100; poll += 20)
@@ -102,7 +102,7 @@ TEST_CASE("polls wait for the sender of the message that their loop finds") {
     const Watched watched = watch(text, parse_scenario("measured"));
     CHECK(watched.wait(1, "MPI_Iprobe", "late sender") == Approx(waited));
     CHECK(watched.causes->roots()[0] == Approx(waited));
-    CHECK(watched.crossing("MPI_Recv") == Approx(1105 - sent));
+    CHECK(watched.crossing("MPI_Iprobe") == Approx(1090 - sent));
     CHECK(watched.path.hops == 1);
   }
 }

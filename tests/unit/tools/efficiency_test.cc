@@ -408,7 +408,7 @@ TEST_CASE("without enough cores, perfect still shows which rank computes longest
 TEST_CASE("a cost that may be zero is not the main cost") {
   Judgement judgement;
   judgement.efficiency.emplace();
-  judgement.efficiency->factors = {0.5, 1, 1, 0};
+  judgement.efficiency->factors = {0.5, 1, 1, 1, 0};
   Finding finding;
   finding.kind = FindingKind::kLoadImbalance;
   finding.seconds = 1;

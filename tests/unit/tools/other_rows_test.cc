@@ -393,11 +393,12 @@ TEST_CASE("rows add up where threads call MPI") {
 
 namespace {
 
-/// One rank; `measured` and `perfect` take so many seconds.
+/// One of two ranks; `measured` and `perfect` take so many seconds.
 Results two_scenarios(double measured, double perfect) {
   Results results;
   results.trace.path = "run";
-  results.trace.ranks = results.trace.nodes = 1;
+  results.trace.ranks = 2;
+  results.trace.nodes = 1;
   for (const double elapsed : {measured, perfect}) {
     ScenarioResult scenario;
     scenario.name = results.scenarios.empty() ? "measured" : "perfect";

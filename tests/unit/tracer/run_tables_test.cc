@@ -197,3 +197,28 @@ TEST_CASE("a table keeps its values when it grows and when others are erased") {
   while (table.put(uint64_t{1} << 40 | more) != nullptr) ++more;
   CHECK(table.size() == 3072);
 }
+
+TEST_CASE("polls of one call and a probe are sampled with the message that they find") {
+  Folded f;
+  f.call(kInitCall, {});
+  // The first receive of the channel is posted before; the probe finds the second message. Polls
+  // at 300 and 400, another call, polls at 600 and 700, and a probe at 800 that finds something.
+  f.call(kIrecvCall, words(Item::kIrecvRequest, {0, 2, 7, 64}));
+  const auto probed = word(Item::kProbed, 0) + std::vector<uint64_t>{uint64_t{2} << 32 | 7};
+  for (const unsigned id : {kReadyCall, kReadyCall, kSendCall, kReadyCall, kReadyCall})
+    f.call(id, {});
+  f.call(kReadyCall, probed);
+  f.call(kWaitCall, words(Item::kRecv, {0, 2, 7, 64}));
+  const std::vector<Sample> samples = f.tables.samples().take(1);
+  REQUIRE(samples.size() == 3);
+  CHECK(samples[0].role == SampleRole::kProbe);
+  CHECK(samples[0].enter == 800);
+  CHECK(samples[0].posted == 810);
+  // Two polls of 10 each.
+  CHECK(samples[1].role == SampleRole::kProbe);
+  CHECK(samples[1].enter == 600);
+  CHECK(samples[1].leave == 710);
+  CHECK(samples[1].posted == 620);
+  CHECK(samples[2].role == SampleRole::kReceive);
+  for (const Sample& each : samples) CHECK(each.key == samples[2].key);
+}

@@ -26,6 +26,25 @@ TEST_CASE("a receive waits for its send, at most until its end") {
   CHECK(found[0][0].late_receiver == 0);
 }
 
+TEST_CASE("a probe, and polls before it, wait for the send") {
+  // Three polls of 2 each between 10 and 30, a probe that finds the message from 40 to 50, and the
+  // receive from 60 to 70. The send begins at 45: all 6 of the polls, and 5 of the probe. Another
+  // message is sent at 120, in the middle of such polls: half of them.
+  std::vector<RankSamples> ranks(2);
+  ranks[0].samples = {sample(1, SampleRole::kSend, 45, 46), sample(2, SampleRole::kSend, 120, 121)};
+  ranks[1].samples = {sample(1, SampleRole::kProbe, 10, 30, 16, 0),
+                      sample(1, SampleRole::kProbe, 40, 50, 50, 1),
+                      sample(1, SampleRole::kReceive, 60, 70, 60, 2),
+                      sample(2, SampleRole::kProbe, 110, 130, 116, 3),
+                      sample(2, SampleRole::kReceive, 140, 150, 140, 2)};
+  const auto found = find_waits(ranks);
+  CHECK(found[1][0].late_sender == 6);
+  CHECK(found[1][1].late_sender == 5);
+  CHECK(found[1][2].late_sender == 0);
+  CHECK(found[1][3].late_sender == 3);
+  CHECK(found[1][0].observed == 6);
+}
+
 TEST_CASE("a send waits for its receive if it ends after that was posted") {
   // Send 10 to 50, the receive is posted at 40: 30. The second send is over before: it did not
   // wait.
