@@ -79,19 +79,25 @@ std::string call_table(const ScenarioProfile& profile, const std::vector<CallCol
                        int width) {
   const std::vector<CallSum> sums = sums_of(profile);
   const bool has_waits = profile.result->has_waits;
-  TextTable table({"Call", "Calls", "Time", "Waits", "Own work", "Mean", "Bytes completed",
-                   "Effective", "Raw"});
+  const bool works = std::any_of(sums.begin(), sums.end(),
+                                 [](const CallSum& sum) { return sum.own_work > 0; });
+  std::vector<std::string> header = {"Call", "Calls", "Time", "Waits"};
+  if (works) header.push_back("Own work");
+  header.insert(header.end(), {"Mean", "Bytes completed", "Effective", "Raw"});
+  TextTable table(header);
   for (const CallColumn& group : groups) {
     CallSum sum;
     for (const size_t call : group.calls) sum += sums[call];
     const bool one = group.calls.size() == 1;
-    table.add_row({group.name, show_count(sum.calls), SecondsCell{sum.time},
-                   has_waits ? show_share(sum.waited(), sum.time) : "-",
-                   sum.own_work > 0 ? show_share(sum.own_work, sum.time) : "-",
-                   SecondsCell{sum.time / static_cast<double>(sum.calls)},
-                   bytes_or_dash(static_cast<double>(sum.bytes_completed)),
-                   one ? rate_or_dash(sum.effective_bandwidth()) : TableCell("-"),
-                   one && has_waits ? rate_or_dash(sum.raw_bandwidth()) : TableCell("-")});
+    std::vector<TableCell> row = {group.name, show_count(sum.calls), SecondsCell{sum.time},
+                                  has_waits ? show_share(sum.waited(), sum.time) : "-"};
+    if (works) row.emplace_back(sum.own_work > 0 ? show_share(sum.own_work, sum.time) : "-");
+    row.insert(row.end(),
+               {SecondsCell{sum.time / static_cast<double>(sum.calls)},
+                bytes_or_dash(static_cast<double>(sum.bytes_completed)),
+                one ? rate_or_dash(sum.effective_bandwidth()) : TableCell("-"),
+                one && has_waits ? rate_or_dash(sum.raw_bandwidth()) : TableCell("-")});
+    table.add_row(std::move(row));
   }
   return table.format(width);
 }

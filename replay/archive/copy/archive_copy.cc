@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <map>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -44,6 +45,7 @@ namespace fs = std::filesystem;
 struct CopiedDefinitions {
   OTF2_GlobalDefWriter* writer = nullptr;
   Ends ends;
+  const std::map<uint64_t, uint64_t>* left_out = nullptr;  ///< number of records, by location
   bool unknown = false;
   OTF2_ErrorCode error = OTF2_SUCCESS;
 };
@@ -72,6 +74,17 @@ OTF2_CallbackCode on_clock(void* user, uint64_t resolution, uint64_t offset, uin
   }
   definitions.error = OTF2_GlobalDefWriter_WriteClockProperties(definitions.writer, resolution,
                                                                 offset, length, realtime);
+  return definitions.error == OTF2_SUCCESS ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
+}
+
+OTF2_CallbackCode copy_definition_of_location(void* user, OTF2_LocationRef self,
+                                              OTF2_StringRef name, OTF2_LocationType type,
+                                              uint64_t events, OTF2_LocationGroupRef group) {
+  auto& definitions = *static_cast<CopiedDefinitions*>(user);
+  const auto less = definitions.left_out->find(self);
+  if (less != definitions.left_out->end()) events -= std::min(events, less->second);
+  definitions.error =
+      OTF2_GlobalDefWriter_WriteLocation(definitions.writer, self, name, type, events, group);
   return definitions.error == OTF2_SUCCESS ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
 }
 
@@ -252,6 +265,7 @@ class Copy {
     OTF2_Reader_CloseEvtReader(reader_.get(), events);
     check(OTF2_Archive_CloseEvtWriter(writer_, location.writer));
     written_.push_back(id);
+    if (location.left_out > 0) left_out_[id] = location.left_out;
   }
 
   void copy_definitions() {
@@ -267,6 +281,7 @@ class Copy {
     CopiedDefinitions copied;
     copied.writer = OTF2_Archive_GetGlobalDefWriter(writer_);
     copied.ends = ends_;
+    copied.left_out = &left_out_;
     if (!copied.writer) fail();
     // A reader can read them only once.
     const EventFiles::Reader again = EventFiles::open_anchor(trace_->path);
@@ -277,6 +292,7 @@ class Copy {
     RUBATO_DEFINITIONS(RUBATO_COPY)
 #undef RUBATO_COPY
     OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(callbacks.get(), on_clock);
+    OTF2_GlobalDefReaderCallbacks_SetLocationCallback(callbacks.get(), copy_definition_of_location);
     OTF2_GlobalDefReaderCallbacks_SetStringCallback(callbacks.get(), copy_string);
     OTF2_GlobalDefReaderCallbacks_SetUnknownCallback(callbacks.get(), on_unknown_definition);
     const bool is_whole = read_again(again, callbacks, &copied);
@@ -326,6 +342,7 @@ class Copy {
   };
   std::unique_ptr<OTF2_EvtReaderCallbacks, DeleteCallbacks> callbacks_;
   std::vector<uint64_t> written_;
+  std::map<uint64_t, uint64_t> left_out_;  ///< number of records, by location
   Ends ends_;
 };
 

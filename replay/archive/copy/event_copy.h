@@ -62,6 +62,7 @@ struct CopiedLocation {
   std::optional<MainThread::Follower> follow;  ///< of a location that follows
   int64_t last = INT64_MIN;
   uint64_t records = 0;
+  uint64_t left_out = 0;  ///< of these
   bool has_none = false;  ///< there are fewer times than records
   bool unknown = false;   ///< records that libotf2 does not know
   OTF2_ErrorCode error = OTF2_SUCCESS;
@@ -137,7 +138,10 @@ struct EventCopy<kWrite> {
 inline OTF2_CallbackCode on_flush(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* user,
                                   OTF2_AttributeList* attributes, OTF2_TimeStamp stop) {
   return copy_record(user, time, [&](CopiedLocation& location, int64_t old_time, NewTime moved) {
-    if (location.options->without_flushes) return OTF2_SUCCESS;
+    if (location.options->without_flushes) {
+      ++location.left_out;
+      return OTF2_SUCCESS;
+    }
     if (!moved.stop) {
       // In a call, or of another location: it keeps its length as far as possible.
       const int64_t length = location.ticks(stop) - old_time;
