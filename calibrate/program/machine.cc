@@ -69,13 +69,47 @@ size_t cold_buffer_of_all(MPI_Comm comm, const Placement& places) {
 }
 
 double memory_seconds(const Pace& pace) {
-  return pace.seconds(0.6, 6);
+  return pace.seconds(0.8, 8);
 }
+
+namespace {
+
+constexpr size_t kPackedSpan = 1 << 20;  ///< bytes from the first block to the last one, at most
+
+/// Seconds to pack or unpack `count` blocks of `block` bytes in memory, beyond contiguous data, per
+/// block. Blocks begin in cache lines of their own, as in mpptest's tests of types with holes.
+double packing_seconds(size_t block, int count, const Buffer& from, const Buffer& to,
+                       MemoryWalk& walk) {
+  const size_t stride = std::max<size_t>(64, 2 * block);
+  const size_t blocks = std::min<size_t>(kPackedSpan / stride, 1024);
+  const auto bytes = static_cast<int>(blocks * block);
+  const int times = std::max(1, count / static_cast<int>(blocks));
+  MPI_Datatype holes;
+  MPI_Type_vector(static_cast<int>(blocks), static_cast<int>(block), static_cast<int>(stride),
+                  MPI_BYTE, &holes);
+  MPI_Type_commit(&holes);
+  const auto seconds = [&](int elements, MPI_Datatype type) {
+    const double begin = now();
+    for (int i = 0; i < times; ++i) {
+      char* const place = from.data() + walk.next(blocks * stride);
+      int at = 0;
+      MPI_Pack(place, elements, type, to.data(), bytes, &at, MPI_COMM_SELF);
+      at = 0;
+      MPI_Unpack(to.data(), bytes, &at, place, elements, type, MPI_COMM_SELF);
+    }
+    return (now() - begin) / (2.0 * times * static_cast<double>(blocks));
+  };
+  const double beyond = seconds(1, holes) - seconds(bytes, MPI_BYTE);
+  MPI_Type_free(&holes);
+  return std::max(beyond, 1e-11);
+}
+
+}  // namespace
 
 std::vector<Series> measure_memory(const Effort& effort) {
   const size_t most = std::max(effort.cold_bytes, effort.max_bytes);
   const Buffer from(most, 1), to(most, 2);
-  SweepOptions options = sweep_options(effort, memory_seconds(effort.pace) / 3);
+  SweepOptions options = sweep_options(effort, memory_seconds(effort.pace) / 4);
   for (size_t n = 64; n <= effort.max_bytes; n *= 2) options.only.insert(n);
   options.refine = false;
   const auto copies = [&](size_t bytes, int count, const auto& place) {
@@ -114,7 +148,16 @@ std::vector<Series> measure_memory(const Effort& effort) {
         return (now() - begin) / count;
       },
       options);
-  return {{"copy", in_cache}, {"copy_cold", cold}, {"combine", combined}};
+  options.only = {4, 16, 64, 256, 1024, 4096};
+  effort.begin(options.budget);
+  Timings packed;
+  if (most >= kPackedSpan) {
+    const auto pack = [&](size_t block, int count) {
+      return packing_seconds(block, count, from, to, walk);
+    };
+    packed = sweep(pack, options);
+  }
+  return {{"copy", in_cache}, {"copy_cold", cold}, {"combine", combined}, {"pack", packed}};
 }
 
 std::vector<double> fixed_work(const Effort& effort) {

@@ -11,7 +11,7 @@ namespace rubato {
 
 /// Memory operations at some lengths, on one rank. Copies by memcpy: "copy" within the caches, and
 /// "copy_cold" between two arrays of effort.cold_bytes. "combine": MPI_Reduce_local of two
-/// operands, sums of doubles.
+/// operands, sums of doubles. "pack": of a block of that length, beyond contiguous data.
 std::vector<Series> measure_memory(const Effort& effort);
 
 /// Planned time of measure_memory(), seconds.

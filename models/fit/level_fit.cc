@@ -404,6 +404,7 @@ std::vector<TimedLength>* LevelSamples::series(const std::string& pattern) {
   if (pattern == "copy") return &copies;
   if (pattern == "copy_cold") return &cold_copies;
   if (pattern == "combine") return &combinations;
+  if (pattern == "pack") return &packs;
   if (pattern == "send_overhead") return &overheads.send;
   if (pattern == "receive_overhead") return &overheads.receive;
   if (pattern == "unexpected_overhead") return &overheads.unexpected;
@@ -437,6 +438,8 @@ std::span<const FittedCurve> fitted_curves() {
        [](const LevelFit& fit) -> Curve { return fit.cold_copy; }},
       {"Combining two operands of a reduction", nullptr,
        [](const LevelFit& fit) -> Curve { return fit.combination; }},
+      {"Packing a block of data with holes", nullptr,
+       [](const LevelFit& fit) -> Curve { return fit.packing; }},
   };
   return kCurves;
 }
@@ -465,6 +468,7 @@ LevelFit fit_level(const LevelSamples& samples, int max_segments) {
     fit.cold_copy = fit_lengths(samples.cold_copies, noise_of(samples.cold_copies), max_segments);
     fit.combination =
         fit_lengths(samples.combinations, noise_of(samples.combinations), max_segments);
+    fit.packing = fit_lengths(samples.packs, noise_of(samples.packs), max_segments);
   }
   fit.repeatable_within = repeatability(samples.transfer);
   return fit;
@@ -487,6 +491,7 @@ void add_level(Platform& platform, Level level, const LevelFit& fit, const Proto
   if (fit.crossing_delay) model.crossing_delay = TransferCurve(fit.crossing_delay->segments);
   if (fit.synchronous) model.synchronous_overhead = TransferCurve(fit.synchronous->segments);
   if (fit.copy) platform.copy = TransferCurve(fit.copy->segments);
+  if (fit.packing) platform.packing = TransferCurve(fit.packing->segments);
   if (fit.combination) add_combination(platform, *fit.combination);
   if (probe.eager) model.protocols.push_back({0, Protocol::kEager});
   if (probe.waiting && !fit.protocols.empty()) {

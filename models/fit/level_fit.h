@@ -27,7 +27,7 @@ struct LevelSamples {
   std::vector<TimedLength> pingpong_beside;
   /// Copies within a rank, inside and outside of its cache, and combinations of two operands of a
   /// reduction; stored with one of the levels.
-  std::vector<TimedLength> copies, cold_copies, combinations;
+  std::vector<TimedLength> copies, cold_copies, combinations, packs;
   OverheadSamples overheads;
   OverlapSamples overlap;  ///< beside overheads.receive
   ProtocolProbe probe;
@@ -46,7 +46,7 @@ struct LevelFit {
   std::optional<SegmentedFit> following;         ///< f(n); absent, too, if overheads explain it
   std::optional<SegmentedFit> crossing_delay;    ///< absent, too, if exchanges take no longer
   std::optional<SegmentedFit> synchronous;       ///< y(n); absent, too, if they take no longer
-  std::optional<SegmentedFit> copy, cold_copy, combination;
+  std::optional<SegmentedFit> copy, cold_copy, combination, packing;
   OverheadFit overheads;
   /// The transfer time without overheads; if one overhead is unknown, the whole time is T.
   OneWayParts parts;

@@ -220,9 +220,14 @@ std::string format_platform(const Platform& platform, const PlatformComments& co
     if (platform.levels[i]) write_level(out, writer, i, *platform.levels[i]);
     out << comments.levels[static_cast<size_t>(i)];
   }
+  if (platform.copy || platform.packing) out << "\n[memory]\n";
   if (platform.copy) {
-    out << "\n[memory]\n# What a rank takes to copy: a buffered send does so.\n";
+    out << "# What a rank takes to copy: a buffered send does so.\n";
     writer.curve("copy", *platform.copy);
+  }
+  if (platform.packing) {
+    out << "# What it takes beyond that to pack or unpack a block of data with holes.\n";
+    writer.curve("packing", *platform.packing);
   }
   out << comments.memory;
   write_collectives(out, writer, platform);

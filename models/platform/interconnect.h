@@ -64,6 +64,12 @@ class Interconnect {
   /// Seconds to copy `bytes` within a rank, as a buffered send does; 0 when not known.
   double copy(double bytes) const { return platform_.copy ? (*platform_.copy)(bytes) : 0; }
 
+  /// Seconds to pack or unpack `blocks` blocks of together `bytes`; absent when not known.
+  std::optional<double> packing(double bytes, double blocks) const {
+    if (!platform_.packing || !(blocks > 0)) return {};
+    return blocks * (*platform_.packing)(bytes / blocks);
+  }
+
   /// Seconds of a collective over members of at most this distance; see algorithm_seconds().
   double collective(CollectiveOp op, int members, double bytes, PairClass widest) const;
   /// Seconds after which a member that does not wait leaves (root of a Bcast, leaf of a Reduce).

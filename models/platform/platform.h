@@ -72,6 +72,9 @@ struct Platform {
   std::array<std::optional<LevelModel>, kLevels> levels;
   /// Processor time to copy n bytes within a rank; absent when not known.
   std::optional<TransferCurve> copy;
+  /// Processor time to pack, or to unpack, a block of n bytes of data with holes, beyond contiguous
+  /// data; absent when not known.
+  std::optional<TransferCurve> packing;
   /// Bandwidth at which a reduction combines two operands; infinite when not known.
   std::optional<double> reduction_bandwidth;
   CollectiveModel collectives;

@@ -487,9 +487,11 @@ Platform read_platform(const Reader& reader, const toml::table& root) {
   }
   if (const auto* node = root.get("memory")) {
     const toml::table& table = reader.table(*node, "[memory]");
-    reader.check_keys(table, "[memory]", {"copy"});
+    reader.check_keys(table, "[memory]", {"copy", "packing"});
     if (const auto* copy = table.get("copy"))
       platform.copy = read_segments(reader, *copy, "memory.copy");
+    if (const auto* packing = table.get("packing"))
+      platform.packing = read_segments(reader, *packing, "memory.packing");
   }
   if (const auto* node = root.get("collectives")) {
     const toml::table& table = reader.table(*node, "[collectives]");

@@ -70,7 +70,7 @@ struct ArchiveIndex {
   uint32_t request_start = UINT32_MAX, request_end = UINT32_MAX, request_ready = UINT32_MAX;
   uint32_t found_source = UINT32_MAX, found_tag = UINT32_MAX;  // of probes
   uint32_t part_sent = UINT32_MAX, part_peers = UINT32_MAX, init_order = UINT32_MAX;
-  uint32_t stolen = UINT32_MAX, in_place = UINT32_MAX;
+  uint32_t stolen = UINT32_MAX, in_place = UINT32_MAX, block = UINT32_MAX;
   uint32_t own_work = UINT32_MAX, callback = UINT32_MAX;
   // Lines of the program that make calls, if recorded.
   uint32_t call_site = UINT32_MAX, call_path = UINT32_MAX;  ///< our attributes

@@ -249,6 +249,10 @@ void give(EventLocation& l, const PlainRecord& record, uint64_t event, OTF2_Time
   const auto peer = static_cast<uint32_t>(record.where);
   const auto tag = static_cast<uint32_t>(record.where >> 32);
   const uint64_t bytes = record.sent;
+  const bool starts_message = kind == RecordKind::kSend || kind == RecordKind::kIsend ||
+                              kind == RecordKind::kIrecvRequest || kind == RecordKind::kRecv;
+  if (starts_message && record.received != 0) [[unlikely]]
+    l.hand_on(event, time, &CallBuilder::in_blocks, record.received);
   if (l.functions && kind >= RecordKind::kSend && kind < RecordKind::kOther)
     l.time_bare_record(event, l.ticks(time));
   switch (kind) {
@@ -376,9 +380,24 @@ OTF2_CallbackCode on_leave(RUBATO_RECORD, OTF2_RegionRef region) {
   return take(user, event, time, plain(RecordKind::kLeave, region));
 }
 
+/// The mean length of the blocks of a message's data; 0 if they are contiguous.
+template <bool kAttributes>
+uint64_t block_of(void* user, const OTF2_AttributeList* attributes) {
+  uint64_t block = 0;
+  if constexpr (kAttributes) {
+    const uint32_t attribute = static_cast<EventLocation*>(user)->archive->index.block;
+    if (attribute != kUndefined && OTF2_AttributeList_GetNumberOfElements(attributes) > 0)
+      OTF2_AttributeList_GetUint64(attributes, attribute, &block);
+  }
+  return block;
+}
+
+template <bool kAttributes>
 OTF2_CallbackCode on_send(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
                           uint64_t bytes) {
-  return take(user, event, time, plain(RecordKind::kSend, comm, 0, receiver, tag, bytes));
+  return take(user, event, time,
+              plain(RecordKind::kSend, comm, 0, receiver, tag, bytes,
+                    block_of<kAttributes>(user, attributes)));
 }
 
 /// The mode of a send; 0 for a standard one.
@@ -399,8 +418,10 @@ OTF2_CallbackCode on_isend(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, 
                         : mode == 2 ? kSynchronous
                         : mode == 4 ? kPartitioned
                                     : 0;
-  return take<PlainRecord::Request::kOpens>(
-      user, event, time, plain(RecordKind::kIsend, comm, flags, receiver, tag, bytes), request);
+  return take<PlainRecord::Request::kOpens>(user, event, time,
+                                            plain(RecordKind::kIsend, comm, flags, receiver, tag,
+                                                  bytes, block_of<kAttributes>(user, attributes)),
+                                            request);
 }
 
 OTF2_CallbackCode on_isend_complete(RUBATO_RECORD, uint64_t request) {
@@ -414,8 +435,10 @@ OTF2_CallbackCode on_irecv_request(RUBATO_RECORD, uint64_t request) {
   if constexpr (kAttributes)
     flags = flags_of_receive(*static_cast<EventLocation*>(user), attributes);
   if (flags & kPartitioned) flags = kPartitioned;
-  return take<PlainRecord::Request::kOpens>(user, event, time,
-                                            plain(RecordKind::kIrecvRequest, 0, flags), request);
+  return take<PlainRecord::Request::kOpens>(
+      user, event, time,
+      plain(RecordKind::kIrecvRequest, 0, flags, 0, 0, 0, block_of<kAttributes>(user, attributes)),
+      request);
 }
 
 template <bool kAttributes>
@@ -423,7 +446,9 @@ OTF2_CallbackCode on_recv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, uin
                           uint64_t bytes) {
   uint8_t asked = 0;
   if constexpr (kAttributes) asked = wildcards(*static_cast<EventLocation*>(user), attributes);
-  return take(user, event, time, plain(RecordKind::kRecv, comm, asked, sender, tag, bytes));
+  return take(user, event, time,
+              plain(RecordKind::kRecv, comm, asked, sender, tag, bytes,
+                    block_of<kAttributes>(user, attributes)));
 }
 
 OTF2_CallbackCode on_irecv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
@@ -556,7 +581,6 @@ EventCallbacks::EventCallbacks(const ArchiveIndex& index)
   } else {
     set_those_with_attributes<false>();
   }
-  OTF2_EvtReaderCallbacks_SetMpiSendCallback(callbacks_, on_send);
   OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(callbacks_, on_isend_complete);
   OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(callbacks_, on_irecv);
   OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(callbacks_, on_cancelled);
@@ -581,6 +605,7 @@ template <bool kAttributes>
 void EventCallbacks::set_those_with_attributes() {
   OTF2_EvtReaderCallbacks_SetEnterCallback(callbacks_, on_enter<kAttributes>);
   OTF2_EvtReaderCallbacks_SetLeaveCallback(callbacks_, on_leave<kAttributes>);
+  OTF2_EvtReaderCallbacks_SetMpiSendCallback(callbacks_, on_send<kAttributes>);
   OTF2_EvtReaderCallbacks_SetMpiIsendCallback(callbacks_, on_isend<kAttributes>);
   OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(callbacks_, on_irecv_request<kAttributes>);
   OTF2_EvtReaderCallbacks_SetMpiRecvCallback(callbacks_, on_recv<kAttributes>);

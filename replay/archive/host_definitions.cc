@@ -71,13 +71,14 @@ static void visit(TraceDefinitions& x, Visit each) {
 }
 template <typename Visit>
 static void visit(ArchiveIndex& x, Visit each) {
-  static_assert(members<ArchiveIndex>() == 41);
+  static_assert(members<ArchiveIndex>() == 42);
   each(x.call_of_region, x.comm_of_ref, x.window_of_ref, x.group_of_ref, x.remote_group, x.events,
        x.both_groups, x.global_offset, x.functions, x.number_of_function, x.joins,
        x.chosen_functions, x.has_attributes);
   each(x.posted_source, x.posted_tag, x.send_mode, x.comm, x.bytes_sent, x.bytes_received,
        x.request, x.request_start, x.request_end, x.request_ready, x.found_source, x.found_tag,
-       x.part_sent, x.part_peers, x.init_order, x.stolen, x.in_place, x.own_work, x.callback);
+       x.part_sent, x.part_peers, x.init_order, x.stolen, x.in_place, x.block, x.own_work,
+       x.callback);
   each(x.call_site, x.call_path, x.call_sites, x.number_of_site, x.number_of_context,
        x.sample_ticks, x.has_enters, x.periods, x.ticks_per_nanosecond);
 }

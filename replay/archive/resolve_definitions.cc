@@ -500,6 +500,7 @@ void note_attribute(uint32_t ref, const std::string& name, Archive& archive) {
       {schema::kOwnWork, &ArchiveIndex::own_work},
       {schema::kCallback, &ArchiveIndex::callback},
       {schema::kInPlace, &ArchiveIndex::in_place},
+      {schema::kBlockBytes, &ArchiveIndex::block},
   };
   for (const auto& [ours, place] : kAttributes) {
     if (name != ours) continue;

@@ -472,6 +472,16 @@ void CallBuilder::own_work(uint64_t, double, double ticks, int32_t callback) {
   lost_.callback = callback;
 }
 
+void CallBuilder::pack_completed(uint64_t request, uint64_t bytes) {
+  const auto found = book_->blocks.find(request);
+  if (found == book_->blocks.end()) return;
+  const auto [sent, block] = found->second;
+  const uint64_t before = packing_.blocks;
+  pack(std::max(bytes, sent), block);
+  if (sent > 0) packing_.earlier += static_cast<int32_t>(packing_.blocks - before);
+  book_->blocks.erase(found);
+}
+
 bool CallBuilder::ends_with_join() const {
   if (open_ || pending_.calls.empty() || pending_.calls.back().role != CallRole::kThread)
     return false;
@@ -491,6 +501,9 @@ void CallBuilder::lose_in_join(double ticks) {
 
 void CallBuilder::add_lost(Call& call) {
   const Lost lost = std::exchange(lost_, {});
+  PackingAction packing = std::exchange(packing_, {});
+  if (call.first_action == pending_.actions.size()) packing.blocks = 0;  // its message is unknown
+  if (lost.flushing + lost.stolen + lost.own == 0 && packing.blocks == 0) return;
   if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize &&
       call.role != CallRole::kThread)
     return;
@@ -510,6 +523,10 @@ void CallBuilder::add_lost(Call& call) {
   add(lost.flushing, 0);
   add(lost.stolen, kStolenInside);
   add(lost.own, kOwnWork);
+  if (packing.blocks == 0) return;
+  Action& action = add_action(ActionKind::kLost);
+  action.flags = kPacks;
+  action.packing = packing;
 }
 
 void CallBuilder::finish() {

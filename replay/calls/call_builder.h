@@ -139,6 +139,8 @@ class CallBuilder {
   void stolen_inside(uint64_t event, double time, double ticks);
   /// In the open call, `ticks` were its own work (Lost::own), most of it by `callback`.
   void own_work(uint64_t event, double time, double ticks, int32_t callback);
+  /// The message that is recorded next consists of blocks of this mean length, in bytes.
+  void in_blocks(uint64_t, double, uint64_t length) { block_ = length; }
   void other(uint64_t event, double time);
 
   /// No more records of this location. Closes what is open, appends the kEnd.
@@ -220,6 +222,13 @@ class CallBuilder {
   void close_call(double time);
   /// The open call is MPI_Finalize.
   void close_finalize();
+  /// The open call packs or unpacks so many bytes in blocks.
+  void pack(uint64_t bytes, uint64_t block) {
+    packing_.bytes += bytes;
+    packing_.blocks += bytes / std::max<uint64_t>(block, 1);
+  }
+  /// Likewise for the data of a request that the open call completes; `bytes`: received.
+  void pack_completed(uint64_t request, uint64_t bytes);
   /// Adds the losses of the open call (kLost).
   void add_lost(Call& call);
   /// True where the last call, which is closed, is a join.
@@ -315,6 +324,8 @@ class CallBuilder {
   double last_time_ = 0;
   double last_leave_ = 0;  ///< of the previous call
   Lost lost_;              ///< of the open call
+  PackingAction packing_;  ///< likewise
+  uint64_t block_ = 0;     ///< in_blocks() of the next message
   uint64_t last_event_ = 0;
   Oddity open_receives_;
   Oddity open_collectives_;
@@ -413,7 +424,7 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
   call.leave = time;
   if (call.role == CallRole::kFinalize) close_finalize();
   if (call.spinning & kNamesTests) settle_tests(call);
-  if (lost_.flushing + lost_.stolen + lost_.own > 0) [[unlikely]]
+  if (lost_.flushing + lost_.stolen + lost_.own > 0 || packing_.blocks > 0) [[unlikely]]
     add_lost(call);
   call.actions = static_cast<uint32_t>(pending_.actions.size()) - call.first_action;
   last_leave_ = time;
@@ -467,6 +478,8 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
       action.flags |= last_send_.in_burst ? kInBurst : kInBurst | kSecondOfBurst;
     last_send_.slot = kNoSlot;
   }
+  if (block_ != 0) [[unlikely]]
+    pack(bytes, std::exchange(block_, 0));
   if (implicit_) close_call(time);
 }
 
@@ -474,6 +487,8 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
                                                       int32_t peer, uint32_t tag, uint64_t bytes,
                                                       uint64_t request, uint8_t flags) {
   auto before = last_send_;
+  if (block_ != 0) [[unlikely]]
+    book_->blocks[request] = {bytes, block_};
   send(event, time, comm, peer, tag, bytes);
   Action& action = pending_.actions.back();
   action.flags = (action.flags & ~kBlocking) | flags;
@@ -505,6 +520,8 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
   ensure_call(event, time);
   note_inside(event, time, true);
   if (!book_->partitioned.empty()) settle_partitioned(request);
+  if (!book_->blocks.empty()) [[unlikely]]
+    pack_completed(request, 0);
   if (hold_sends_) [[unlikely]]
     settle_send(request);
   if (const auto slot = book_->send_slots.take(request)) {
@@ -525,6 +542,8 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
   post(ActionKind::kPost, request, book_->receives);
   pending_.actions.back().flags = flags;
   if (open_probe_ != kNone) posted_.back().probe = take_probe();
+  if (block_ != 0) [[unlikely]]
+    book_->blocks[request] = {0, std::exchange(block_, 0)};
   if (implicit_) close_call(time);
 }
 
@@ -578,6 +597,8 @@ inline size_t CallBuilder::note_posted() {
   action.message = {.peer = peer, .bytes = bytes, .tag = tag};
   if (!probed_.empty()) ask_as_probed(action);
   if (open_probe_ != kNone) settle_probe(take_probe(), action);
+  if (block_ != 0) [[unlikely]]
+    pack(bytes, std::exchange(block_, 0));
   if (implicit_) close_call(time);
 }
 
@@ -605,6 +626,8 @@ inline size_t CallBuilder::note_posted() {
   poster.resolve(found->number);
   add_action(ActionKind::kWaitReceive).request = {.slot = slot, .bytes = bytes};
   book_->free_slot(slot);
+  if (!book_->blocks.empty()) [[unlikely]]
+    pack_completed(request, bytes);
   if (implicit_) close_call(time);
 }
 

@@ -105,6 +105,8 @@ struct RequestBook {
   std::map<uint32_t, uint32_t> neighbour_inits;     ///< number of persistent ones, by communicator
   std::map<uint64_t, PartitionedSend> partitioned;  ///< by request
   std::map<uint64_t, std::vector<Part>> parts;      ///< by persistent request
+  /// Bytes (of a send) and block length of the open requests on data in blocks.
+  std::map<uint64_t, std::pair<uint64_t, uint64_t>> blocks;
   RequestTable<uint32_t> send_slots;
   RequestTable<uint32_t> one_sided_slots;  ///< by the number that operations share
   /// Threads are not replayed in the order in which their records were read here, so a slot that

@@ -5,6 +5,7 @@
 
 #include "models/placement/pairs.h"
 #include "models/platform/interconnect.h"
+#include "replay/rules/recorded/recorded_minima.h"
 
 namespace rubato {
 
@@ -21,6 +22,7 @@ struct LaneMachines {
   bool keep_stolen = false;    ///< the time in which threads had no core
   bool spinning_waits = true;  ///< polling loops are waits (polling.h); else as recorded
   bool looks_at_posts = true;  ///< as EventSource::looks_at_posts()
+  const RecordedMinima* minima = nullptr;  ///< of the recording, if it was surveyed
 
   /// Errors: InputError where the platform of a lane has no costs for a level that messages use.
   void require(int lane, Level level) const;

@@ -124,6 +124,27 @@ class ModelRules {
 
   void begin_call(TimelineState<K>& timeline) { timeline.busy = timeline.enter; }
 
+  /// Sets the own work of a call that packs data.
+  void note_losses(TimelineState<K>& timeline, const Call& call) {
+    if (!(call.spinning & kLoses)) [[likely]]
+      return;
+    const Action* const action = timeline.block.packing_of(call);
+    if (!action) return;
+    const PackingAction& packing = action->packing;
+    const auto blocks = static_cast<double>(packing.blocks);
+    const auto bytes = static_cast<double>(packing.bytes);
+    if (const auto known = machines_->interconnects[0].packing(bytes, blocks)) {
+      const double here = *known * (1 - packing.earlier / blocks);  // sends are packed once
+      timeline.block.set_packing(call, here * machines_->ticks_per_second);
+    } else if (machines_->minima) {
+      timeline.block.set_packing(call, machines_->minima->packing_of(call.name, packing));
+    } else {
+      asks_for_survey_ = true;
+    }
+  }
+  /// The recording has to be surveyed, and the pass repeated: calls pack data.
+  bool asks_for_survey() const { return asks_for_survey_; }
+
   [[gnu::always_inline]] void send(TimelineState<K>& timeline, const Call& call,
                                    const Action& action, Transfer<K>& transfer) {
     const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
@@ -811,6 +832,7 @@ class ModelRules {
   Lanes<K> inverse_cpu_;
   bool is_alone_ = false;               ///< the run has one timeline
   bool takes_overhead_out_ = false;     ///< from compute
+  bool asks_for_survey_ = false;
   double right_behind_ticks_ = 0;       ///< kRightBehind
   std::vector<PairClass> widest_;       ///< by communicator
   std::array<bool, kLevels> all_have_;  ///< by level: every lane's platform has it

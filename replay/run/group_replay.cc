@@ -58,6 +58,7 @@ class GroupReplay {
     std::optional<LinkLoads> links;
     std::vector<std::vector<CollectiveUse>> collectives{K};  ///< by lane
     bool was_followed = true;
+    bool asks_for_survey = false;
   };
 
   /// The changes of compute beyond a factor for all; nothing if there are none.
@@ -121,8 +122,9 @@ class GroupReplay {
     if (divided) divided->gather(found.clipped);
 
     const ReplayOutcome& outcome = found.outcome;
-    if (group.measured && !recording_->is_surveyed() &&
-        recording_->needs_survey(outcome, found.was_followed)) {
+    const bool packs = divided ? divided->any(found.asks_for_survey) : found.asks_for_survey;
+    if (!recording_->is_surveyed() &&
+        (group.measured ? recording_->needs_survey(outcome, found.was_followed) : packs)) {
       passes_->expect(2);
       passes_->forget_first();
       recording_->survey();
@@ -203,6 +205,7 @@ class GroupReplay {
     Found<K> found;
     LaneMachines machines = lane_machines(scenarios, group.placement, scenarios_.options, overhead_,
                                           trace_->ticks_per_second);
+    if (recording_->is_surveyed()) machines.minima = &recording_->minima();
     machines.looks_at_posts = passes_->source().looks_at_posts() || passes_->matches_in_order();
     if (passes_->divided())
       machines.looks_at_posts = passes_->divided()->any(machines.looks_at_posts);
@@ -211,6 +214,7 @@ class GroupReplay {
                                     compute_changes<K>(scenarios, group.placement), waits);
       found.outcomes = rules.outcomes();
       found.clipped = rules.clipped();
+      found.asks_for_survey = rules.asks_for_survey();
       if constexpr (requires { rules.order(); }) found.links = rules.order().loads();
       for (int lane = 0; lane < K; ++lane) {
         CollectiveUses uses = rules.collective_uses(lane);

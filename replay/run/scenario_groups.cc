@@ -1,6 +1,7 @@
 #include "replay/run/scenario_groups.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "models/base/error.h"
@@ -15,6 +16,15 @@ std::vector<std::optional<double>> sync_limits(const Platform& platform) {
   for (const OperationModel& operation : platform.collectives.operations)
     limits.push_back(operation.sync_limit);
   return limits;
+}
+
+/// The curve of packing, which the replay takes from the first scenario of a pass.
+std::vector<std::array<double, 3>> packing(const Platform& platform) {
+  std::vector<std::array<double, 3>> curve;
+  if (!platform.packing) return curve;
+  for (const Segment& segment : platform.packing->segments())
+    curve.push_back({segment.from, segment.intercept, segment.per_byte});
+  return curve;
 }
 
 /// By level: the protocols with the size from which on each is used.
@@ -99,6 +109,7 @@ std::vector<ScenarioGroup> group_scenarios(const std::vector<Scenario>& scenario
                                            const Placement& recorded, bool by_arrival) {
   std::vector<ScenarioGroup> groups;
   std::vector<LevelProtocols> keys;
+  std::vector<std::vector<std::array<double, 3>>> curves;  // of packing
   std::vector<PlacementRule> placements;
   std::vector<ContentionSetting> apart;
   std::vector<std::vector<std::optional<double>>> limits;
@@ -114,13 +125,15 @@ std::vector<ScenarioGroup> group_scenarios(const std::vector<Scenario>& scenario
     size_t g = 0;
     while (g < groups.size() &&
            !(groups[g].measured == measured && groups[g].local == scenario.local &&
-             keys[g] == key && groups[g].needs_order == needs_order &&
-             placements[g] == scenario.placement && limits[g] == limit && apart[g] == distance)) {
+             keys[g] == key && curves[g] == packing(scenario.platform) &&
+             groups[g].needs_order == needs_order && placements[g] == scenario.placement &&
+             limits[g] == limit && apart[g] == distance)) {
       ++g;
     }
     if (g == groups.size()) {
       groups.push_back({measured, scenario.local, needs_order, place(scenario, recorded), {}});
       keys.push_back(key);
+      curves.push_back(packing(scenario.platform));
       placements.push_back(scenario.placement);
       apart.push_back(distance);
       limits.push_back(limit);

@@ -253,6 +253,7 @@ class JoinedSource : public EventSource {
       case ActionKind::kOneSidedDone:
         break;
       case ActionKind::kLost: {
+        if (is_packing(action)) return;
         const auto ticks = std::round(static_cast<double>(action.lost.ticks()) * part.ratio);
         action.lost = LostAction::of(static_cast<uint64_t>(ticks));
         return;

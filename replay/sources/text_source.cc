@@ -282,6 +282,7 @@ class TextSource : public EventSource {
     const double flushed = text_.option(line, "flushed", 0);
     const double lost = text_.option(line, "lost", 0);
     const double own = text_.option(line, "own", 0);
+    const auto block = static_cast<uint64_t>(text_.option(line, "block", 0));
     const double stolen = text_.option(line, "stolen", 0);
     const auto asked_any = [&line](const char* what) { return std::erase(line.words, what) > 0; };
     const uint8_t wildcards =
@@ -354,6 +355,7 @@ class TextSource : public EventSource {
     record(enter, &CallBuilder::enter, name);
     if (lost > 0) record_silently(&CallBuilder::stolen_inside, lost);
     if (own > 0) record_silently(&CallBuilder::own_work, own, int32_t{0});
+    if (block > 0) record_silently(&CallBuilder::in_blocks, block);
     if (flushed > 0) record(enter, &CallBuilder::buffer_flush, enter + flushed);
     if (kProbes.contains(what) && (line.words.size() > 2 || what[0] != 'i'))
       record_silently(&CallBuilder::probed, comm, peer(2), tag, wildcards);

@@ -294,7 +294,10 @@ SharedShapes::Shapes SharedShapes::find(std::span<const CallShape> shapes,
   for (CallShape& shape : wanted_.shapes) {
     h = mix(h ^ shape.name ^ uint64_t{shape.actions} << 16 ^ shape.records << 32);
     const std::span<const Action> does = actions.subspan(shape.first_action, shape.actions);
-    if (shape.open || std::any_of(does.begin(), does.end(), is_on_channel)) {
+    const auto is_own = [](const Action& action) {
+      return is_on_channel(action) || is_packing(action);  // the latter is completed by rules
+    };
+    if (shape.open || std::any_of(does.begin(), does.end(), is_own)) {
       shape.first_action = wanted_.own_actions;
       wanted_.own_actions += shape.actions;
     } else {

@@ -91,7 +91,8 @@ enum ThreadFlags : uint8_t {
 /// Flags of a kLost. None: the tracer wrote its buffer.
 enum LostFlags : uint8_t {
   kStolenInside = 2,  ///< the thread could run, but had no core
-  kOwnWork = 4,       ///< the call computed: callbacks of the program, packing
+  kOwnWork = 4,       ///< the call computed: callbacks of the program
+  kPacks = 8,         ///< own work on data in blocks (PackingAction)
 };
 
 /// The step of a kEpoch.
@@ -226,6 +227,14 @@ struct LostAction {
   uint64_t no_order = 0;
 };
 
+/// kLost with kPacks: the call packs or unpacks these data, or waits while MPI does.
+struct PackingAction {
+  int32_t earlier = 0;       ///< blocks of sends that another call started
+  uint32_t ticks = kNoSlot;  ///< of that work, if they are known
+  uint64_t bytes = 0;
+  uint64_t blocks = 0;  ///< contiguous ones that they consist of
+};
+
 /// An action of any kind. Code that sets the kind also sets the struct of that kind.
 struct Action {
   constexpr Action() : request{} {}
@@ -245,6 +254,7 @@ struct Action {
     EpochAction epoch;
     ThreadAction thread;
     LostAction lost;
+    PackingAction packing;
   };
 };
 static_assert(sizeof(Action) == 32 && std::is_trivially_copyable_v<Action>);
@@ -254,7 +264,8 @@ static_assert(offsetof(MessageAction, slot) == offsetof(RequestAction, slot) &&
               offsetof(StartAction, slot) == offsetof(RequestAction, slot) &&
               offsetof(OneSidedAction, slot) == offsetof(RequestAction, slot) &&
               offsetof(ThreadAction, step) == offsetof(RequestAction, slot) &&
-              offsetof(LostAction, low) == offsetof(RequestAction, slot));
+              offsetof(LostAction, low) == offsetof(RequestAction, slot) &&
+              offsetof(PackingAction, ticks) == offsetof(RequestAction, slot));
 
 /// The request that an action makes or completes; nullptr: none. `A` is Action or const Action.
 template <typename A>
@@ -292,6 +303,11 @@ void for_each_part(const Action& collective, Take take) {
       if (part.members > 0) take(part);
     }
   } while (behind->parts.follow > 0);
+}
+
+/// True for the PackingAction of a call.
+inline bool is_packing(const Action& action) {
+  return action.kind == ActionKind::kLost && action.flags & kPacks;
 }
 
 inline bool is_message(const Action& action) {

@@ -112,6 +112,11 @@ struct Lost {
 inline Lost lost_in(std::span<const Action> actions) {
   Lost lost;
   for (size_t i = actions.size(); i > 0 && actions[i - 1].kind == ActionKind::kLost; --i) {
+    if (is_packing(actions[i - 1])) {
+      const uint32_t packing = actions[i - 1].packing.ticks;
+      if (packing != kNoSlot) lost.own += packing;
+      continue;
+    }
     const auto ticks = static_cast<double>(actions[i - 1].lost.ticks());
     const uint8_t kind = actions[i - 1].flags;
     (kind & kOwnWork ? lost.own : kind & kStolenInside ? lost.stolen : lost.flushing) += ticks;
@@ -173,6 +178,19 @@ struct Block {
     if (call.has_common_actions())
       return {common->actions.data() + call.action_index(), call.actions};
     return {actions.data() + call.action_index(), call.actions};
+  }
+  /// The action of a call that packs data; null: it does not.
+  const Action* packing_of(const Call& call) const {
+    if (!(call.spinning & kLoses)) return nullptr;
+    const std::span<const Action> all = actions_of(call);
+    const auto found = std::find_if(all.begin(), all.end(), is_packing);
+    return found == all.end() ? nullptr : &*found;
+  }
+  void set_packing(const Call& call, double ticks) {
+    const Action* const action = packing_of(call);
+    const double most = kNoSlot - 1;
+    if (action)
+      actions[action - actions.data()].packing.ticks = static_cast<uint32_t>(std::min(ticks, most));
   }
   /// The records from the previous call up to the leave of `call`, which is one of `calls`.
   std::span<Record> records_of(const Call& call) {

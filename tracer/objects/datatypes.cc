@@ -100,58 +100,15 @@ Contents contents_of(MPI_Datatype type) {
 
 Shape shape_of(MPI_Datatype type, bool& builtin);
 
-/// Part of a dimension of an array: `rows` runs of `length` elements, `distance` elements apart.
-struct Part {
-  int64_t rows;
-  int64_t length;
-  int64_t distance;
-};
-
-/// The part of process `rank` of `processes` in MPI_Type_create_darray.
-Part distributed(int64_t size, int64_t how, int64_t length, int64_t processes, int64_t rank) {
-  if (how == MPI_DISTRIBUTE_NONE) return {1, size, size};
-  if (length == MPI_DISTRIBUTE_DFLT_DARG)
-    length = how == MPI_DISTRIBUTE_BLOCK ? (size + processes - 1) / processes : 1;
-  const int64_t all = (size + length - 1) / length;
-  const int64_t rows = rank < all ? (all - rank - 1) / processes + 1 : 0;
-  // All runs count as whole ones, unless there is only one.
-  if (rows == 1) length = std::min(length, size - rank * length);
-  return {rows, length, processes * length};
-}
-
-/// `parts`: of the dimensions, in C's order or Fortran's; `sizes` of the whole array.
-Shape array_of(Shape element, std::vector<Part> parts, const int64_t* sizes, bool c_order) {
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const size_t dimension = c_order ? parts.size() - 1 - i : i;
-    const Part& part = parts[dimension];
-    const int64_t extent = element.extent;
-    element = row_of(part.rows, row_of(part.length, element, part.distance * extent),
-                     sizes[dimension] * extent);
-  }
-  return element;
-}
-
-Shape subarray_of(const Contents& made, const Shape& element) {
+Shape subarray_of(const Contents& made, Shape element) {
   const auto n = static_cast<size_t>(made.numbers[0]);
   const int64_t* const sizes = made.numbers.data() + (made.large ? 2 : 1);
-  std::vector<Part> parts;
-  for (size_t i = 0; i < n; ++i) parts.push_back({1, sizes[n + i], sizes[i]});
-  return array_of(element, parts, sizes, made.numbers[made.large ? 1 : 1 + 3 * n] == MPI_ORDER_C);
-}
-
-Shape darray_of(const Contents& made, const Shape& element) {
-  // Integers: size, rank, ndims; sizes, unless they are large counts; the other arrays; the order.
-  const auto n = static_cast<size_t>(made.numbers[2]);
-  const int64_t* const how = made.numbers.data() + (made.large ? 3 : 3 + n);
-  const int64_t* const sizes = made.large ? how + 3 * n + 1 : how - n;
-  int64_t rank = made.numbers[1];
-  std::vector<Part> parts(n);
-  for (size_t i = n; i-- > 0;) {  // the grid of processes is in C's order
-    const int64_t processes = how[2 * n + i];
-    parts[i] = distributed(sizes[i], how[i], how[n + i], processes, rank % processes);
-    rank /= processes;
+  const bool c_order = made.numbers[made.large ? 1 : 1 + 3 * n] == MPI_ORDER_C;
+  for (size_t i = 0; i < n; ++i) {
+    const size_t dimension = c_order ? n - 1 - i : i;
+    element = row_of(sizes[n + dimension], element, sizes[dimension] * element.extent);
   }
-  return array_of(element, parts, sizes, how[3 * n] == MPI_ORDER_C);
+  return element;
 }
 
 /// The shape of a type that was made of others, but for its extent.
@@ -194,10 +151,8 @@ Shape made_of(const Contents& made) {
     }
     case MPI_COMBINER_SUBARRAY:
       return subarray_of(made, of);
-    case MPI_COMBINER_DARRAY:
-      return darray_of(made, of);
-    default:  // one of a later version of MPI
-      return {1, 0, 0, 0};
+    default:  // MPI_COMBINER_DARRAY, or one of a later version of MPI: not counted
+      return {};
   }
 }
 
@@ -223,7 +178,7 @@ Shape shape_of(MPI_Datatype type, bool& builtin) {
 }
 
 /// Counts the blocks of a type. `known`: its entry so far, or null.
-Layout count_blocks(MPI_Datatype type, Layout* known) {
+const Layout& count_blocks(MPI_Datatype type, Layout* known) {
   Layout layout;
   const Shape shape = shape_of(type, layout.builtin);
   layout.size = type_size(type);
@@ -238,12 +193,12 @@ Layout count_blocks(MPI_Datatype type, Layout* known) {
   }
   *known = layout;
   table.bind(handle_bits(type), known);
-  return layout;
+  return *known;
 }
 
 }  // namespace
 
-Layout of(MPI_Datatype type) {
+const Layout& of(MPI_Datatype type) {
   Layout* const known = table.find(handle_bits(type));
   // A type of another size has got the handle of one that was freed unseen.
   if (known != nullptr && (known->builtin || known->size == type_size(type))) return *known;

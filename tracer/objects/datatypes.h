@@ -26,7 +26,7 @@ struct Layout {
 };
 
 /// The layout of a type, which must not be MPI_DATATYPE_NULL. Does not lock if the type is known.
-Layout of(MPI_Datatype type);
+const Layout& of(MPI_Datatype type);
 /// Call it before MPI frees the type, whose handle may be used again.
 void forget(MPI_Datatype type);
 
@@ -37,10 +37,12 @@ Data data_of(Count count, MPI_Datatype type) {
   const auto n = static_cast<uint64_t>(count);
   if (const uint64_t known = library::size_in_handle(type); known != 0) return {n * known, 0};
   if (type == handles.datatype_null || n == 0) return {0, 0};
-  const datatypes::Layout layout = datatypes::of(type);
+  const datatypes::Layout& layout = datatypes::of(type);
   const uint64_t bytes = n * layout.size;
+  if (layout.blocks <= 1 && (layout.joins || n == 1)) [[likely]]
+    return {bytes, 0};
   const uint64_t blocks = n * layout.blocks - (layout.joins ? n - 1 : 0);
-  if (blocks <= 1 || bytes == 0) return {bytes, 0};
+  if (blocks == 0) return {bytes, 0};
   return {bytes, static_cast<uint32_t>(std::clamp<uint64_t>(bytes / blocks, 1, UINT32_MAX))};
 }
 

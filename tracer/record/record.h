@@ -109,11 +109,15 @@ enum RmaHow : unsigned { kRmaPut, kRmaGet, kRmaAtomic = 16 };
 
 /// A message, or the arguments of a receive. Peer and tag are -1 for wildcards.
 struct Message {
-  uint32_t communicator;  ///< local id, see communicators.h
-  int32_t peer;
-  int32_t tag;
-  uint64_t bytes;
+  Message() = default;
+  Message(uint32_t comm, int32_t rank, int32_t number, uint64_t length, uint32_t blocks_of = 0)
+      : communicator(comm), peer(rank), tag(number), block(blocks_of), bytes(length) {}
+
+  uint32_t communicator = 0;  ///< local id, see communicators.h
+  int32_t peer = 0;
+  int32_t tag = 0;
   uint32_t block = 0;  ///< mean length of its blocks in memory; 0: contiguous, or unknown
+  uint64_t bytes = 0;
 };
 
 /// Ids of marks, in place of a call id. Marks have no items, except kMarkStolen and kMarkPath. The

@@ -323,6 +323,7 @@ class MeasuredRules {
   void collect_causes(const TimelineState<K>& timeline, const RuleContext<K>& context) {
     causes_.clear();
     own_ = {};
+    own_.packs = timeline.block.packing_of(timeline.block.calls[timeline.next_call]) != nullptr;
     for (const Awaited& awaited : timeline.awaited) {
       if (awaited.kind >= Awaited::Kind::kCollective) {
         if (awaited.kind == Awaited::Kind::kCollective) add_collective(timeline, awaited, context);

@@ -25,6 +25,8 @@ void RecordedMinima::put(ByteWriter& to) const {
   }
   to.number(collective.size());
   for (const auto& [key, delay] : collective) to.number(key), delay.put(to);
+  to.number(packing.size());
+  for (const auto& [key, calls] : packing) to.value(key), to.value(calls);
   to.value(eager_evidence);
   for (const auto& sizes : waiting_evidence) {
     to.number(sizes.size());
@@ -44,6 +46,12 @@ void RecordedMinima::take(ByteReader& from) {
   for (uint64_t left = from.number(); left > 0; --left) {
     const uint64_t key = from.number();
     collective[key].take(from);
+  }
+  for (uint64_t left = from.number(); left > 0; --left) {
+    PackingCalls::Key key{};
+    PackingCalls calls;
+    from.value(key), from.value(calls);
+    packing[key].add(calls);
   }
   std::array<double, kLevels> evidence{};
   from.value(evidence);
@@ -109,11 +117,23 @@ void MinimaRules::end_sends(const Call& call, const RuleContext<1>& context, dou
   }
 }
 
+double RecordedMinima::packing_of(uint16_t name, const PackingAction& packed) const {
+  const auto found = packing.find({name, packed.bytes, packed.blocks});
+  if (found == packing.end()) return 0;
+  const PackingCalls& calls = found->second;
+  double ticks = static_cast<double>(calls.ticks) / static_cast<double>(calls.calls);
+  const double contiguous = own_cost(name, calls.contiguous);
+  if (std::isfinite(contiguous)) ticks -= contiguous;
+  return std::clamp(ticks, 0.0, most_per_block * static_cast<double>(packed.blocks));
+}
+
 Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,
                             const RuleContext<1>& context) {
+  const Action* const packing = timeline.block.packing_of(call);
   OwnCost own;
   delays_.clear();
   sends_.clear();
+  own.packs = packing != nullptr;
   for (const Awaited& awaited : timeline.awaited) {
     if (awaited.kind == Awaited::Kind::kCollective) {
       const Action& action = *awaited.action;
@@ -182,6 +202,13 @@ Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,
   }
   // Losses are known approximately.
   if (!sends_.empty()) end_sends(call, context, begin + 2 * lost);
+  if (packing != nullptr) {
+    const Lost lost = lost_in(timeline.block.actions_of(call));
+    const double left = call.leave - std::max(call.enter, own.cause) - lost.flushing - lost.stolen;
+    PackingCalls calls{1, std::max<int64_t>(0, std::llround(left - lost.own)), own};
+    calls.contiguous.packs = false;
+    minima_->packing[{call.name, packing->packing.bytes, packing->packing.blocks}].add(calls);
+  }
   if (!delays_.empty()) {
     // The own work lies behind the wait.
     const bool works = call.spinning & kLoses;

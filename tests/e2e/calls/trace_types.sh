@@ -37,12 +37,6 @@ int main(int argc, char** argv) {
   MPI_Type_create_subarray(2, size, (int[]){2, 6}, (int[]){1, 0}, MPI_ORDER_C, MPI_INT, &t), send(14, 1, t, 1);   /* one block */
   MPI_Type_create_hvector(3, 1, 400, holes, &t), send(15, 1, t, 1);            /* 24 of 4 */
   MPI_Type_dup(holes, &t), send(16, 1, t, 0), MPI_Type_free(&t);
-  /* The second process of four: elements 2, 3, 10 and 11. */
-  MPI_Type_create_darray(4, 1, 1, (int[]){16}, (int[]){MPI_DISTRIBUTE_CYCLIC}, (int[]){2}, (int[]){4}, MPI_ORDER_C, MPI_INT, &t);
-  send(17, 1, t, 1);                                                           /* 2 of 8 */
-  /* The last one of a grid of 2 x 2: 2 rows of 4. */
-  int block[] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_BLOCK}, any[] = {MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG};
-  MPI_Type_create_darray(4, 3, 2, (int[]){4, 8}, block, any, (int[]){2, 2}, MPI_ORDER_C, MPI_INT, &t), send(18, 1, t, 1);   /* 2 of 16 */
   send(19, 1, MPI_SHORT_INT, 0);                                               /* 2 and 4 */
   send(20, 7, MPI_DOUBLE, 0);
   /* Types of the same size get the same handles. */
@@ -96,8 +90,6 @@ cat >right.txt <<'R'
 1 14 -
 1 15 4
 1 16 4
-1 17 8
-1 18 16
 1 19 3
 1 20 -
 50 21 8

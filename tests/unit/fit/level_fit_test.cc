@@ -112,6 +112,17 @@ TEST_CASE("what copying takes is recovered with its step at the end of a cache")
   CHECK(rubato::copy_ranges(fit_level(level(0, 0))).empty());
 }
 
+TEST_CASE("the time to pack a block is recovered") {
+  const auto pack = [](double n) { return 2e-9 + n * 0.05e-9; };
+  LevelSamples samples = level(0, 0);
+  for (double n = 4; n <= 4096; n *= 4)
+    samples.series("pack")->push_back({n, 1, pack(n), {pack(n), pack(n)}, 1});
+  Platform platform;
+  add_level(platform, Level::kSelf, fit_level(samples), {});
+  REQUIRE(platform.packing);
+  for (const double n : {4., 100., 4096.}) CHECK((*platform.packing)(n) == Approx(pack(n)));
+}
+
 TEST_CASE("samples of a machine that does other things still give a platform file") {
   // Every time is up to a thousandfold of what it should be, at random and for each length apart.
   for (unsigned seed = 0; seed < seeds(200); ++seed) {

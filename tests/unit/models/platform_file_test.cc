@@ -86,6 +86,7 @@ TEST_CASE("a platform file in segments gives latency + n / bandwidth of the segm
     synchronous_overhead = [ { from = "0B", latency = "90ns", bandwidth = "8GB/s" } ]
     [memory]
     copy = [ { from = "0B", latency = "15ns", bandwidth = "10GB/s" } ]
+    packing = [ { from = "0B", latency = "3ns", bandwidth = "5GB/s" } ]
   )",
                                            "toy.toml");
   const LevelModel& node = *platform.level(Level::kNode);
@@ -108,6 +109,8 @@ TEST_CASE("a platform file in segments gives latency + n / bandwidth of the segm
     CHECK((*again.level(Level::kNode)->unexpected_overhead)(n) == Approx(70e-9 + n * 0.1e-9));
     REQUIRE(again.level(Level::kNode)->burst_gap);
     CHECK((*again.level(Level::kNode)->burst_gap)(n) == Approx(30e-9 + n * 0.25e-9));
+    REQUIRE(again.packing);
+    CHECK((*again.packing)(n) == Approx(3e-9 + n * 0.2e-9));
     REQUIRE(again.level(Level::kNode)->second_burst_gap);
     CHECK((*again.level(Level::kNode)->second_burst_gap)(n) == Approx(35e-9 + n * 0.5e-9));
     REQUIRE(again.level(Level::kNode)->following_overhead);
