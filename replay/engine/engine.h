@@ -253,6 +253,7 @@ void Replay<Rules>::start(int timeline) {
     if constexpr (kTimeOrdered<Rules>) shared_.rules->order().always_inside(timeline);
   }
   state.clock = Lanes<K>::Constant(0);
+  state.inverse_cpu = shared_.compute(timeline, 0, 1, false, 0);
   // No message has passed the ports yet, whenever the timeline starts.
   state.out_port = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
   state.before_init =
@@ -530,8 +531,8 @@ RUBATO_HOT void Replay<Rules>::leave(TimelineState<K>& state, const Call& call) 
   if (shared_.waits) Waits<Rules>::note(shared_, state, call, leave);
   if (may_have_own_work(state, call, *shared_.trace)) [[unlikely]] {
     if (shared_.profile)
-      shared_.profile->work(timeline, call, own_work(state, call, shared_.context), state.enter,
-                            leave);
+      shared_.profile->work(timeline, call, own_work(state, call, shared_.context),
+                            state.inverse_cpu, state.enter, leave);
   }
   if (state.moved_here > 0) [[unlikely]]
     Requests<Rules>::end_moved(shared_, state);

@@ -188,6 +188,7 @@ struct alignas(kCacheLine) TimelineState {
   uint64_t channels_of = 0;  ///< Block::shared
   std::vector<MovedCompletion<K>> moved;
   size_t moved_here = 0;  ///< number of `moved` that the current call waits for: the first
+  Lanes<K> inverse_cpu;   ///< time of a recorded tick of compute, and of the own work of calls
 
   bool is_blocked() const { return status == Status::kBlocked; }
   KnownChannel& channel_of(const Action& action) {

@@ -42,19 +42,17 @@ class Profile {
       make(0, trace.timelines());
     }
     keeps_[kFlushing] = keeps_[kStolen] = Lanes<K>::Constant(0);
-    inverse_cpu_ = Lanes<K>::Constant(1);
   }
 
-  /// Own work takes 1 / `cpu` of its recorded time in `lane`.
-  void speed_up(int lane, double cpu) { inverse_cpu_[lane] = 1 / cpu; }
-
-  /// `call`, not yet passed to call(), has this recorded own work.
+  /// `call`, not yet passed to call(), has this recorded own work, each tick of which takes
+  /// `inverse_cpu`.
   [[gnu::noinline]] void work(int number, const Call& call, const OwnWork& own,
-                              const Lanes<K>& enter, const Lanes<K>& leave) {
+                              const Lanes<K>& inverse_cpu, const Lanes<K>& enter,
+                              const Lanes<K>& leave) {
     if (call.role != CallRole::kMpi || is_over(number) || !(own.ticks > 0)) return;
     const std::pair row = {number * names_ + call.name, own.callback};
     const auto [sum, is_new] = own_.try_emplace(row, Lanes<K>::Zero());
-    sum->second += (own.ticks * inverse_cpu_).min((leave - enter).max(0.0));
+    sum->second += (own.ticks * inverse_cpu).min((leave - enter).max(0.0));
   }
 
   /// The lanes (1, else 0) that keep losses of calls: these are then no part of MPI time.
@@ -352,7 +350,6 @@ class Profile {
   std::vector<uint8_t> outside_;  ///< by timeline: Outside
   PartialArray<Timeline> timelines_;
   std::map<std::pair<size_t, int32_t>, Lanes<K>> own_;  ///< ticks by row of calls_ and callback
-  Lanes<K> inverse_cpu_;                                ///< set by speed_up()
   std::vector<double> recorded_;                        ///< by call: ticks for add_to()
   std::array<Lanes<K>, kOthers> keeps_;                 ///< set by keep_lost()
 };

@@ -358,7 +358,7 @@ class ModelRules {
     const double own = callback_work(timeline, call);
     if (timeline.awaited.empty()) {
       if (own > 0) [[unlikely]]
-        timeline.busy += own * inverse_cpu_;
+        timeline.busy += own * timeline.inverse_cpu;
       return leave_at_once(timeline);
     }
     Lanes<K> leave = timeline.busy;
@@ -415,7 +415,7 @@ class ModelRules {
     if (received) timeline.received_until = call.leave;
     timeline.busy = leave.max(latest);
     if (own > 0) [[unlikely]]
-      timeline.busy += own * inverse_cpu_;
+      timeline.busy += own * timeline.inverse_cpu;
     return timeline.busy;
   }
 
@@ -527,7 +527,7 @@ class ModelRules {
                                      const CollectiveInstance<K>& instance) const {
     const double last = std::max(call.enter, instance.arrived.recorded_last);
     return timeline.enter.max(instance.arrived.last) +
-           left_since(timeline, call, last) * inverse_cpu_;
+           left_since(timeline, call, last) * timeline.inverse_cpu;
   }
 
   /// The cost of a collective for its member `local`; the reference as above.
@@ -587,7 +587,7 @@ class ModelRules {
     const double recorded = call.leave - call.enter;
     const double left = std::max(0.0, recorded - machines_->inside_ticks - lost(timeline, call));
     const double own = is_alone_ ? left : std::min(left, callback_work(timeline, call));
-    return (left - own) + own * inverse_cpu_;
+    return (left - own) + own * timeline.inverse_cpu;
   }
 
   [[gnu::noinline]] void look_at_outcome(const TimelineState<K>& timeline, const Call& call,
@@ -708,7 +708,7 @@ class ModelRules {
     const bool is_started = action.kind != ActionKind::kCollective;
     if (comm.size() <= 1) {
       const double work = is_started ? 0 : left_since(timeline, call, call.enter);
-      return timeline.busy + work * inverse_cpu_;
+      return timeline.busy + work * timeline.inverse_cpu;
     }
     const CollectiveInstance<K>& instance = context.collectives->get(action.comm, awaited.instance);
     if (instance.abandoned) return timeline.enter + (call.leave - call.enter);
@@ -830,8 +830,8 @@ class ModelRules {
 
   const LaneMachines* machines_;
   Lanes<K> inverse_cpu_;
-  bool is_alone_ = false;               ///< the run has one timeline
-  bool takes_overhead_out_ = false;     ///< from compute
+  bool is_alone_ = false;            ///< the run has one timeline
+  bool takes_overhead_out_ = false;  ///< from compute
   bool asks_for_survey_ = false;
   double right_behind_ticks_ = 0;       ///< kRightBehind
   std::vector<PairClass> widest_;       ///< by communicator

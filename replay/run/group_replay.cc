@@ -95,7 +95,6 @@ class GroupReplay {
     std::vector<const Scenario*> scenarios;
     for (int lane = 0; lane < K; ++lane)
       scenarios.push_back(&scenarios_.list[chosen[std::min<size_t>(lane, chosen.size() - 1)]]);
-    for (int lane = 0; lane < K; ++lane) profile.speed_up(lane, scenarios[lane]->cpu);
 
     const std::vector<Observer<1>*>& all = scenarios_.options.observers;
     FirstLane<K> first_lane(all);

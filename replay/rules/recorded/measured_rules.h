@@ -192,7 +192,7 @@ class MeasuredRules {
     if (context.trace->timelines() == 1) {  // all is own work
       const Lost parts = call.spinning & kLoses ? lost_in(timeline.block.actions_of(call)) : Lost();
       const Lanes<K> left = leave_mpi(timeline, call, recorded, dropped(parts), context);
-      return timeline.enter + (left - timeline.enter) * inverse_cpu_;
+      return timeline.enter + (left - timeline.enter) * timeline.inverse_cpu;
     }
     if (!(call.spinning & kLoses))
       return leave_mpi(timeline, call, recorded, Lanes<K>::Constant(0), context);
@@ -201,7 +201,7 @@ class MeasuredRules {
     Call rest = call;
     rest.leave -= parts.own;
     return leave_mpi(timeline, rest, recorded - parts.own, dropped(parts), context) +
-           parts.own * inverse_cpu_;
+           parts.own * timeline.inverse_cpu;
   }
 
   Level level(int a, int b) const { return placement_->level(a, b); }

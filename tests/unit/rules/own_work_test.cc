@@ -21,6 +21,8 @@ TEST_CASE("a user operation takes as long on every machine") {
   check(ends(text, on("perfect")), {2100, 2100});
   // All computes twice as fast: 50 + 1000.
   check(ends(text, on("perfect:cpu*2")), {1050, 1050});
+  // A faster rank 1 comes at 20 and works for 1000; rank 0 comes at 100 and works for 2000.
+  check(ends(text, on("perfect:rank1.cpu*2")), {2100, 1100});
   // measured keeps all: the 50 beside the operation, too.
   check(ends(text, on("measured")), {2150, 2150});
   // measured:cpu*2: enters at 50 and 20, communication 50, operation 1000.
