@@ -91,7 +91,7 @@ double packing_seconds(size_t block, int count, const Buffer& from, const Buffer
   const auto seconds = [&](int elements, MPI_Datatype type) {
     const double begin = now();
     for (int i = 0; i < times; ++i) {
-      char* const place = from.data() + walk.next(blocks * stride);
+      auto* const place = from.data() + walk.next(blocks * stride);
       int at = 0;
       MPI_Pack(place, elements, type, to.data(), bytes, &at, MPI_COMM_SELF);
       at = 0;

@@ -32,7 +32,7 @@ OwnWork own_work(const TimelineState<K>& timeline, const Call& call,
   if (call.spinning & kLoses) lost = lost_in(timeline.block.actions_of(call));
   const double all = std::max(0.0, call.leave - call.enter - lost.flushing - lost.stolen);
   if (context.trace->timelines() == 1) return {all, lost.callback};
-  const OwnWork callbacks{std::min(lost.own, all), lost.callback};
+  const OwnWork callbacks{std::min(lost.own, all) + lost.packing, lost.callback};
   const auto entries = timeline.awaited.entries();
   if (entries.empty() || entries[0].kind != Awaited::Kind::kCollective) return callbacks;
   const Awaited& awaited = timeline.awaited.other(entries[0]);

@@ -565,7 +565,7 @@ class ModelRules {
     if (!(call.spinning & kLoses)) return 0;
     const Lost parts = lost_in(timeline.block.actions_of(call));
     const double left = call.leave - call.enter - machines_->inside_ticks - dropped(parts)[0];
-    return std::min(parts.own, std::max(0.0, left));
+    return std::min(parts.own, std::max(0.0, left)) + parts.packing;
   }
 
   /// Recorded ticks from `since` until the call left, without its losses, its recorded own work and

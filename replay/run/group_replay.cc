@@ -123,7 +123,7 @@ class GroupReplay {
     const ReplayOutcome& outcome = found.outcome;
     const bool packs = divided ? divided->any(found.asks_for_survey) : found.asks_for_survey;
     if (!recording_->is_surveyed() &&
-        (group.measured ? recording_->needs_survey(outcome, found.was_followed) : packs)) {
+        (packs || (group.measured && recording_->needs_survey(outcome, found.was_followed)))) {
       passes_->expect(2);
       passes_->forget_first();
       recording_->survey();
@@ -194,6 +194,7 @@ class GroupReplay {
     }
     replay_by(rules);
     found.was_followed = rules.was_followed();
+    found.asks_for_survey = rules.asks_for_survey();
     return found;
   }
 

@@ -103,9 +103,10 @@ static_assert(sizeof(Call) == 48);
 struct Lost {
   double flushing = 0;  ///< the tracer wrote its buffer
   double stolen = 0;    ///< the thread had no core
-  /// The call's own work: callbacks of the program, packing. Unlike the others, every scenario
-  /// keeps it, as it keeps compute.
+  /// The call's own work: callbacks of the program. Unlike the others, every scenario keeps it, as
+  /// it keeps compute.
   double own = 0;
+  double packing = 0;  ///< further own work, which a model has estimated; it may be any time
   int32_t callback = 0;  ///< LostAction::callback of `own`
 };
 /// The Lost of a call with kLoses and these actions.
@@ -114,7 +115,7 @@ inline Lost lost_in(std::span<const Action> actions) {
   for (size_t i = actions.size(); i > 0 && actions[i - 1].kind == ActionKind::kLost; --i) {
     if (is_packing(actions[i - 1])) {
       const uint32_t packing = actions[i - 1].packing.ticks;
-      if (packing != kNoSlot) lost.own += packing;
+      if (packing != kNoSlot) lost.packing = packing;
       continue;
     }
     const auto ticks = static_cast<double>(actions[i - 1].lost.ticks());

@@ -135,6 +135,18 @@ class MeasuredRules {
   /// recorded, or a send that waits for its receiver by the eager limits did not wait.
   bool was_followed() const { return was_followed_; }
 
+  /// Notes the own work of a call that packs data, for which the recording has to be surveyed.
+  void note_losses(TimelineState<K>& timeline, const Call& call) {
+    if (!(call.spinning & kLoses)) [[likely]]
+      return;
+    const Action* const action = timeline.block.packing_of(call);
+    if (!action) return;
+    asks_for_survey_ = follows_;
+    if (!follows_)
+      timeline.block.set_packing(call, minima_->packing_of(call.name, action->packing));
+  }
+  bool asks_for_survey() const { return asks_for_survey_; }
+
   void begin_call(TimelineState<K>&) {}
 
   /// Enter of a call directly after a poll, with no work in between.
@@ -476,6 +488,7 @@ class MeasuredRules {
   std::vector<Sides> sides_;  ///< by TransferId, while the message is in progress
   bool local_;
   bool follows_ = false;
+  bool asks_for_survey_ = false;
   bool was_followed_ = true;
   ClippedOverhead clipped_;
   OwnPrice price_;

@@ -118,7 +118,7 @@ void MinimaRules::end_sends(const Call& call, const RuleContext<1>& context, dou
 }
 
 double RecordedMinima::packing_of(uint16_t name, const PackingAction& packed) const {
-  const auto found = packing.find({name, packed.bytes, packed.blocks});
+  const auto found = packing.find(PackingCalls::key(name, packed));
   if (found == packing.end()) return 0;
   const PackingCalls& calls = found->second;
   double ticks = static_cast<double>(calls.ticks) / static_cast<double>(calls.calls);
@@ -202,17 +202,16 @@ Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,
   }
   // Losses are known approximately.
   if (!sends_.empty()) end_sends(call, context, begin + 2 * lost);
+  Lost parts;
+  if (call.spinning & kLoses) parts = lost_in(timeline.block.actions_of(call));
+  const double leave = call.leave - parts.own;  // the own work lies behind the wait
   if (packing != nullptr) {
-    const Lost lost = lost_in(timeline.block.actions_of(call));
-    const double left = call.leave - std::max(call.enter, own.cause) - lost.flushing - lost.stolen;
-    PackingCalls calls{1, std::max<int64_t>(0, std::llround(left - lost.own)), own};
+    const double left = leave - std::max(call.enter, own.cause) - parts.flushing - parts.stolen;
+    PackingCalls calls{1, std::max<int64_t>(0, std::llround(left)), own};
     calls.contiguous.packs = false;
-    minima_->packing[{call.name, packing->packing.bytes, packing->packing.blocks}].add(calls);
+    minima_->packing[PackingCalls::key(call.name, packing->packing)].add(calls);
   }
   if (!delays_.empty()) {
-    // The own work lies behind the wait.
-    const bool works = call.spinning & kLoses;
-    const double leave = call.leave - (works ? lost_in(timeline.block.actions_of(call)).own : 0);
     for (const Delayed& delay : delays_) delay.least->add(delay.bytes, begin, leave, delay.cause);
     minima_->floor[call.name].add(own.bytes, call.leave - call.enter);
     const double left = leave - std::max(call.enter, own.cause);

@@ -98,7 +98,11 @@ class LeastDelay {
 
 /// Calls of a name that pack the same number of bytes and blocks.
 struct PackingCalls {
-  using Key = std::array<uint64_t, 3>;  ///< name, bytes, blocks
+  using Key = std::array<uint64_t, 4>;  ///< name, bytes, blocks, and those of earlier sends
+  static Key key(uint16_t name, const PackingAction& packed) {
+    return {name, packed.bytes, packed.blocks, static_cast<uint64_t>(packed.earlier)};
+  }
+
   uint64_t calls = 0;
   int64_t ticks = 0;   ///< sum of leave - max(enter, cause), without losses
   OwnCost contiguous;  ///< what the same without packing would be

@@ -16,12 +16,21 @@ PROGRAMS = {
     "alltoallv": ["exchange", "alltoallv", "8192", "8", "1500"],
     "vectors": ["exchange", "vectors", "16384", "6", "1500"],
     "in-place": ["exchange", "in-place", "8192", "6", "1500"],
+    "late-receivers": ["inside", "late", "8192", "20", "1000"],
+    "probes": ["inside", "probes", "16384", "18", "1000"],
+    "empty-parts": ["inside", "empty", "65536", "12", "1000"],
+    "user-operation": ["inside", "operation", "4096", "12", "1000"],
+    "strided": ["inside", "strided", "32768", "15", "1000"],
     "one-sided": ["one_sided", "65536", "10", "1000"],
     "summa": ["summa", "100000", "1500"],
     "lu": ["lu", "1024", "12", "3", "60"],
     "ft": ["ft", "1048576", "5", "3000"],
     "hpl": ["hpl"],
 }
+
+# Changes of compute that are asked of a recording (measured:CHANGE, undisturbed:CHANGE), and the argument with which the
+# program is run to see what they do.
+CHANGES = {name: ("rank1.cpu*2", "2") for name in ["late-receivers", "probes", "empty-parts", "user-operation", "strided"]}
 
 # With the sources at hand only (--hpcc).
 OUTSIDE = ["hpl"]

@@ -17,7 +17,7 @@ fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/rubato-virtual.XXXXXX")
 trap 'rm -rf "$work"; exit 1' INT TERM HUP
 /usr/bin/python3 -B "$here/run" --work "$work" --build "$build" --networks 1GB-20us,125MB-80us,factors \
-  --programs halo-persistent,master-worker,overlap,solver,in-place,lu --ranks 4,16 \
+  --programs halo-persistent,master-worker,overlap,solver,in-place,lu,late-receivers,probes,empty-parts,user-operation,strided --ranks 4,16 \
   --calibration-ranks 4 --seconds 1 --patterns none "$@"
 code=$?
 [ $code = 1 ] || rm -rf "$work"
