@@ -106,7 +106,7 @@ struct Lost {
   /// The call's own work: callbacks of the program. Unlike the others, every scenario keeps it, as
   /// it keeps compute.
   double own = 0;
-  double packing = 0;  ///< further own work, which a model has estimated; it may be any time
+  double packing = 0;    ///< further own work, which a model has estimated; it may be any time
   int32_t callback = 0;  ///< LostAction::callback of `own`
 };
 /// The Lost of a call with kLoses and these actions.

@@ -15,6 +15,7 @@
 #include "tools/options/scenario_options.h"
 #include "tools/profile/counter_tables.h"
 #include "tools/profile/profile_report.h"
+#include "tools/tables/site_tables.h"
 #include "tools/words/note_words.h"
 
 namespace po = boost::program_options;
@@ -92,6 +93,8 @@ class Profiler {
     }
     write(results, ended ? &tables : nullptr);
     first_ = false;
+    if (scenario.name == "measured") recorded_ = std::move(tables.sites);
+    if (results.scenarios[0].own_machine) predicted_ = std::move(tables.sites);
   }
 
   /// Completes the output. Tables are printed only after all scenarios are replayed, because one of
@@ -101,6 +104,8 @@ class Profiler {
     if (files_->wants("json"))
       profile_json_end(trace_, findings_, counters_to_json(*metrics_), sink("json"));
     if (files_->tables_wanted()) tables_ += counters_text(*metrics_, page_width(), all_);
+    if (all_ && !recorded_.empty() && !predicted_.empty())
+      tables_ += site_errors_text(recorded_, predicted_, page_width());
     if (!all_)
       tables_ +=
           "\nMore: --all prints the tables of ranks, waits, sizes and pairs; --csv and --json "
@@ -172,6 +177,7 @@ class Profiler {
   ToldFindings findings_;
   bool first_ = true;
   TraceSummary trace_;
+  std::vector<SiteRow> recorded_, predicted_;  ///< by the model of the archive's own machine
   std::string tables_;
   std::set<std::string> said_;
 };

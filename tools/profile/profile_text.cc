@@ -79,8 +79,8 @@ std::string call_table(const ScenarioProfile& profile, const std::vector<CallCol
                        int width) {
   const std::vector<CallSum> sums = sums_of(profile);
   const bool has_waits = profile.result->has_waits;
-  const bool works = std::any_of(sums.begin(), sums.end(),
-                                 [](const CallSum& sum) { return sum.own_work > 0; });
+  const bool works =
+      std::any_of(sums.begin(), sums.end(), [](const CallSum& sum) { return sum.own_work > 0; });
   std::vector<std::string> header = {"Call", "Calls", "Time", "Waits"};
   if (works) header.push_back("Own work");
   header.insert(header.end(), {"Mean", "Bytes completed", "Effective", "Raw"});
@@ -92,11 +92,10 @@ std::string call_table(const ScenarioProfile& profile, const std::vector<CallCol
     std::vector<TableCell> row = {group.name, show_count(sum.calls), SecondsCell{sum.time},
                                   has_waits ? show_share(sum.waited(), sum.time) : "-"};
     if (works) row.emplace_back(sum.own_work > 0 ? show_share(sum.own_work, sum.time) : "-");
-    row.insert(row.end(),
-               {SecondsCell{sum.time / static_cast<double>(sum.calls)},
-                bytes_or_dash(static_cast<double>(sum.bytes_completed)),
-                one ? rate_or_dash(sum.effective_bandwidth()) : TableCell("-"),
-                one && has_waits ? rate_or_dash(sum.raw_bandwidth()) : TableCell("-")});
+    row.insert(row.end(), {SecondsCell{sum.time / static_cast<double>(sum.calls)},
+                           bytes_or_dash(static_cast<double>(sum.bytes_completed)),
+                           one ? rate_or_dash(sum.effective_bandwidth()) : TableCell("-"),
+                           one && has_waits ? rate_or_dash(sum.raw_bandwidth()) : TableCell("-")});
     table.add_row(std::move(row));
   }
   return table.format(width);

@@ -2,6 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
+#include <map>
+
 #include "tools/format/json_text.h"
 #include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
@@ -54,6 +58,50 @@ std::string sites_text(const std::vector<SiteRow>& rows, const std::string& scen
   }
   const std::string title = scenario + ": calls by call site";
   return "\n" + wrap(title, width, 2) + table.format(width) + sites;
+}
+
+std::string site_errors_text(const std::vector<SiteRow>& recorded,
+                             const std::vector<SiteRow>& predicted, int width) {
+  struct Error {
+    std::string site;
+    double recorded = 0, predicted = 0;
+    double size() const { return std::abs(recorded - predicted); }
+  };
+  std::map<std::string, Error> by_site;
+  const auto at = [&](const SiteRow& row) -> Error& {
+    const std::string path = path_text(row);
+    const std::string site = row.call + (path.empty() ? "" : ": " + path);
+    Error& error = by_site[site];
+    error.site = site;
+    return error;
+  };
+  for (const SiteRow& row : recorded) at(row).recorded += row.time;
+  for (const SiteRow& row : predicted) at(row).predicted += row.time;
+  std::vector<Error> errors;
+  double all = 0;
+  for (const auto& [site, error] : by_site) {
+    errors.push_back(error);
+    all += error.recorded;
+  }
+  std::erase_if(errors, [&](const Error& error) { return error.size() < 1e-3 * all; });
+  if (errors.empty()) return "";
+  std::stable_sort(errors.begin(), errors.end(),
+                   [](const Error& a, const Error& b) { return a.size() > b.size(); });
+  TextTable table({"Site", "Recorded", "Predicted", "Difference"});
+  std::string sites;
+  for (size_t i = 0; i < errors.size(); ++i) {
+    const std::string number = std::to_string(i + 1);
+    const char* sign = errors[i].recorded < errors[i].predicted ? "-" : "";
+    table.add_row({number, show_seconds(errors[i].recorded), show_seconds(errors[i].predicted),
+                   sign + show_seconds(errors[i].size())});
+    sites += wrap(fmt::format("{:>4}  {}", number, errors[i].site), width, 8);
+  }
+  return "\n" +
+         wrap(
+             "Recorded − predicted for the machine of the recording: calls of all ranks by "
+             "call site",
+             width, 2) +
+         table.format(width) + sites;
 }
 
 std::string sampled_text(const std::vector<SampledFunction>& rows, int width) {

@@ -37,12 +37,12 @@ class Running {
     begin_ = Clock::now();
     // What was lost before is no part of the callback.
     if (!Recorder::is_to_ask(log_, begin_, begin_)) return;
-    Recorder::ask_stolen(log_, log_.asked, begin_, before_);
-    begin_ = Clock::now();
+    uint64_t before = 0;
+    begin_ = Recorder::ask_stolen(log_, log_.asked, begin_, before);
+    log_.own_work.stolen += before;
   }
   ~Running() {
     log_.own_work.add(callback_, with_a_core(Clock::now()));
-    if (before_ != 0) log_.stolen.put_back(before_);
     log_.own_work.running = false;
     log_.has_details = true;
   }
@@ -56,7 +56,7 @@ class Running {
     uint64_t stolen = 0;
     if (Recorder::is_to_ask(log_, begin_, end)) {
       Recorder::ask_stolen(log_, begin_, end, stolen);
-      log_.stolen.put_back(stolen);
+      log_.own_work.stolen += stolen;
     }
     const double ticks = static_cast<double>(stolen) / Recorder::kStretchNanoseconds *
                          static_cast<double>(Recorder::stretch());
@@ -66,7 +66,6 @@ class Running {
   ThreadLog& log_;
   uint64_t callback_;
   uint64_t begin_;
-  uint64_t before_ = 0;  ///< nanoseconds stolen before it
 };
 
 [[gnu::noinline]] void* run(Interposed& callback, void* const* last, void* a, void* b, void* c,

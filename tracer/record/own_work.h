@@ -37,7 +37,7 @@ inline const char* callback_kind(uint64_t word) {
 /// The ticks of the callbacks of the open call of a thread.
 class OwnWork {
  public:
-  bool any() const { return ticks_ != 0; }
+  bool any() const { return used_ != 0; }
   uint64_t ticks() const { return ticks_; }
 
   void add(uint64_t callback, uint64_t ticks) {
@@ -58,8 +58,9 @@ class OwnWork {
     return parts_[most].callback;
   }
 
-  void clear() { ticks_ = used_ = 0; }
+  void clear() { ticks_ = stolen = used_ = 0; }
 
+  uint64_t stolen = 0;   ///< nanoseconds of the call without a core, as far as asked for
   bool running = false;  ///< in a callback, which includes any others inside
 
  private:

@@ -223,6 +223,7 @@ uint64_t Recorder::long_gap(ThreadLog& log, uint64_t now) {
 
 void Call::abandon() {
   std::memset(log_.at, 0, static_cast<size_t>(at_ - log_.at) * sizeof *at_);
+  log_.stolen.put_back(log_.own_work.stolen);
   log_.own_work.clear();
 }
 
@@ -236,6 +237,7 @@ void Call::leave_slowly(uint64_t end) {
   if (log_.own_work.any()) {
     item(Item::kOwnWork, log_.own_work.longest());
     word(log_.own_work.ticks());
+    log_.stolen.put_back(log_.own_work.stolen);
     log_.own_work.clear();
     Recorder::note_details(log_);
   }

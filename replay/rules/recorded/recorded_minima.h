@@ -180,10 +180,8 @@ class MinimaRules {
         long_before_(kLongBefore * trace.ticks_per_second),
         least_flush_(kLeastFlush * trace.ticks_per_second) {
     minima.floor.resize(trace.calls.size());
-    for (const MpiCallInfo& call : trace.calls) {
-      unseen_requests_ = unseen_requests_ || call.name.starts_with("MPI_File_i") ||
-                         call.name.starts_with("MPI_Grequest");
-    }
+    for (const MpiCallInfo& call : trace.calls)
+      unseen_requests_ = unseen_requests_ || (call.other_requests && !call.one_sided);
     minima.most_per_block = kMostPerBlock * trace.ticks_per_second;
   }
 

@@ -23,7 +23,7 @@ C
 # seconds SCENARIO FILE
 seconds() { jq ".scenarios[] | select(.name == \"$1\") | .elapsed" "$2"; }
 for kind in holes contiguous; do
-  trace 2 ./strided $([ $kind = contiguous ] && echo c)
+  if [ $kind = holes ]; then trace 2 ./strided; else trace 2 ./strided c; fi
   "$rubato" replay run.otf2dir --on perfect --on undisturbed --on infiniband-hdr --json $kind.json >out.txt || fail "$kind"
 done
 recorded=$(seconds undisturbed holes.json)

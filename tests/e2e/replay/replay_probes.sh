@@ -75,13 +75,13 @@ of = {scenario["name"]: scenario for scenario in json.load(open("replay.json"))[
 measured, perfect = of["measured"], of["perfect"]
 # The machine may interrupt a loop for longer than thousand polls: what is before is not taken for a wait. A rank that
 # loses its core waits for less than its time in MPI. Without a dependency on the sender all of these are 0.
-assert 0.4 * measured["ranks"][1]["mpi"] < late(measured) and late(measured) > 0.004, late(measured)
+assert late(measured) > 0.1 * measured["ranks"][1]["mpi"], (late(measured), measured["ranks"][1]["mpi"])
 assert 0.02 < late(perfect) < 0.2, late(perfect)
 with open("tables/waits.tsv") as file:
     file.readline()
     rows = [row for row in csv.DictReader(file, delimiter="\t") if row["rank"] == "1" and row["function"] != "MPI_Barrier"]
 late, inside = (sum(float(row[column]) for row in rows) for column in ("late_sender", "time"))
-assert 0.4 * inside < late and late > 0.004, (late, inside, rows)
+assert 0.1 * inside < late, (late, inside, rows)
 P
 for kind in probe_irecv probe_any probe_start mprobe_imrecv iprobe_irecv improbe_mrecv testany getstatus; do
   trace 2 ./app $kind
