@@ -383,9 +383,12 @@ void RunTables::sample(SampleRole role, const Numbered& numbered, uint64_t poste
   numbered_ = numbered_ || numbered.key != 0;
   if (!samples_.wants(numbered.key)) return;
   samples_.add({numbered.key, numbered.counter, enter_, leave_, posted, stolen_, call_, role});
-  if (polls_.ticks == 0 || (role != SampleRole::kReceive && role != SampleRole::kProbe)) return;
+  if (polls_.ticks == 0) return;
+  const bool sends = role == SampleRole::kSendWait;
+  if (!sends && role != SampleRole::kReceive && role != SampleRole::kProbe) return;
   samples_.add({numbered.key, numbered.counter, polls_.enter, polls_.leave,
-                polls_.enter + polls_.ticks, polls_.stolen, polls_.call, SampleRole::kProbe});
+                polls_.enter + polls_.ticks, polls_.stolen, polls_.call,
+                sends ? SampleRole::kSendPolls : SampleRole::kProbe});
 }
 
 void RunTables::probed(record::Reader& items) {

@@ -77,7 +77,7 @@ struct Seen {
 
 /// The time of the call, or of the polls, with a core.
 double inside(const Sample& sample) {
-  const bool probes = sample.role == SampleRole::kProbe;
+  const bool probes = sample.role == SampleRole::kProbe || sample.role == SampleRole::kSendPolls;
   const uint64_t all = (probes ? sample.posted : sample.leave) - sample.enter;
   return static_cast<double>(all - std::min(all, sample.stolen));
 }
@@ -113,18 +113,23 @@ CallWait& wait_of(CallWaits& waits, const Seen& seen) {
 
 void match_message(std::span<const Seen> group, CallWaits& waits) {
   const Seen *send = nullptr, *receive = nullptr;
+  uint64_t sent = 0;  // when the send was complete, if a later call says so
   for (const Seen& seen : group) {
     if (seen.sample->role == SampleRole::kSend) send = &seen;
     if (seen.sample->role == SampleRole::kReceive) receive = &seen;
+    if (seen.sample->role == SampleRole::kSendWait) sent = seen.sample->leave;
   }
   if (send == nullptr || receive == nullptr) return;
   for (const Seen& seen : group) {
     CallWait& wait = wait_of(waits, seen);
     if (seen.sample->role >= SampleRole::kProbe) {
       wait.late_sender = std::max(wait.late_sender, waited(*seen.sample, send->sample->enter));
-    } else {
+    } else if (seen.sample->role != SampleRole::kSendPolls) {
       wait.late_receiver =
           std::max(wait.late_receiver, waited_for_receive(*seen.sample, receive->sample->posted));
+    } else if (receive->sample->posted <= sent) {
+      wait.late_receiver =
+          std::max(wait.late_receiver, waited(*seen.sample, receive->sample->posted));
     }
   }
 }

@@ -21,6 +21,7 @@ inline namespace tracing {
 enum class SampleRole : uint8_t {
   kSend,         ///< the call that sends
   kSendWait,     ///< the call that completes the send
+  kSendPolls,    ///< the tests before the one that completes the send
   kProbe,        ///< a probe that found the message, or the polls before it was found or received
   kReceive,      ///< the call that receives, or completes the receive
   kMember,       ///< of a collective in which all wait for all
@@ -36,8 +37,8 @@ struct Sample {
   uint64_t counter;
   uint64_t enter;   ///< of the call
   uint64_t leave;   ///< likewise
-  uint64_t posted;  ///< when the receive was posted; local rank of kPrefix; of kProbe: the enter
-                    ///< plus the ticks in the polls
+  uint64_t posted;  ///< when the receive was posted; local rank of kPrefix; of kSendPolls and
+                    ///< kProbe: the enter plus the ticks in the polls
   uint64_t stolen;  ///< nanoseconds of the call without a core, which are no part of its waits
   uint32_t call;    ///< index of its sums
   SampleRole role;
