@@ -66,6 +66,13 @@ Interconnect::Wire Interconnect::wire(Level level, double bytes) const {
   // T may grow faster than the times of ports and links, if a message passes parts of its way one
   // after the other. The next message of its pair follows when ports and links are free.
   const double links = in_links(bytes);
+  // A gap no longer than an overhead is processor time, which the sender or receiver spends anyway.
+  const double processor = std::max(model->send_overhead(bytes), model->receive_overhead(bytes));
+  const bool is_processor = wire.gap > 0 && wire.gap <= (1 + kSameRate) * processor;
+  if (is_processor) {
+    wire.data = std::min(links > 0 ? std::min(growing, links) : growing, model->transfer(bytes));
+    return wire;
+  }
   if (wire.gap > 0) {
     const double slowest = links > 0 ? std::min(growing, links) : growing;
     wire.data = std::min(std::max(wire.gap, slowest), model->transfer(bytes));

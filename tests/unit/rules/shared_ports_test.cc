@@ -33,6 +33,30 @@ TEST_CASE("a slow port is shared by all that its rank receives") {
   }
 }
 
+// o = 300 at both ends, g = 300: what follows each other every 300 is processor time, and there is
+// no port. T(n) = 100 + n, so two flows of 100 bytes that start at 300 share the link of node 0
+// until 500 and are there at 600; then 300 for each receive. (With a port as well: 600 for both,
+// 300 + 600 + 100 + 2 x 300 = 1600.)
+TEST_CASE("a gap no longer than an overhead is no port") {
+  for (const std::string& network : kNetworks) {
+    INFO(network);
+    Scenario scenario = on_network(network);
+    LevelModel& level = *scenario.platform.levels[static_cast<size_t>(Level::kNetwork)];
+    level.transfer = TransferCurve::hockney(100e-9, 1e9);
+    level.send_overhead = level.receive_overhead = TransferCurve::hockney(300e-9, 1e18);
+    level.gap = TransferCurve::hockney(300e-9, 1e18);
+    check(ends(R"(
+            nodes 0 1 2
+            0: 0..10 recv 1 100B
+            0: 10..20 recv 2 100B
+            1: 0..0 send 0 100B
+            2: 0..0 send 0 100B
+          )",
+               scenario),
+          {1200, 300, 300});
+  }
+}
+
 // Two ranks of node 0 have a port each, which take 2000; the node's link is then just full. With
 // three, the link gives a third to each: 100 + 3000.
 TEST_CASE("ranks of a node have separate ports and share its link") {
