@@ -13,6 +13,7 @@ namespace {
 constexpr double kMostUnexplained = 0.1;  ///< deviation of the own machine's model from the
                                           ///< recorded time, beyond which it is not trusted
 constexpr double kLeastCause = 0.001;     ///< of the elapsed time
+constexpr double kLeastMissed = 0.02;     ///< likewise, that is named
 constexpr double kLeastPart = 0.005;      ///< likewise, of a gain
 
 /// What models are compared with: they know nothing of lost cores.
@@ -76,6 +77,12 @@ Conclusion conclude(const Roles& roles) {
   found.own_machine = roles.own_machine;
   found.recorded = recorded(roles).elapsed;
   found.without_losses = &recorded(roles) == roles.undisturbed;
+  for (const ModelError& error : model_errors(roles)) {
+    // (Losses are possible causes, below.)
+    const bool is_of_model = error.part == "compute" || error.part.starts_with("MPI_");
+    const bool much = std::abs(error.difference()) >= kLeastMissed * found.recorded;
+    if (is_of_model && much && !found.missed) found.missed = error;
+  }
   found.window = mean_window(roles.measured->ranks);
   found.parts = possible_causes(roles, recorded(roles));
   const auto because = [&](ConclusionKind kind) {

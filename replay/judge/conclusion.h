@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "replay/judge/model_error.h"
 #include "replay/judge/roles.h"
 
 namespace rubato {
@@ -42,7 +43,9 @@ struct Conclusion {
   const ScenarioResult* own_machine = nullptr;  ///< as in Roles, if `measured` is there
   double recorded = 0;  ///< seconds elapsed, of `measured` or, if ranks lost cores, `undisturbed`
   bool without_losses = false;  ///< the latter
-  double window = 0;            ///< seconds of the mean rank
+  /// With `own_machine`: what its model misses most, if that is 2 % of `recorded`.
+  std::optional<ModelError> missed;
+  double window = 0;  ///< seconds of the mean rank
   /// kUnexplained, kLacksCores: possible causes; kGain, kNoGain: what only `measured` contains and
   /// is therefore part of the savings on other machines.
   std::vector<Part> parts;

@@ -96,7 +96,9 @@ function writeFindings() {
       finding.interval ? `${showSeconds(finding.interval.low)} – ${showSeconds(finding.interval.high)}` : "-"];
     return several ? [finding.scenario, ...row] : row;
   }));
-  byId("commands").textContent = [...new Set(data.findings.map((finding) => finding.command).filter(Boolean))].join("\n");
+  const commands = [...new Set(data.findings.map((finding) => finding.command).filter(Boolean))];
+  byId("commands").textContent = commands.join("\n");
+  byId("commands").hidden = byId("commands").previousElementSibling.hidden = commands.length === 0;
 }
 
 // --- Elapsed per scenario -------------------------------------------------------------------------

@@ -100,12 +100,19 @@ std::string less(double gain) {
 
 std::string closure_line(const Conclusion& found) {
   const ScenarioResult& own = *found.own_machine;
-  return fmt::format(
+  std::string text = fmt::format(
       "For the machine of the recording, the model ({}) predicts {}; recorded were "
       "{}{} ({}).",
       own.name, show_seconds(own.elapsed), show_seconds(found.recorded),
       found.without_losses ? " without lost cores" : "",
       signed_percent(own.elapsed - found.recorded, found.recorded));
+  if (found.missed) {
+    text +=
+        fmt::format(" The largest difference of the mean rank is in {}: {} recorded, {} predicted.",
+                    found.missed->part, show_seconds(found.missed->recorded),
+                    show_seconds(found.missed->predicted));
+  }
+  return text;
 }
 
 const char* name_of(Conclusion::Part::Kind kind) {
