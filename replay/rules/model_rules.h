@@ -130,17 +130,20 @@ class ModelRules {
       return;
     const Action* const action = timeline.block.packing_of(call);
     if (!action) return;
+    if (!machines_->minima) {
+      asks_for_survey_ = true;
+      return;
+    }
     const PackingAction& packing = action->packing;
     const auto blocks = static_cast<double>(packing.blocks);
     const auto bytes = static_cast<double>(packing.bytes);
+    // The curve is that of memory as calibrate walks through it; programs may walk worse.
+    double ticks = machines_->minima->packing_of(call.name, packing);
     if (const auto known = machines_->interconnects[0].packing(bytes, blocks)) {
       const double here = *known * (1 - packing.earlier / blocks);  // sends are packed once
-      timeline.block.set_packing(call, here * machines_->ticks_per_second);
-    } else if (machines_->minima) {
-      timeline.block.set_packing(call, machines_->minima->packing_of(call.name, packing));
-    } else {
-      asks_for_survey_ = true;
+      ticks = std::max(ticks, here * machines_->ticks_per_second);
     }
+    timeline.block.set_packing(call, ticks);
   }
   /// The recording has to be surveyed, and the pass repeated: calls pack data.
   bool asks_for_survey() const { return asks_for_survey_; }

@@ -69,7 +69,7 @@ TEST_CASE("few blocks keep little") {
   check(ends(text, on("perfect")), {100, 900});
 }
 
-TEST_CASE("a platform's time to pack a block replaces the recorded one") {
+TEST_CASE("packing takes at least what the platform says") {
   // 4 ns for a block of 4 bytes: 800 for the 200 blocks, once at each end.
   Scenario scenario = toy();
   scenario.platform.packing = TransferCurve({{0, 2e-9, 0.5e-9, 0}});
@@ -82,7 +82,8 @@ TEST_CASE("a platform's time to pack a block replaces the recorded one") {
     1: 300..900 recv 0 800B block 4
     1: 900 end
   )";
-  // Sender: o_s = 10 and the packing until 910, 300 of compute; its wait is for an eager message.
-  // Receiver: arrival at 110 + 100 + 800 = 1010, o_r = 20, and the unpacking.
-  check(ends(text, scenario), {1210, 1830});
+  // Sender: o_s = 10 and the packing until 910 (recorded: 100), 300 of compute, and the recorded 300
+  // of its wait, for an eager message, which the platform says was packed before.
+  // Receiver: arrival at 110 + 100 + 800 = 1010, o_r = 20, and the unpacking (recorded: 600).
+  check(ends(text, scenario), {1510, 1830});
 }
