@@ -18,6 +18,12 @@ inline constexpr double kModelErrorInSimulator = 0.02;
 /// rounds and another p - 1; the value allows for twice the time.
 inline constexpr double kGuessedAlgorithmError = 0.5;
 
+/// From so many nodes on a calibration shows how nodes share the network. With two or three nodes
+/// most networks look alike, and MPI time on more of them has kFewNodesError: sixteen nodes were
+/// predicted from two with errors of up to 65 %.
+inline constexpr int kNodesThatShare = 4;
+inline constexpr double kFewNodesError = 0.33;
+
 /// True if the file states an uncertainty for each network: of the model, or of some segment of T
 /// at every level but self that takes time. Costs of zero are exact.
 bool states_uncertainty(const Platform& platform);

@@ -162,6 +162,7 @@ Notes notes_on(const ScenarioResult& scenario) {
   notes.add(NoteKind::kContradicted, scenario.contradicted_outcomes, "",
             scenario.contradicted_time);
   notes.add(NoteKind::kGrade, !scenario.grade.empty(), scenario.grade);
+  notes.add(NoteKind::kFewNodes, static_cast<uint64_t>(scenario.measured_nodes));
   notes.append(warnings_of(scenario));
   return notes.take();
 }

@@ -39,6 +39,7 @@ enum class NoteKind : uint8_t {
   kDeadlock,
   kContradicted,
   kGrade,
+  kFewNodes,  ///< the platform file was measured on
   // Of a scenario: warnings.
   kOverheadUnknown,
   kOverheadClipped,

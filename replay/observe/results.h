@@ -150,6 +150,9 @@ struct ScenarioResult {
   /// Its platform file was measured on the machine of the recording, and nothing was changed.
   bool own_machine = false;
   std::string grade;  ///< Platform::grade
+  /// Nodes on which its platform file was measured, if too few to show how the nodes that it uses
+  /// share the network (kNodesThatShare); else 0.
+  int measured_nodes = 0;
   /// Messages and one-sided operations, per level of this scenario.
   std::array<LevelTraffic, kLevels> traffic;
   /// Loads of its network if flows share links; begins with the run's first flow, counted from the

@@ -84,14 +84,14 @@ static void visit(OtherJobResult& x, Visit each) {
 }
 template <typename Visit>
 static void visit(ScenarioResult& x, Visit each) {
-  static_assert(members<ScenarioResult>() == 37);
+  static_assert(members<ScenarioResult>() == 38);
   each(x.name, x.base, x.changes, x.from_recording, x.start, x.elapsed, x.elapsed_with_init,
        x.deadlock, x.ranks, x.callbacks, x.has_waits, x.network_unused, x.own_machine, x.grade,
-       x.traffic, x.links, x.contention, x.jobs, x.elapsed_without_jobs, x.collectives,
-       x.contradicted_outcomes, x.contradicted_time, x.wildcard_receives, x.rematched_receives,
-       x.wildcard_matching, x.took_first, x.took_recorded, x.degradation_fit, x.clipped_overheads,
-       x.clipped_time, x.overhead_unknown, x.sockets_unused, x.changes_compute, x.no_ports,
-       x.changes_nothing, x.priced_as, x.absent_collectives);
+       x.measured_nodes, x.traffic, x.links, x.contention, x.jobs, x.elapsed_without_jobs,
+       x.collectives, x.contradicted_outcomes, x.contradicted_time, x.wildcard_receives,
+       x.rematched_receives, x.wildcard_matching, x.took_first, x.took_recorded, x.degradation_fit,
+       x.clipped_overheads, x.clipped_time, x.overhead_unknown, x.sockets_unused, x.changes_compute,
+       x.no_ports, x.changes_nothing, x.priced_as, x.absent_collectives);
 }
 
 void put_result(ByteWriter& to, const ScenarioResult& result) {

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <utility>
 
+#include "models/platform/uncertainty.h"
 #include "tracer/archive/schema.h"
 
 namespace rubato {
@@ -101,6 +102,16 @@ bool lacks_ports(const Scenario& scenario, const ScenarioResult& result) {
     if (takes_time && !has_port && !(shared.model && shared.levels[i])) return true;
   }
   return false;
+}
+
+/// ScenarioResult::measured_nodes.
+int few_nodes(const PlayedScenario& played) {
+  const Provenance& measured = played.scenario.platform.measured;
+  const auto hosts = measured.find("hosts");
+  if (hosts == measured.end() || played.placement.nodes() < 3) return 0;
+  const std::string& list = hosts->second;
+  const int nodes = 1 + static_cast<int>(std::count(list.begin(), list.end(), ','));
+  return nodes > 1 && nodes < std::min(kNodesThatShare, played.placement.nodes()) ? nodes : 0;
 }
 
 /// True when the platform's network is not used.
@@ -199,6 +210,7 @@ void summarize_scenario(const PlayedScenario& played, ScenarioResult& result) {
     traffic.bytes += played.outcome.level_bytes[i];
   }
   result.network_unused = leaves_network_unused(played);
+  if (!result.network_unused) result.measured_nodes = few_nodes(played);
   result.no_ports = lacks_ports(scenario, result);
   result.own_machine = is_own_machine(scenario, played.trace);
   if (scenario.basis == Basis::kModel) result.grade = scenario.platform.grade;

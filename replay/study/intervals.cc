@@ -120,7 +120,8 @@ Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhe
     if (variants.compensated && variants.recording == 0)
       subtracted =
           kErrors * kOverheadError * most_overhead(result, scenarios_[i], recording, overhead);
-    const double of_mpi = scenarios_[i].platform.model_error.value_or(kModelError);
+    double of_mpi = scenarios_[i].platform.model_error.value_or(kModelError);
+    if (result.measured_nodes > 0) of_mpi = std::max(of_mpi, kFewNodesError);
     const double model =
         variants.models ? kErrors * of_mpi * mean(result.ranks, &RankResult::mpi) : 0;
     const double guesses =

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "models/base/error.h"
+#include "models/platform/uncertainty.h"
 #include "replay/calls/polling.h"
 #include "replay/study/fit_degradation.h"
 #include "tools/format/numbers.h"
@@ -235,6 +236,11 @@ std::string sentence(const Note& note) {
           count("outcome stays", "outcomes stay"), time);
     case NoteKind::kGrade:
       return fmt::format("the calibration has deficiencies ({}).", note.what);
+    case NoteKind::kFewNodes:
+      return fmt::format(
+          "the platform file was measured on {}, which does not show how more nodes share the "
+          "network: its interval allows for that; calibrate on {} nodes or more.",
+          counted(note.count, "node", "nodes"), kNodesThatShare);
     case NoteKind::kOverheadUnknown:
       return "the archive does not record the tracing overhead, so undisturbed equals measured; "
              "specify it with --overhead";
