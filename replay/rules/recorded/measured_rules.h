@@ -350,12 +350,12 @@ class MeasuredRules {
       const auto bytes = static_cast<double>(transfer.bytes);
       const int level = surveyed_level(transfer.pair);
       if (awaited.kind == Awaited::Kind::kReceive) {
-        causes_.push_back({transfer.recorded_send, transfer.sent, minima_->receive[level].at(bytes),
+        causes_.push_back({transfer.recorded_send, transfer.sent, least_receive(level, bytes),
                            awaited.transfer, true});
         own_.add(bytes, level, transfer.recorded_send);
       } else if (transfer.sender_waits) {
-        causes_.push_back({transfer.recorded_post, transfer.posted,
-                           minima_->synchronous[level].at(bytes), awaited.transfer, false});
+        causes_.push_back({transfer.recorded_post, transfer.posted, least_synchronous(level, bytes),
+                           awaited.transfer, false});
         own_.add(bytes, level, transfer.recorded_post);
       }
     }
@@ -419,6 +419,13 @@ class MeasuredRules {
     causes_.push_back({message->recorded_send, message->sent, minima_->probe[level].at(bytes),
                        awaited.transfer, true});
     own_.add(bytes, level, message->recorded_send);
+  }
+
+  double least_receive(int level, double bytes) const {
+    return (own_.packs ? minima_->packed_receive : minima_->receive)[level].at(bytes);
+  }
+  double least_synchronous(int level, double bytes) const {
+    return (own_.packs ? minima_->packed_synchronous : minima_->synchronous)[level].at(bytes);
   }
 
   /// The own time of the current call by the platform.

@@ -10,7 +10,8 @@ namespace rubato {
 void RecordedMinima::finish() {
   for (LowerEnvelope& envelope : floor) envelope.finish();
   for (auto& [key, envelope] : own) envelope.finish();
-  for (auto* delays : {&receive, &probe, &synchronous, &epoch}) {
+  for (auto* delays :
+       {&receive, &probe, &synchronous, &packed_receive, &packed_synchronous, &epoch}) {
     for (LeastDelay& delay : *delays) delay.finish();
   }
   for (auto& [key, delay] : collective) delay.finish();
@@ -20,7 +21,8 @@ void RecordedMinima::put(ByteWriter& to) const {
   for (const LowerEnvelope& envelope : floor) envelope.put(to);
   to.number(own.size());
   for (const auto& [key, envelope] : own) to.number(key), envelope.put(to);
-  for (const auto* delays : {&receive, &probe, &synchronous, &epoch}) {
+  for (const auto* delays :
+       {&receive, &probe, &synchronous, &packed_receive, &packed_synchronous, &epoch}) {
     for (const LeastDelay& delay : *delays) delay.put(to);
   }
   to.number(collective.size());
@@ -40,7 +42,8 @@ void RecordedMinima::take(ByteReader& from) {
     const uint64_t key = from.number();
     own[key].take(from);
   }
-  for (auto* delays : {&receive, &probe, &synchronous, &epoch}) {
+  for (auto* delays :
+       {&receive, &probe, &synchronous, &packed_receive, &packed_synchronous, &epoch}) {
     for (LeastDelay& delay : *delays) delay.take(from);
   }
   for (uint64_t left = from.number(); left > 0; --left) {
@@ -121,9 +124,15 @@ double RecordedMinima::packing_of(uint16_t name, const PackingAction& packed) co
   const auto found = packing.find(PackingCalls::key(name, packed));
   if (found == packing.end()) return 0;
   const PackingCalls& calls = found->second;
-  double ticks = static_cast<double>(calls.ticks) / static_cast<double>(calls.calls);
-  const double contiguous = own_cost(name, calls.contiguous);
-  if (std::isfinite(contiguous)) ticks -= contiguous;
+  const auto known = [](double least) { return std::isfinite(least) ? least : 0; };
+  const OwnCost& same = calls.contiguous;
+  const double late = known(own_cost(name, same));
+  const double sent = std::max(late, known(synchronous[same.level].at(same.bytes)));
+  const double received = std::max(late, known(receive[same.level].at(same.bytes)));
+  const auto number = [](uint64_t count) { return static_cast<double>(count); };
+  const double contiguous = number(calls.calls - calls.waited) * late + number(calls.sends) * sent +
+                            number(calls.waited - calls.sends) * received;
+  const double ticks = (static_cast<double>(calls.ticks) - contiguous) / number(calls.calls);
   return std::clamp(ticks, 0.0, most_per_block * static_cast<double>(packed.blocks));
 }
 
@@ -134,6 +143,7 @@ Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,
   delays_.clear();
   sends_.clear();
   own.packs = packing != nullptr;
+  bool cause_is_receive = false;
   for (const Awaited& awaited : timeline.awaited) {
     if (awaited.kind == Awaited::Kind::kCollective) {
       const Action& action = *awaited.action;
@@ -188,10 +198,14 @@ Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,
     const auto bytes = static_cast<double>(transfer.bytes);
     const int level = surveyed_level(transfer.pair);
     if (awaited.kind == Awaited::Kind::kReceive) {
-      delays_.push_back({&minima_->receive[level], bytes, transfer.recorded_send});
+      auto& receive = packing ? minima_->packed_receive : minima_->receive;
+      delays_.push_back({&receive[level], bytes, transfer.recorded_send});
+      cause_is_receive = cause_is_receive && transfer.recorded_send < own.cause;
       own.add(bytes, level, transfer.recorded_send);
     } else if (transfer.sender_waits) {
-      delays_.push_back({&minima_->synchronous[level], bytes, transfer.recorded_post});
+      auto& synchronous = packing ? minima_->packed_synchronous : minima_->synchronous;
+      delays_.push_back({&synchronous[level], bytes, transfer.recorded_post});
+      cause_is_receive = transfer.recorded_post >= own.cause;
       own.add(bytes, level, transfer.recorded_post);
     }
   }
@@ -207,7 +221,9 @@ Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,
   const double leave = call.leave - parts.own;  // the own work lies behind the wait
   if (packing != nullptr) {
     const double left = leave - std::max(call.enter, own.cause) - parts.flushing - parts.stolen;
-    PackingCalls calls{1, std::max<int64_t>(0, std::llround(left)), own};
+    const bool waited = own.cause > call.enter;
+    PackingCalls calls{1, waited, waited && cause_is_receive,
+                       std::max<int64_t>(0, std::llround(left)), own};
     calls.contiguous.packs = false;
     minima_->packing[PackingCalls::key(call.name, packing->packing)].add(calls);
   }

@@ -104,10 +104,14 @@ struct PackingCalls {
   }
 
   uint64_t calls = 0;
-  int64_t ticks = 0;   ///< sum of leave - max(enter, cause), without losses
-  OwnCost contiguous;  ///< what the same without packing would be
+  uint64_t waited = 0;  ///< of these: entered before their cause
+  uint64_t sends = 0;   ///< of the latter: waited for the receiver of a send
+  int64_t ticks = 0;    ///< sum of leave - max(enter, cause), without losses
+  OwnCost contiguous;   ///< what the same without packing would be
   void add(const PackingCalls& more) {
     calls += more.calls;
+    waited += more.waited;
+    sends += more.sends;
     ticks += more.ticks;
     contiguous.bytes = std::max(contiguous.bytes, more.contiguous.bytes);
     contiguous.level = std::max(contiguous.level, more.contiguous.level);
@@ -122,7 +126,9 @@ struct RecordedMinima {
   std::array<LeastDelay, kLevels> receive;      ///< since the send's enter
   std::array<LeastDelay, kLevels> probe;        ///< the same, to the end of a probe that found it
   std::array<LeastDelay, kLevels> synchronous;  ///< of a send, since its receive's post
-  std::array<LeastDelay, kLevels> epoch;        ///< since the enter of the post, complete or unlock
+  /// The same two of calls that pack.
+  std::array<LeastDelay, kLevels> packed_receive, packed_synchronous;
+  std::array<LeastDelay, kLevels> epoch;  ///< since the enter of the post, complete or unlock
   std::unordered_map<uint64_t, LeastDelay> collective;  ///< by collective_key()
   std::array<double, kLevels> eager_evidence{};  ///< bytes of the largest send that did not wait
   /// Bytes of sends whose call could only wait for them since long before their receive was posted,
@@ -148,9 +154,10 @@ struct RecordedMinima {
                               : table->second.at(cost.bytes);
   }
 
-  /// The own work of a call that packs data, in ticks: the mean time without waiting of such calls,
-  /// beyond the least one of calls of the same name with contiguous data of that length. At most
-  /// most_per_block, since the rest may be other messages on the network.
+  /// The own work of a call that packs data, in ticks: the mean time of such calls since their
+  /// enter or their last cause, beyond the least one with contiguous data of that length: of calls
+  /// of the same name since their enter, and of messages since their cause. At most most_per_block,
+  /// since the rest may be other messages on the network.
   double packing_of(uint16_t name, const PackingAction& packing) const;
 
   static uint64_t collective_key(CollectiveOp op, int members) {

@@ -82,8 +82,8 @@ TEST_CASE("packing takes at least what the platform says") {
     1: 300..900 recv 0 800B block 4
     1: 900 end
   )";
-  // Sender: o_s = 10 and the packing until 910 (recorded: 100), 300 of compute, and the recorded 300
-  // of its wait, for an eager message, which the platform says was packed before.
-  // Receiver: arrival at 110 + 100 + 800 = 1010, o_r = 20, and the unpacking (recorded: 600).
+  // Sender: o_s = 10 and the packing until 910 (recorded: 100), 300 of compute, and the recorded
+  // 300 of its wait, for an eager message, which the platform says was packed before. Receiver:
+  // arrival at 110 + 100 + 800 = 1010, o_r = 20, and the unpacking (recorded: 600).
   check(ends(text, scenario), {1510, 1830});
 }
