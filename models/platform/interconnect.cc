@@ -67,7 +67,9 @@ Interconnect::Wire Interconnect::wire(Level level, double bytes) const {
   // after the other. The next message of its pair follows when ports and links are free.
   const double links = in_links(bytes);
   // A gap no longer than an overhead is processor time, which the sender or receiver spends anyway.
-  const double processor = std::max(model->send_overhead(bytes), model->receive_overhead(bytes));
+  double processor = std::max(model->send_overhead(bytes), model->receive_overhead(bytes));
+  if (model->following_overhead && model->protocol_at(bytes) == Protocol::kEager)
+    processor = std::min(processor, (*model->following_overhead)(bytes));
   const bool is_processor = wire.gap > 0 && wire.gap <= (1 + kSameRate) * processor;
   if (is_processor) {
     wire.data = std::min(links > 0 ? std::min(growing, links) : growing, model->transfer(bytes));

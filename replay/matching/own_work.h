@@ -17,7 +17,7 @@ bool may_have_own_work(const TimelineState<K>& timeline, const Call& call,
 
 struct OwnWork {
   double ticks = 0;
-  int32_t callback = 0;  ///< as LostAction::callback
+  int32_t callback = 0;  ///< as LostAction::callback, if callbacks are most of it; else 0
 };
 
 /// Recorded ticks of an MPI call in which no other rank and no network took part: callbacks of the
@@ -30,19 +30,22 @@ OwnWork own_work(const TimelineState<K>& timeline, const Call& call,
   if (call.role != CallRole::kMpi) return {};
   Lost lost;
   if (call.spinning & kLoses) lost = lost_in(timeline.block.actions_of(call));
+  const auto work = [&](double ticks) {
+    return OwnWork{ticks, 2 * lost.own > ticks ? lost.callback : 0};
+  };
   const double all = std::max(0.0, call.leave - call.enter - lost.flushing - lost.stolen);
-  if (context.trace->timelines() == 1) return {all, lost.callback};
+  if (context.trace->timelines() == 1) return work(all);
   const OwnWork callbacks{std::min(lost.own, all) + lost.packing, lost.callback};
   const auto entries = timeline.awaited.entries();
   if (entries.empty() || entries[0].kind != Awaited::Kind::kCollective) return callbacks;
   const Awaited& awaited = timeline.awaited.other(entries[0]);
   const Action& action = *awaited.action;
   if (action.kind != ActionKind::kCollective) return callbacks;
-  if (context.trace->comms[action.comm].size() <= 1) return {all, lost.callback};
+  if (context.trace->comms[action.comm].size() <= 1) return work(all);
   const auto& instance = context.collectives->get(action.comm, awaited.instance);
   if (action.op != CollectiveOp::kCreateHandle || instance.abandoned) return callbacks;
   const double last = std::max(call.enter, instance.arrived.recorded_last);
-  return {std::clamp(call.leave - last - lost.flushing - lost.stolen, 0.0, all), lost.callback};
+  return work(std::clamp(call.leave - last - lost.flushing - lost.stolen, 0.0, all));
 }
 
 }  // namespace rubato

@@ -332,6 +332,8 @@ class Profile {
     if (!is_main) timeline.end = leave;
     if (call.role == CallRole::kInit) {
       timeline.start = leave;
+      const auto [first, end] = own_of(number);
+      own_.erase(first, end);
       for (Lanes<K>& other : timeline.others) other = Lanes<K>::Constant(0);
       for (int lane = 0; lane < K; ++lane) timeline.outside[lane] = in_calls(number, lane);
       return;

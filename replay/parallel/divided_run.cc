@@ -147,7 +147,9 @@ void DividedRun::merge(RecordedMinima& minima) {
   if (team_->leads()) minima.put(all);
   const Bytes shared = team_->share(all.take());
   ByteReader reader(shared);
-  if (!team_->leads()) minima.take(reader);
+  if (team_->leads()) return;
+  minima.packing.clear();  // sums, which contain this process's own
+  minima.take(reader);
 }
 
 void DividedRun::gather(Coverage& coverage) {

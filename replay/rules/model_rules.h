@@ -383,7 +383,7 @@ class ModelRules {
       const Transfer<K>& transfer = (*context.matcher)[id];
       if (transfer.abandoned || (!is_receive && !transfer.sender_waits)) {
         // A send without a receive is eager.
-        if (is_receive) latest = latest.max(timeline.enter + recorded);
+        if (is_receive) latest = latest.max(timeline.enter + recorded_rest(timeline, call));
         continue;
       }
       const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
@@ -450,7 +450,10 @@ class ModelRules {
   Lanes<K> probe_leave(const TimelineState<K>& timeline, const Call& call, const Awaited& awaited,
                        const RuleContext<K>& context) {
     const Transfer<K>* message = context.found_by(awaited, call);
-    if (!message) return timeline.enter + kept(timeline, call);
+    if (!message) {
+      const Lanes<K> own = callback_work(timeline, call) * timeline.inverse_cpu;
+      return timeline.enter + kept(timeline, call) - own;  // leave() adds it
+    }
     if (!message->handshake) return message->arrival();
     return message->sent + message_cost(message->pair, message->bytes).latency;
   }
@@ -569,6 +572,11 @@ class ModelRules {
     const Lost parts = lost_in(timeline.block.actions_of(call));
     const double left = call.leave - call.enter - machines_->inside_ticks - dropped(parts)[0];
     return std::min(parts.own, std::max(0.0, left)) + parts.packing;
+  }
+
+  /// The recorded time of a call that cannot be replayed, without its own work, which leave() adds.
+  double recorded_rest(const TimelineState<K>& timeline, const Call& call) const {
+    return std::max(0.0, call.leave - call.enter - callback_work(timeline, call));
   }
 
   /// Recorded ticks from `since` until the call left, without its losses, its recorded own work and
@@ -714,7 +722,7 @@ class ModelRules {
       return timeline.busy + work * timeline.inverse_cpu;
     }
     const CollectiveInstance<K>& instance = context.collectives->get(action.comm, awaited.instance);
-    if (instance.abandoned) return timeline.enter + (call.leave - call.enter);
+    if (instance.abandoned) return timeline.enter + recorded_rest(timeline, call);
     const Lanes<K> leave = communicated(timeline, awaited, instance, comm, context);
     if (action.op != CollectiveOp::kCreateHandle || is_started) return leave;
     return leave.max(created(timeline, call, instance));
@@ -790,7 +798,7 @@ class ModelRules {
     if (const Epoch<K>* epoch = context.windows->accessed(pair)) {
       if (pair.completes && epoch->abandoned) return timeline.busy;  // as in epoch_leave()
       if (!pair.completes && (operation->abandoned || epoch->abandoned))
-        return timeline.enter + (call.leave - call.enter);
+        return timeline.enter + recorded_rest(timeline, call);
       ready = this->ready(*epoch, operation->pair);
     }
     // Local completion alone ends an epoch: the target waits for the data at the target.
@@ -814,7 +822,7 @@ class ModelRules {
                        const RuleContext<K>& context) {
     const Action& action = *awaited.action;
     const Epoch<K>& epoch = context.windows->epoch(action, timeline.rank, awaited.instance);
-    if (epoch.abandoned) return timeline.enter + (call.leave - call.enter);
+    if (epoch.abandoned) return timeline.enter + recorded_rest(timeline, call);
     const LaneMessageCost<K>& word = message_cost(pair(timeline.rank, action.epoch.peer), 0);
     const Lanes<K> ready = epoch.posted + word.latency;
     if (Windows<K>::is_origin(action)) return ready;

@@ -239,7 +239,7 @@ std::string sentence(const Note& note) {
     case NoteKind::kFewNodes:
       return fmt::format(
           "the platform file was measured on {}, which does not show how more nodes share the "
-          "network: its interval allows for that; calibrate on {} nodes or more.",
+          "network: an interval allows for that; calibrate on {} nodes or more.",
           counted(note.count, "node", "nodes"), kNodesThatShare);
     case NoteKind::kOverheadUnknown:
       return "the archive does not record the tracing overhead, so undisturbed equals measured; "

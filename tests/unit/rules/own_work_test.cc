@@ -101,3 +101,17 @@ TEST_CASE("the creation of a communicator takes as long as recorded after its la
   // A synchronisation of two takes at least a message: 400 + 1000000, then 70.
   CHECK(ends(text, on("bandela:latency=1ms,bandwidth=1GB/s"))[0] >= 1000470);
 }
+
+TEST_CASE("own work counts once in a call that keeps its recorded time") {
+  // The message is never sent: the receive takes its 100, of which 50 are own work.
+  const char* text = R"(
+    0: 0..0 init
+    1: 0..0 init
+    0: 100..200 recv 1 8B own 50
+    0: 200 end
+    1: 10 end
+  )";
+  check(ends(text, on("perfect")), {200, 10});
+  // Enter at 50, 50 as recorded, and 25.
+  check(ends(text, on("perfect:cpu*2")), {125, 5});
+}
