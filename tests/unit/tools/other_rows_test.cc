@@ -505,6 +505,37 @@ TEST_CASE("the model of the archive's own machine comes first") {
         "%): no conclusion about faster networks.");
 }
 
+// Elapsed 4 = compute 3 + 1 in MPI_Send; the model has 3.05 + 0.85 = 3.9. So -0.05 of compute and
+// 0.15 of MPI_Send, together the 0.1 of the elapsed times; 0.15 of 4 is 3.75 %, which is named.
+TEST_CASE("what the model of the recorded machine misses, by call") {
+  Results results = two_scenarios(4, 3);
+  results.calls = {"MPI_Send", "MPI_Init"};
+  results.scenarios.push_back(results.scenarios[0]);
+  ScenarioResult& own = results.scenarios.back();
+  own.name = "here.toml";
+  own.own_machine = true;
+  own.elapsed = 3.9;
+  const auto set = [](ScenarioResult& scenario, double compute, double send, double init) {
+    scenario.ranks[0].compute = compute;
+    scenario.ranks[0].mpi = send;
+    scenario.ranks[0].calls.resize(2);
+    scenario.ranks[0].calls[0].time = send;
+    scenario.ranks[0].calls[1].time = init;  // outside of Elapsed
+  };
+  set(results.scenarios[0], 3, 1, 9);
+  set(own, 3.05, 0.85, 7);
+  const std::vector<ModelError> errors = model_errors(Roles(results));
+  REQUIRE(errors.size() == 2);
+  CHECK(errors[0].part == "MPI_Send");
+  CHECK(errors[0].difference() == Approx(0.15));
+  CHECK(errors[1].part == "compute");
+  CHECK(errors[0].difference() + errors[1].difference() == Approx(4 - 3.9));
+  CHECK(
+      contains(headline(conclude(results)),
+               "The largest difference of the mean rank is in MPI_Send: 1.000 s recorded, 850.0 ms "
+               "predicted."));
+}
+
 TEST_CASE("ranks that shared cores allow no conclusion about the network") {
   Results results = two_scenarios(4, 2);
   CHECK(contains(headline(conclude(results)), "On a perfect interconnect"));
