@@ -201,6 +201,15 @@ Platform bandela_platform(double latency, double bandwidth) {
   return platform;
 }
 
+double Scenario::processor_factor(int rank, int node) const {
+  double factor = 1;
+  for (const ProcessorChange& change : processors) {
+    const int number = change.nodes ? node : rank;
+    if (number >= change.first && number <= change.last) factor *= change.factor;
+  }
+  return factor;
+}
+
 Scenario parse_scenario(const std::string& text, const std::string& presets) {
   const auto [base, words] = split_base(text);
   std::vector<Change> changes;

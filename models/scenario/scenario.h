@@ -53,6 +53,9 @@ struct Scenario {
   bool fits_degradation = false;
   /// The platform file, "" if there is none; reports look for its samples beside it.
   std::string platform_file;
+
+  /// How many times faster a rank computes than by `cpu` alone.
+  double processor_factor(int rank, int node) const;
 };
 
 /// Reads "BASE" or "BASE:change,change,...". BASE is `measured`, `undisturbed` (for which `local`

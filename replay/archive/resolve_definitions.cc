@@ -169,6 +169,10 @@ void warn_of_shared_cores(const Collected& data, TraceDefinitions& trace) {
       ranks[rank->second].affinity_cores = integer(data.text(property.text));
     if (name == schema::kCoresOnNode)
       ranks[rank->second].cores_on_node = integer(data.text(property.text));
+    if (name == schema::kThreadsRan)
+      ranks[rank->second].threads_ran = integer(data.text(property.text));
+    if (name == schema::kThreadsWaited)
+      ranks[rank->second].threads_waited = integer(data.text(property.text));
   }
   for (const CollectedText& property : data.location_properties) {
     const auto rank = rank_of_group.find(group_of_location[property.owner]);
@@ -178,8 +182,8 @@ void warn_of_shared_cores(const Collected& data, TraceDefinitions& trace) {
     switches = switches.value_or(0) + integer(data.text(property.text)).value_or(0);
   }
   const std::vector<std::string> nodes = trace.nodes.copy();
-  trace.shared_cores = shares_cores(ranks, trace.node_of_rank, nodes);
   const double seconds = static_cast<double>(data.length) / trace.ticks_per_second;
+  trace.shared_cores = shares_cores(ranks, trace.node_of_rank, nodes, seconds);
   for (std::string& sentence : oversubscription(ranks, trace.node_of_rank, nodes, seconds))
     trace.warnings.push_back(std::move(sentence));
 }

@@ -257,7 +257,7 @@ struct TraceSummary {
   uint64_t collectives = 0;
   double elapsed = 0;         ///< recorded seconds, as ScenarioResult::elapsed
   double mpi_time = 0;        ///< recorded seconds inside MPI, all ranks, inside the window
-  bool shared_cores = false;  ///< a node had more ranks than cores for them
+  bool shared_cores = false;  ///< shares_cores() (oversubscription.h)
   /// Libraries that called MPI without the tracer: "none", or their names; empty if the archive
   /// does not have this information.
   std::string unwatched;

@@ -81,12 +81,8 @@ class ComputeChanges {
   /// The factor on the compute time of a rank.
   static Lanes<K> share_of(const std::vector<const Scenario*>& lanes, int rank, int node) {
     Lanes<K> share = Lanes<K>::Constant(1);
-    for (int lane = 0; lane < K; ++lane) {
-      for (const ProcessorChange& change : lanes[lane]->processors) {
-        const int number = change.nodes ? node : rank;
-        if (number >= change.first && number <= change.last) share[lane] /= change.factor;
-      }
-    }
+    for (int lane = 0; lane < K; ++lane)
+      share[lane] = 1 / lanes[lane]->processor_factor(rank, node);
     return share;
   }
 

@@ -9,6 +9,7 @@ namespace rubato {
 namespace {
 
 constexpr double kSwitchesPerSecond = 10;  ///< above this rate a warning is given
+constexpr double kMostWaited = 0.02;       ///< of threads, as of ranks in lost_cores.cc
 
 /// Ranks and cores of a node. Archives record the number of a rank's cores, not the cores
 /// themselves; so the node's ranks have at most the sum of their numbers.
@@ -69,11 +70,29 @@ std::string interrupted_ranks(const std::vector<RankProcessors>& ranks, double s
          "); the time without a core is part of the recording";
 }
 
+std::string waiting_threads(const std::vector<RankProcessors>& ranks, double seconds) {
+  size_t waiting = 0;
+  double most = 0;
+  for (const RankProcessors& rank : ranks) {
+    const auto waited = static_cast<double>(rank.threads_waited.value_or(0)) * 1e-9;
+    const auto ran = static_cast<double>(rank.threads_ran.value_or(0)) * 1e-9;
+    if (waited <= kMostWaited * std::max(seconds, ran + waited)) continue;
+    ++waiting;
+    most = std::max(most, waited / (ran + waited));
+  }
+  if (waiting == 0) return "";
+  return "threads without MPI calls waited for cores in " + std::to_string(waiting) + " of " +
+         std::to_string(ranks.size()) + " ranks, for up to " +
+         std::to_string(std::lround(100 * most)) +
+         " % of their time; how long their ranks waited for them is not known";
+}
+
 }  // namespace
 
 bool shares_cores(const std::vector<RankProcessors>& ranks, std::span<const int> node_of_rank,
-                  const std::vector<std::string>& nodes) {
-  return !crowded_nodes(ranks, node_of_rank, nodes).empty();
+                  const std::vector<std::string>& nodes, double seconds) {
+  return !crowded_nodes(ranks, node_of_rank, nodes).empty() ||
+         !waiting_threads(ranks, seconds).empty();
 }
 
 std::vector<std::string> oversubscription(const std::vector<RankProcessors>& ranks,
@@ -82,6 +101,8 @@ std::vector<std::string> oversubscription(const std::vector<RankProcessors>& ran
   std::vector<std::string> sentences;
   std::string crowded = crowded_nodes(ranks, node_of_rank, nodes);
   if (!crowded.empty()) sentences.push_back(std::move(crowded));
+  std::string waiting = waiting_threads(ranks, seconds);
+  if (!waiting.empty()) sentences.push_back(std::move(waiting));
   std::string interrupted = seconds > 0 ? interrupted_ranks(ranks, seconds) : "";
   if (!interrupted.empty()) sentences.push_back(std::move(interrupted));
   return sentences;

@@ -96,7 +96,7 @@ struct TraceDefinitions {
   RecordingOverhead overhead;
   std::optional<double> eager_limit_node;     ///< bytes
   std::optional<double> eager_limit_network;  ///< bytes
-  bool shared_cores = false;                  ///< a node had more ranks than cores for them
+  bool shared_cores = false;                  ///< shares_cores() (oversubscription.h)
   std::map<std::string, std::string> properties;
   /// All ranks shared one clock, so a call that left before another rank entered really did so.
   bool one_clock = false;

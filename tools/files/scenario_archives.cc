@@ -27,6 +27,17 @@ bool is_the_recording(const Scenario& scenario) {
          scenario.functions.empty();
 }
 
+/// By rank: the factor of the own work of calls.
+std::vector<double> own_work_factors(const Scenario& scenario, const TraceDefinitions& trace) {
+  const Placement placement =
+      scenario.placement.place(Placement(trace.node_of_rank, trace.socket_of_rank));
+  std::vector<double> factors;
+  for (int rank = 0; rank < trace.ranks(); ++rank)
+    factors.push_back(1 /
+                      (scenario.cpu * scenario.processor_factor(rank, placement.node_of(rank))));
+  return factors;
+}
+
 }  // namespace
 
 void refuse_other_formats(const std::string& archive) {
@@ -79,7 +90,7 @@ void write_scenario_archives(EventSource& source, const std::vector<Scenario>& s
     const KeptLosses kept = kept_losses(scenarios[i], options.keep_stolen);
     copy.without_stolen = !kept.stolen && !options.keep_stolen;
     copy.without_flushes = !kept.flushes;
-    copy.own_work = 1 / scenarios[i].cpu;
+    copy.own_work = own_work_factors(scenarios[i], trace);
     if (scenarios[i].basis != Basis::kMeasured) copy.without_properties = kOverheadProperties;
     copy_archive(
         trace, [&](int timeline) { return times.times_of(timeline); }, directory + "/" + names[i],

@@ -127,7 +127,7 @@ const char* name_of(Conclusion::Part::Kind kind) {
     case Kind::kClockErrors:
       return "clock errors of up to";
     case Kind::kSharedCores:
-      return "ranks that shared cores";
+      return "ranks or threads that shared cores";
     case Kind::kTracing:
       return "tracing overhead";
     case Kind::kTracingAndLostCores:
@@ -155,7 +155,7 @@ std::string without_cores(const Conclusion& found) {
       return fmt::format("waited for cores for {} of their time",
                          show_share(part.seconds, found.window));
   }
-  return "shared cores";
+  return "or their threads shared cores";
 }
 
 /// " Lost cores account for 3.1 ms of the difference."

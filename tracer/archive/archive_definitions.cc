@@ -204,6 +204,11 @@ class GlobalDefinitions {
         group_property(rank, schema::kAffinityList, p.affinity_list);
       }
       if (p.cores_on_node != 0) group_property(rank, schema::kCoresOnNode, p.cores_on_node);
+      const ThreadTimes& threads = ranks_[rank].threads_without_log;
+      if (threads.waited != 0) {
+        group_property(rank, schema::kThreadsRan, threads.ran);
+        group_property(rank, schema::kThreadsWaited, threads.waited);
+      }
     }
     // Ascending ids: first all master threads, then all second threads, and so on.
     std::map<uint64_t, std::pair<const LocationSummary*, uint32_t>> locations;

@@ -9,6 +9,7 @@
 #include "tracer/archive/event_writer.h"
 #include "tracer/objects/eager_limit.h"
 #include "tracer/timing/overhead.h"
+#include "tracer/timing/stolen.h"
 
 /// The part of an archive that is written once: definitions and properties.
 namespace rubato {
@@ -49,6 +50,7 @@ struct ArchiveInfo {
 struct RankSummary {
   std::string host;
   Processors processors;
+  ThreadTimes threads_without_log;
   std::vector<LocationSummary> locations;
   std::vector<TopologyReport> topologies;  ///< by numbers of the archive
 };

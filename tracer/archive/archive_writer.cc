@@ -15,6 +15,7 @@
 #include "tracer/objects/windows.h"
 #include "tracer/record/file_limit.h"
 #include "tracer/record/recorder.h"
+#include "tracer/record/threads.h"
 #include "tracer/session/gather.h"
 #include "tracer/session/report_line.h"
 #include "tracer/session/settings.h"
@@ -53,6 +54,8 @@ struct RankResult {
     packer.put(summary.processors.affinity_list);
     packer.put(summary.processors.cores_on_node);
     packer.put(static_cast<uint64_t>(summary.processors.socket + 1));
+    packer.put(summary.threads_without_log.ran);
+    packer.put(summary.threads_without_log.waited);
     packer.put(summary.locations.size());
     for (const LocationSummary& l : summary.locations) {
       for (const uint64_t value :
@@ -78,6 +81,8 @@ struct RankResult {
     result.summary.processors.affinity_list = from.text();
     result.summary.processors.cores_on_node = from.value();
     result.summary.processors.socket = static_cast<int>(from.value()) - 1;
+    result.summary.threads_without_log.ran = from.value();
+    result.summary.threads_without_log.waited = from.value();
     result.summary.locations.resize(from.value());
     for (LocationSummary& l : result.summary.locations) {
       for (uint64_t* value :
@@ -283,6 +288,7 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written) {
   RankResult own;
   own.summary.host = task.host;
   own.summary.processors = task.processors;
+  own.summary.threads_without_log = threads::times_without_log();
   own.summary.topologies = translated(communicators::topologies(), translation);
   own.ended = Recorder::ended();
   own.ended_error = Recorder::ended_error();

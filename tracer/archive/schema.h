@@ -71,6 +71,10 @@ inline constexpr char kAffinityCores[] = "RUBATO::AFFINITY_CORES";
 inline constexpr char kAffinityList[] = "RUBATO::AFFINITY_LIST";
 /// How many cores the rank's node has.
 inline constexpr char kCoresOnNode[] = "RUBATO::CORES_ON_NODE";
+/// Nanoseconds that the rank's threads without MPI calls ran on cores, and in which they could run
+/// but had none, all together, while the rank was recorded. Absent: nothing, or unknown.
+inline constexpr char kThreadsRan[] = "RUBATO::THREADS_RAN";
+inline constexpr char kThreadsWaited[] = "RUBATO::THREADS_WAITED";
 
 // Property of a location. The value is the text of an integer.
 

@@ -1,12 +1,15 @@
 #include "tracer/record/threads.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/types.h>
 #include <time.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <mutex>
 #include <new>
 #include <unordered_map>
@@ -80,12 +83,42 @@ struct Start {
   uint64_t number;
 };
 
+/// Times of threads without a log that have ended, and of all threads without one at note_times().
+std::atomic<uint64_t> ended_ran{0}, ended_waited{0};
+ThreadTimes noted;
+
+/// At the end of a thread, also by pthread_exit().
+struct CountAtEnd {
+  ~CountAtEnd() {
+    if (!Recorder::on() || Recorder::has_log()) return;
+    const ThreadTimes times = times_of_thread(0);
+    ended_ran += times.ran;
+    ended_waited += times.waited;
+  }
+};
+
 void* begin_thread(void* pointer) {
   const Start start = *static_cast<Start*>(pointer);
   delete static_cast<Start*>(pointer);
   birth = {start.number, Clock::now(), false};
   handles().add(pthread_self(), start.number);
+  const CountAtEnd count;
   return start.routine(start.argument);
+}
+
+/// Of the threads that exist now.
+ThreadTimes times_now() {
+  ThreadTimes sum;
+  DIR* const tasks = opendir("/proc/self/task");
+  if (tasks == nullptr) return sum;
+  while (const dirent* task = readdir(tasks)) {
+    const int thread = std::atoi(task->d_name);
+    const ThreadLog* log = Recorder::threads();
+    while (log != nullptr && log->thread_id != thread) log = log->next;
+    if (thread != 0 && log == nullptr) sum += times_of_thread(thread);
+  }
+  closedir(tasks);
+  return sum;
 }
 
 /// The next definition of a pthreads function behind ours.
@@ -128,6 +161,16 @@ int join(pthread_t thread, const void* call_site, const Wait& wait) {
 
 Birth& own() {
   return birth;
+}
+
+ThreadTimes times_without_log() {
+  ThreadTimes sum = times_now();
+  sum += {ended_ran, ended_waited};
+  return {sum.ran - std::min(sum.ran, noted.ran), sum.waited - std::min(sum.waited, noted.waited)};
+}
+
+void note_times() {
+  noted = times_now();
 }
 
 void note_on_record() {

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "tracer/timing/stolen.h"
+
 namespace rubato {
 inline namespace tracing {
 
@@ -27,6 +29,11 @@ Birth& own();
 
 /// The begin of the calling thread is recorded, so waits for its end are to be recorded too.
 void note_on_record();
+
+/// The times of the threads of this process without a log, since note_times(). (A thread that was
+/// not created by pthread_create() counts if it still exists.)
+ThreadTimes times_without_log();
+void note_times();
 
 }  // namespace threads
 }  // namespace tracing

@@ -352,7 +352,7 @@ RecoverResult recover(const RecoverTask& task) {
       none.offsets = {{0, 0, 0}, {1, 0, 0}};
       reports.emplace_back();
       records.push_back(std::move(none));
-      ranks.push_back({search.host_of(rank), {}, {}, {}});
+      ranks.push_back({search.host_of(rank), {}, {}, {}, {}});
       continue;
     }
     Found& process = place->second;
@@ -394,7 +394,7 @@ RecoverResult recover(const RecoverTask& task) {
     name_code(used, process.journal.modules, process.journal.facts.function_filter, report);
     reports.push_back(std::move(report));
     records.push_back(process.records);
-    ranks.push_back({process.journal.facts.host, process.journal.facts.processors, {}, {}});
+    ranks.push_back({process.journal.facts.host, process.journal.facts.processors, {}, {}, {}});
   }
   // The end of the job, on the clock of each rank.
   for (ProcessRecords& process : records) {

@@ -21,6 +21,7 @@
 #include "tracer/record/journal.h"
 #include "tracer/record/last_words.h"
 #include "tracer/record/record_space.h"
+#include "tracer/record/threads.h"
 #include "tracer/report/run_report.h"
 #include "tracer/session/late_start.h"
 #include "tracer/session/launcher.h"
@@ -290,6 +291,7 @@ void begin_records(const InitStamp& stamp, bool threads, Start start_communicato
 void begin_options() {
   if (session->options_begun) return;
   session->options_begun = true;
+  threads::note_times();
   Recorder::record_stolen(approximate_rate());
   apply_window(session->settings.window);
   if (session->settings.functions) {

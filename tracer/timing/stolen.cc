@@ -5,12 +5,25 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <utility>
 
 namespace rubato {
 inline namespace tracing {
 
-bool parse_schedstat(const char* text, uint64_t& waited) {
+namespace {
+
+bool read_schedstat(int file, ThreadTimes& times) {
+  char text[96];
+  const ssize_t size = pread(file, text, sizeof text - 1, 0);
+  if (size <= 0) return false;
+  text[size] = '\0';
+  return parse_schedstat(text, times);
+}
+
+}  // namespace
+
+bool parse_schedstat(const char* text, ThreadTimes& times) {
   constexpr char kEnds[] = {' ', ' ', '\n'};
   uint64_t numbers[3] = {};
   for (int i = 0; i < 3; ++i) {
@@ -20,7 +33,7 @@ bool parse_schedstat(const char* text, uint64_t& waited) {
     }
     if (text == begin || *text++ != kEnds[i]) return false;
   }
-  waited = numbers[1];
+  times = {numbers[0], numbers[1]};
   return *text == '\0' && (numbers[0] | numbers[1] | numbers[2]) != 0;
 }
 
@@ -64,11 +77,21 @@ bool StolenTime::was_switched() {
 }
 
 bool StolenTime::read(uint64_t& nanoseconds) {
-  char text[96];
-  const ssize_t size = pread(file_, text, sizeof text - 1, 0);
-  if (size <= 0) return false;
-  text[size] = '\0';
-  return parse_schedstat(text, nanoseconds);
+  ThreadTimes times;
+  if (!read_schedstat(file_, times)) return false;
+  nanoseconds = times.waited;
+  return true;
+}
+
+ThreadTimes times_of_thread(int thread) {
+  char name[64] = "/proc/thread-self/schedstat";
+  if (thread != 0) std::snprintf(name, sizeof name, "/proc/self/task/%d/schedstat", thread);
+  ThreadTimes times;
+  const int file = ::open(name, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return times;
+  read_schedstat(file, times);
+  ::close(file);
+  return times;
 }
 
 }  // namespace tracing

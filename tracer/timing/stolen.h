@@ -36,9 +36,25 @@ class StolenTime {
   long switches_ = -1;  ///< context switches so far
 };
 
-/// The second of the three numbers of such a file, given as `text`; false if the text is something
-/// else, or all zero: the kernel does not count.
-bool parse_schedstat(const char* text, uint64_t& waited);
+/// What the kernel counts of threads: the first two of the three numbers of such a file.
+struct ThreadTimes {
+  uint64_t ran = 0;     ///< nanoseconds on a core
+  uint64_t waited = 0;  ///< nanoseconds in which they could run but had no core
+
+  ThreadTimes& operator+=(const ThreadTimes& more) {
+    ran += more.ran;
+    waited += more.waited;
+    return *this;
+  }
+};
+
+/// Reads the text of such a file; false if it is something else, or all zero: the kernel does not
+/// count.
+bool parse_schedstat(const char* text, ThreadTimes& times);
+
+/// Of the thread of this process with this number of the kernel; zeros if unknown. 0: the calling
+/// thread.
+ThreadTimes times_of_thread(int thread);
 
 }  // namespace tracing
 }  // namespace rubato

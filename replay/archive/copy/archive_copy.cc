@@ -206,6 +206,7 @@ class Copy {
         CopiedLocation location;
         location.times = times.get();
         location.coming = times->next();
+        if (!options_->own_work.empty()) location.own_work_factor = options_->own_work[rank];
         if (timeline == rank && way) location.way = &*way;
         copy_location(trace_->location_of(timeline), location);
         if (location.coming)

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "replay/trace/trace.h"
 
@@ -30,7 +31,7 @@ struct CopyOptions {
   bool ignore_offsets = false;   ///< times are those of the locations' own clocks
   bool without_stolen = false;   ///< no call or gap has time without a core
   bool without_flushes = false;  ///< the tracer never wrote its buffer
-  double own_work = 1;           ///< factor of the own work of calls
+  std::vector<double> own_work;  ///< factor of the own work of calls, by rank; empty: 1
   /// Prefix of the names of properties that are left out ("": none).
   std::string without_properties;
   std::map<std::string, std::string> properties;  ///< that are added

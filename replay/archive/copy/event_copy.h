@@ -56,8 +56,9 @@ struct CopiedLocation {
   Ends* ends = nullptr;
   const CopyOptions* options = nullptr;
   uint32_t stolen = UINT32_MAX, own_work = UINT32_MAX;  ///< references of these attributes
-  NewTimes* times = nullptr;                            ///< of a timeline
-  std::optional<NewTime> coming;                        ///< the next one of these
+  double own_work_factor = 1;
+  NewTimes* times = nullptr;                   ///< of a timeline
+  std::optional<NewTime> coming;               ///< the next one of these
   MainThread* way = nullptr;                   ///< filled in for the locations that follow this one
   std::optional<MainThread::Follower> follow;  ///< of a location that follows
   int64_t last = INT64_MIN;
@@ -78,11 +79,11 @@ struct CopiedLocation {
     if (OTF2_AttributeList_GetNumberOfElements(attributes) == 0) return;
     if (options->without_stolen) OTF2_AttributeList_RemoveAttribute(attributes, stolen);
     uint64_t ticks = 0;
-    if (options->own_work == 1 ||
+    if (own_work_factor == 1 ||
         OTF2_AttributeList_GetUint64(attributes, own_work, &ticks) != OTF2_SUCCESS)
       return;
     OTF2_AttributeList_RemoveAttribute(attributes, own_work);
-    const auto changed = std::llround(static_cast<double>(ticks) * options->own_work);
+    const auto changed = std::llround(static_cast<double>(ticks) * own_work_factor);
     OTF2_AttributeList_AddUint64(attributes, own_work, static_cast<uint64_t>(changed));
   }
 

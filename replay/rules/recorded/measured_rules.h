@@ -48,6 +48,7 @@
 #include <utility>
 #include <vector>
 
+#include "replay/matching/own_work.h"
 #include "replay/rules/recorded/recorded_minima.h"
 #include "replay/trace/collective_sizes.h"
 #include "replay/trace/recording_overhead.h"
@@ -206,19 +207,32 @@ class MeasuredRules {
       const Lanes<K> left = leave_mpi(timeline, call, recorded, dropped(parts), context);
       return timeline.enter + (left - timeline.enter) * timeline.inverse_cpu;
     }
-    if (!(call.spinning & kLoses))
-      return leave_mpi(timeline, call, recorded, Lanes<K>::Constant(0), context);
-    const Lost parts = lost_in(timeline.block.actions_of(call));
-    // The own work comes last: without it the call would have left that much earlier.
+    Lost parts;
+    if (call.spinning & kLoses) [[unlikely]]
+      parts = lost_in(timeline.block.actions_of(call));
+    // Callbacks come last: without them the call would have left that much earlier.
     Call rest = call;
     rest.leave -= parts.own;
-    return leave_mpi(timeline, rest, recorded - parts.own, dropped(parts), context) +
-           parts.own * timeline.inverse_cpu;
+    const Lanes<K> leave =
+        leave_mpi(timeline, rest, recorded - parts.own, dropped(parts), context) +
+        parts.own * timeline.inverse_cpu;
+    if ((timeline.inverse_cpu == 1).all()) return leave;
+    return with_other_work(timeline, call, parts, leave, context);
   }
 
   Level level(int a, int b) const { return placement_->level(a, b); }
 
  protected:
+  /// `leave` of an MPI call whose own work beyond callbacks and packing (own_work.h) takes a time
+  /// by the processor.
+  [[gnu::noinline]] Lanes<K> with_other_work(const TimelineState<K>& timeline, const Call& call,
+                                             const Lost& parts, const Lanes<K>& leave,
+                                             const RuleContext<K>& context) const {
+    if (!may_have_own_work(timeline, call, *context.trace)) return leave;
+    const double work = own_work(timeline, call, context).ticks - parts.own - parts.packing;
+    return (leave + std::max(0.0, work) * (timeline.inverse_cpu - 1)).max(timeline.enter);
+  }
+
   /// The leave of an MPI call of `recorded` ticks without its own work, of which lanes drop `lost`.
   Lanes<K> leave_mpi(TimelineState<K>& timeline, const Call& call, double recorded,
                      const Lanes<K>& lost, const RuleContext<K>& context) {

@@ -145,6 +145,71 @@ assert sum(r["lost_core"] for r in ranks) > 0.5 * sum(known.values()), "no rank 
 assert all(abs(r["compute"] / known[r["rank"]] - 1) < 0.05 for r in ranks)
 P
 
+# Threads without MPI calls, two at a time, 60 ms each: ten that end, and two that end after MPI_Finalize. What they ran
+# is known, and with one core for three busy threads each waits at least as long.
+build_program pool -pthread <<'C'
+#include <mpi.h>
+#include <pthread.h>
+#include <time.h>
+static double own_time(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return t.tv_sec + 1e-9 * t.tv_nsec;
+}
+static void work(double seconds) {
+  const double begin = own_time();
+  while (own_time() < begin + seconds) continue;
+}
+static pthread_barrier_t done, end;
+static void* lasting(void* argument) {
+  work(0.06);
+  pthread_barrier_wait(&done);
+  pthread_barrier_wait(&end);
+  return argument;
+}
+static void* ending(void* argument) {
+  work(0.06);
+  if (argument) pthread_exit(argument);
+  return argument;
+}
+int main(int argc, char** argv) {
+  pthread_t threads[12];
+  int provided;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  pthread_barrier_init(&done, NULL, 3);
+  pthread_barrier_init(&end, NULL, 3);
+  for (int i = 0; i < 10; i += 2) {
+    pthread_create(&threads[i], NULL, ending, NULL);
+    pthread_create(&threads[i + 1], NULL, ending, &threads[0]);
+    work(0.06);
+    pthread_join(threads[i], NULL);
+    pthread_join(threads[i + 1], NULL);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  for (int i = 10; i < 12; ++i) pthread_create(&threads[i], NULL, lasting, NULL);
+  work(0.06);
+  pthread_barrier_wait(&done);
+  MPI_Finalize();
+  pthread_barrier_wait(&end);
+  for (int i = 10; i < 12; ++i) pthread_join(threads[i], NULL);
+  return 0;
+}
+C
+rm -rf run.otf2dir
+taskset -c "${cores%%,*}" "mpirun.$flavour" -n 1 "$rubato" trace -o run.otf2dir ./pool >out.txt 2>err.txt ||
+  fail "$(cat err.txt)"
+"$python" - <<'P' >pool.txt 2>&1 || fail "threads without MPI calls: $(cat pool.txt)"
+import otf2
+with otf2.reader.open("run.otf2dir/traces.otf2") as trace:
+    found = {p.name: int(p.value) for p in trace.definitions.location_group_properties if "THREADS" in p.name}
+print(found)
+assert abs(found["RUBATO::THREADS_RAN"] / (12 * 60e6) - 1) < 0.05
+assert found["RUBATO::THREADS_WAITED"] > found["RUBATO::THREADS_RAN"]
+P
+"$rubato" replay run.otf2dir >replay.txt 2>&1 || fail "$(cat replay.txt)"
+tr -s '\n ' ' ' <replay.txt | grep -q "threads without MPI calls waited for cores in 1 of 1 ranks" ||
+  fail "the report does not say that threads waited: $(cat replay.txt)"
+
 # A first gap of 100 ms, then calls and gaps far shorter than a time slice: the kernel says how long each rank had no
 # core, the rank's own clock how long it computed.
 build_program short <<'C'

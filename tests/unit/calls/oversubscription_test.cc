@@ -47,6 +47,27 @@ TEST_CASE("ranks with more than ten involuntary context switches per second") {
   CHECK(on_one_node(2, 2, 2, 12345670, 10)[0].find("(rank 0: 1,234,567); ") != std::string::npos);
 }
 
+TEST_CASE("threads without MPI calls that waited for cores") {
+  // Of 10 s: rank 0's threads ran 12 s and waited 3 s, 20 % of their time; rank 1's waited 0.3 s of
+  // 30.3 s, 1 %; rank 2's 0.1 s of 0.15 s, which is 1 % of the recording.
+  std::vector<RankProcessors> ranks(3);
+  const double ran[] = {12, 30, 0.05}, waited[] = {3, 0.3, 0.1};
+  for (int i = 0; i < 3; ++i) {
+    ranks[i].cores_on_node = 8;
+    ranks[i].threads_ran = static_cast<uint64_t>(ran[i] * 1e9);
+    ranks[i].threads_waited = static_cast<uint64_t>(waited[i] * 1e9);
+  }
+  const std::vector<int> node_of_rank(3, 0);
+  const auto sentences = oversubscription(ranks, node_of_rank, {"n0"}, 10);
+  REQUIRE(sentences.size() == 1);
+  CHECK(
+      sentences[0].find("threads without MPI calls waited for cores in 1 of 3 ranks, for up to 20 "
+                        "% of their time; ") == 0);
+  CHECK(shares_cores(ranks, node_of_rank, {"n0"}, 10));
+  ranks[0].threads_waited = 0;
+  CHECK_FALSE(shares_cores(ranks, node_of_rank, {"n0"}, 10));
+}
+
 TEST_CASE("archives without recorded processors give no warning") {
   CHECK(
       oversubscription(std::vector<RankProcessors>(8), std::vector<int>(8, 0), {"n0"}, 1).empty());

@@ -68,6 +68,7 @@ TEST_CASE("a collective of one member is own work") {
   check(ends(text, on("perfect")), {950, 10});
   // 50 + 400 + 25.
   check(ends(text, on("perfect:cpu*2")), {475, 5});
+  check(ends(text, on("measured:cpu*2")), {475, 5});
 }
 
 TEST_CASE("a run of one rank is the same on any network") {
@@ -98,6 +99,9 @@ TEST_CASE("the creation of a communicator takes as long as recorded after its la
   check(ends(text, on("perfect")), {1000, 1000});
   // Twice as fast: 200 + 265 + 35.
   check(ends(text, on("perfect:cpu*2")), {500, 500});
+  check(ends(text, on("measured:cpu*2")), {500, 500});
+  // Rank 1 enters at 200, rank 0 at 300. Then rank 1 works until 565, rank 0 until 830.
+  check(ends(text, on("measured:rank1.cpu*2")), {900, 600});
   // A synchronisation of two takes at least a message: 400 + 1000000, then 70.
   CHECK(ends(text, on("bandela:latency=1ms,bandwidth=1GB/s"))[0] >= 1000470);
 }

@@ -541,8 +541,8 @@ TEST_CASE("ranks that shared cores allow no conclusion about the network") {
   CHECK(contains(headline(conclude(results)), "On a perfect interconnect"));
   results.trace.shared_cores = true;
   CHECK(headline(conclude(results)) ==
-        "No conclusion about the network: ranks shared cores. Record again with a core for each "
-        "rank.");
+        "No conclusion about the network: ranks or their threads shared cores. Record again with a "
+        "core for each rank.");
   results.trace.shared_cores = false;
   results.scenarios[0].ranks[0].lost_core = 0.2;  // 5 % of 4.2
   CHECK_FALSE(contains(headline(conclude(results)), "On a perfect interconnect"));

@@ -8,20 +8,21 @@
 
 using namespace rubato;
 
-TEST_CASE("the second number of a schedstat file is the time without a core") {
-  uint64_t waited = 0;
-  CHECK(parse_schedstat("52104591 156906679 16\n", waited));
-  CHECK(waited == 156906679);
-  CHECK(parse_schedstat("5 0 1\n", waited));
-  CHECK(waited == 0);
+TEST_CASE("a schedstat file has the time on a core and the time without one") {
+  ThreadTimes times;
+  CHECK(parse_schedstat("52104591 156906679 16\n", times));
+  CHECK(times.ran == 52104591);
+  CHECK(times.waited == 156906679);
+  CHECK(parse_schedstat("5 0 1\n", times));
+  CHECK(times.waited == 0);
 }
 
 TEST_CASE("what is no schedstat file is not taken for one") {
-  uint64_t waited = 7;
+  ThreadTimes times;
   for (const char* text : {"", "\n", "0 0 0\n", "1 2\n", "1 2 3", "1 2 3 4\n", "1 2 3\n4",
                            "a b c\n", "1  2 3\n", "-1 2 3\n"}) {
     INFO(text);
-    CHECK_FALSE(parse_schedstat(text, waited));
+    CHECK_FALSE(parse_schedstat(text, times));
   }
 }
 
