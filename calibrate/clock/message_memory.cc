@@ -7,6 +7,7 @@
 
 #include "models/base/lanes.h"
 #include "models/base/units.h"
+#include "models/fit/message_pattern.h"
 
 namespace rubato {
 namespace {

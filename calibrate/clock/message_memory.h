@@ -9,8 +9,8 @@ namespace rubato {
 // concurrent messages share one. So the lengths of bursts end earlier than those of single
 // messages, and memory does not grow with the number of messages.
 
-/// Messages at once in a burst (Pair), and to the neighbours of a rank (patterns.cc).
-inline constexpr int kMostInBurst = 8, kMostNeighbours = 4;
+/// Messages at once in a burst (Pair).
+inline constexpr int kMostInBurst = 8;
 /// Bytes for concurrent short messages.
 inline constexpr size_t kForSeveral = 16 << 20;
 

@@ -1,7 +1,8 @@
 // mpptest's patterns of messages, a loop for each.
 //
-// Rank 0 runs the sweep over lengths and broadcasts the next loop; all ranks run it, and the
-// slowest rank's time counts. The data sent in one step was received in the step before (see Pair).
+// Rank 0 runs the sweep over lengths and broadcasts the next loop; all ranks run it. Of ping-pongs
+// the slowest rank's time counts, of exchanges, in which all ranks wait for each other, the mean.
+// The data sent in one step was received in the step before (see Pair).
 // "cold" walks through memory of twice the size of the largest cache (half of it for outgoing data,
 // half for incoming), each loop starting where the one before ended, so that neither side finds a
 // message in its caches.
@@ -23,17 +24,6 @@ struct Command {
   int steps = 0;  ///< 0: no more
   size_t bytes = 0;
   double work = 0;  ///< seconds to compute in each step
-};
-
-/// The message that a rank sends to to[k] is the one that its receiver gets from from[k].
-struct Neighbours {
-  int count = 0;
-  std::array<int, kMostNeighbours> to{}, from{};
-
-  void add(int next, int before) {
-    to[count] = next;
-    from[count++] = before;
-  }
 };
 
 class Runner {
@@ -78,7 +68,9 @@ class Runner {
     command_.steps = (command.steps + 1) / 2 * 2;
     const bool by_turns = command.pattern.shape == PatternShape::kPingPong ||
                           command.pattern.shape == PatternShape::kBisection;
-    const Neighbours neighbours = neighbours_of(command.pattern.shape);
+    const PatternNeighbours neighbours = neighbours_of(command.pattern.shape);
+    MPI_Barrier(comm_);
+    if (!by_turns) meet(neighbours);
     double seconds = 0;
     if (command.pattern.mode == PatternMode::kPersistent) {
       seconds = persistent(neighbours, by_turns);
@@ -89,58 +81,32 @@ class Runner {
     } else {
       seconds = time([&] { exchange(neighbours); });
     }
-    if (by_turns) seconds /= 2;
-    double slowest = 0;
-    MPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, comm_);
-    return slowest;
+    // A rank may be a message ahead of the others in a ring. The next one gains that in one step,
+    // the one after it in another one, without end; the mean of all ranks does not contain it.
+    double result = 0;
+    MPI_Reduce(&seconds, &result, 1, MPI_DOUBLE, by_turns ? MPI_MAX : MPI_SUM, 0, comm_);
+    return result / (by_turns ? 2 : ranks_);
+  }
+
+  /// Ranks leave a barrier one after the other, and a late one delays its neighbours in each step,
+  /// and they theirs. After as many steps as there are ranks, all are equally late.
+  void meet(const PatternNeighbours& neighbours) {
+    const Command command = command_;
+    command_ = {{command.pattern.shape, PatternMode::kNonblocking, false}, 1, 0, 0};
+    for (int i = 0; i < 2 * ranks_; ++i) exchange(neighbours);
+    command_ = command;
   }
 
   template <typename Step>
   double time(Step step) {
-    MPI_Barrier(comm_);
     step();  // then the buffers are in their usual state
     const double begin = now();
     for (int i = 0; i < command_.steps; ++i) step();
     return (now() - begin) / command_.steps;
   }
 
-  Neighbours neighbours_of(PatternShape shape) const {
-    Neighbours neighbours;
-    const int half = ranks_ / 2;
-    switch (shape) {
-      case PatternShape::kPingPong:
-      case PatternShape::kHeadToHead:
-      case PatternShape::kOverlap:
-        if (rank_ < 2) neighbours.add(1 - rank_, 1 - rank_);
-        break;
-      case PatternShape::kBisection:
-        if (rank_ < half)
-          neighbours.add(rank_ + half, rank_ + half);
-        else if (rank_ < 2 * half)
-          neighbours.add(rank_ - half, rank_ - half);
-        break;
-      case PatternShape::kRing:
-        neighbours.add((rank_ + 1) % ranks_, (rank_ + ranks_ - 1) % ranks_);
-        break;
-      case PatternShape::kHalo: {
-        int extent[2] = {0, 0};
-        MPI_Dims_create(ranks_, 2, extent);
-        const int row = rank_ / extent[1], column = rank_ % extent[1];
-        const auto at = [&](int r, int c) {
-          return (r + extent[0]) % extent[0] * extent[1] + (c + extent[1]) % extent[1];
-        };
-        if (extent[0] > 1) {
-          neighbours.add(at(row + 1, column), at(row - 1, column));
-          neighbours.add(at(row - 1, column), at(row + 1, column));
-        }
-        if (extent[1] > 1) {
-          neighbours.add(at(row, column + 1), at(row, column - 1));
-          neighbours.add(at(row, column - 1), at(row, column + 1));
-        }
-        break;
-      }
-    }
-    return neighbours;
+  PatternNeighbours neighbours_of(PatternShape shape) const {
+    return rubato::neighbours_of(shape, rank_, ranks_);
   }
 
   bool goes_first() const {
@@ -166,7 +132,7 @@ class Runner {
     if (!command_.pattern.cold) std::swap(in_, out_);
   }
 
-  void ping_pong(const Neighbours& neighbours) {
+  void ping_pong(const PatternNeighbours& neighbours) {
     if (neighbours.count == 0) return;
     const int peer = neighbours.to[0];
     const bool first = goes_first();
@@ -199,7 +165,7 @@ class Runner {
     if (!first) send();
   }
 
-  void exchange(const Neighbours& neighbours) {
+  void exchange(const PatternNeighbours& neighbours) {
     move_on(neighbours.count);
     if (command_.pattern.mode == PatternMode::kBlocking) {
       for (int k = 0; k < neighbours.count; ++k) {
@@ -223,7 +189,7 @@ class Runner {
 
   /// A ping-pong of ready sends: a rank posts its next receive before it answers, so that the
   /// receive is posted when the next message arrives.
-  double ready(const Neighbours& neighbours) {
+  double ready(const PatternNeighbours& neighbours) {
     MPI_Request receive = MPI_REQUEST_NULL;
     const auto post = [&] {
       MPI_Irecv(in(0), count(), MPI_BYTE, neighbours.to[0], 0, comm_, &receive);
@@ -250,7 +216,7 @@ class Runner {
   }
 
   /// Persistent requests: two sets, so that the received data is sent next.
-  double persistent(const Neighbours& neighbours, bool by_turns) {
+  double persistent(const PatternNeighbours& neighbours, bool by_turns) {
     offset_ = 0;
     std::array<std::vector<MPI_Request>, 2> sets;
     const int messages = neighbours.count;

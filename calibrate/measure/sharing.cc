@@ -3,6 +3,10 @@
 // the bandwidth of one message and not the total of many (mpptest's "total bandwidth is not
 // point-to-point bandwidth"; Gropp and Lusk 1999).
 //
+// Two more tests decide how messages share a port. All nodes send to all others, in the order of
+// their numbers or each beginning with the next one: this takes equally long where ports are fair.
+// And a node sends a short message behind a long one to the same node (Shift::Form).
+//
 // Rank 0 runs the sweep and sends the length and the number of steps to the others. The slowest
 // rank's time counts. Numbers of steps are even: ranks that began a latency apart wait in turn, one
 // in odd steps and one in even ones.
@@ -18,7 +22,7 @@
 namespace rubato {
 namespace {
 
-constexpr int kShiftTag = 0;
+constexpr int kShiftTag = 0, kShortTag = 1;
 
 /// The ranks of each node, nodes in the order of their lowest rank.
 std::vector<std::vector<int>> ranks_by_node(const Placement& places) {
@@ -52,14 +56,25 @@ struct ShiftOrder {
 class ShiftRunner {
  public:
   ShiftRunner(MPI_Comm comm, const Shift& shift, size_t max_bytes)
-      : comm_(comm), out_(max_bytes, 1), in_(max_bytes, 2) {
+      : comm_(comm), out_(max_bytes, 1), in_(max_bytes, 2), in_short_(max_bytes, 2) {
     // Ranks of a node are next to each other.
-    int rank = 0, ranks = 0;
-    MPI_Comm_rank(comm, &rank);
+    int ranks = 0;
+    MPI_Comm_rank(comm, &rank_);
     MPI_Comm_size(comm, &ranks);
-    const int distance = shift.shift * shift.ranks;
-    to_ = (rank + distance) % ranks;
-    from_ = (rank + ranks - distance) % ranks;
+    if (shift.form == Shift::Form::kOvertaking) return;
+    if (shift.form == Shift::Form::kShift) {
+      const int distance = shift.shift * shift.ranks;
+      to_ = {(rank_ + distance) % ranks};
+      from_ = {(rank_ + ranks - distance) % ranks};
+      return;
+    }
+    const bool in_turn = shift.form == Shift::Form::kInTurn;
+    for (int i = 0; i < ranks; ++i) {
+      const int peer = in_turn ? (rank_ + i) % ranks : i;
+      if (peer == rank_) continue;
+      to_.push_back(peer);
+      from_.push_back(in_turn ? (rank_ + ranks - i) % ranks : i);
+    }
   }
 
   /// On rank 0 while the others serve(): seconds of a step.
@@ -81,28 +96,63 @@ class ShiftRunner {
   void tell(ShiftOrder order) { MPI_Bcast(&order, sizeof order, MPI_BYTE, 0, comm_); }
 
   void step(size_t bytes) {
-    std::array<MPI_Request, 2> requests;
+    const size_t messages = to_.size();
+    requests_.resize(2 * messages);
     const int count = static_cast<int>(bytes);
-    MPI_Irecv(in_.data(), count, MPI_BYTE, from_, kShiftTag, comm_, &requests[0]);
-    MPI_Isend(out_.data(), count, MPI_BYTE, to_, kShiftTag, comm_, &requests[1]);
+    for (size_t i = 0; i < messages; ++i)
+      MPI_Irecv(in_.data() + i * bytes, count, MPI_BYTE, from_[i], kShiftTag, comm_, &requests_[i]);
+    for (size_t i = 0; i < messages; ++i) {
+      MPI_Isend(out_.data() + i * bytes, count, MPI_BYTE, to_[i], kShiftTag, comm_,
+                &requests_[messages + i]);
+    }
+    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  }
+
+  /// Returns the seconds until the short message has arrived, on its sender.
+  double overtake(size_t bytes) {
+    const auto all = static_cast<int>(bytes);
+    const auto some = static_cast<int>(Shift::kShort * static_cast<double>(bytes));
+    std::array<MPI_Request, 2> requests;
+    MPI_Barrier(comm_);
+    const double begin = now();
+    double end = begin;
+    if (rank_ == 0) {
+      MPI_Isend(out_.data(), all, MPI_BYTE, 1, kShiftTag, comm_, &requests[0]);
+      MPI_Isend(out_.data(), some, MPI_BYTE, 1, kShortTag, comm_, &requests[1]);
+      MPI_Recv(nullptr, 0, MPI_BYTE, 1, kShortTag, comm_, MPI_STATUS_IGNORE);
+      end = now();
+    } else {
+      MPI_Irecv(in_.data(), all, MPI_BYTE, 0, kShiftTag, comm_, &requests[0]);
+      MPI_Recv(in_short_.data(), some, MPI_BYTE, 0, kShortTag, comm_, MPI_STATUS_IGNORE);
+      MPI_Send(nullptr, 0, MPI_BYTE, 0, kShortTag, comm_);
+      requests[1] = MPI_REQUEST_NULL;
+    }
     MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
+    return end - begin;
   }
 
   double perform(const ShiftOrder& order) {
     const int steps = (order.steps + 1) / 2 * 2;
+    double seconds = 0;
     MPI_Barrier(comm_);
-    for (int i = 0; i < 2; ++i) step(order.bytes);
-    const double begin = now();
-    for (int i = 0; i < steps; ++i) step(order.bytes);
-    const double seconds = (now() - begin) / steps;
+    if (to_.empty()) {
+      for (int i = 0; i < steps; ++i) seconds += overtake(order.bytes) / steps;
+    } else {
+      for (int i = 0; i < 2; ++i) step(order.bytes);
+      const double begin = now();
+      for (int i = 0; i < steps; ++i) step(order.bytes);
+      seconds = (now() - begin) / steps;
+    }
     double slowest = 0;
     MPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, comm_);
     return slowest;
   }
 
   MPI_Comm comm_;
-  Buffer out_, in_;
-  int to_ = 0, from_ = 0;
+  Buffer out_, in_, in_short_;
+  int rank_ = 0;
+  std::vector<int> to_, from_;  ///< none: kOvertaking
+  std::vector<MPI_Request> requests_;
 };
 
 double sharing_seconds(const Pace& pace) {
@@ -143,7 +193,10 @@ std::vector<Series> measure_sharing(const Placement& places, const Effort& effor
         if (effort.progress) effort.progress("network, " + shift.name());
         tell_left_out(options, effort, shift.name());
         // The shortest one shows the distance of the nodes.
-        options.only = {8, effort.max_bytes / 16, effort.max_bytes / 4, effort.max_bytes};
+        const bool spreads =
+            shift.form == Shift::Form::kInOrder || shift.form == Shift::Form::kInTurn;
+        const size_t longest = effort.max_bytes / (spreads ? kMostSpread : 1);
+        options.only = {8, longest / 16, longest / 4, longest};
         options.refine = false;
         all.push_back({shift.name(), sweep(
                                          [&](size_t bytes, int steps) {

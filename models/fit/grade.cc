@@ -51,11 +51,11 @@ Grade grade_calibration(const Provenance& measured) {
   return grade;
 }
 
-void add_grade(Platform& platform, bool exact) {
+void add_grade(Platform& platform, double model_error) {
   const Grade grade = grade_calibration(platform.measured);
   platform.grade = grade.faults;
-  if (exact || grade.error > 0)
-    platform.model_error = std::hypot(exact ? kModelErrorInSimulator : kModelError, grade.error);
+  if (model_error != kModelError || grade.error > 0)
+    platform.model_error = std::hypot(model_error, grade.error);
 }
 
 }  // namespace rubato

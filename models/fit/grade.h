@@ -16,9 +16,8 @@ struct Grade {
 /// that differ, parts that were left out.
 Grade grade_calibration(const Provenance& measured);
 
-/// Writes the grade into the platform, and the model's error: kModelError, or
-/// kModelErrorInSimulator if loops over a length never differed (`exact`), combined with the error
-/// of the grade.
-void add_grade(Platform& platform, bool exact);
+/// Writes the grade into the platform, and the model's error (`model_error`) combined with that of
+/// the grade.
+void add_grade(Platform& platform, double model_error);
 
 }  // namespace rubato

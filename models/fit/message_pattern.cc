@@ -1,6 +1,7 @@
 #include "models/fit/message_pattern.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include "models/base/error.h"
@@ -65,6 +66,50 @@ std::string MessagePattern::name() const {
   const bool plain = mode == PatternMode::kBlocking || shape == PatternShape::kOverlap;
   if (!plain) text += std::string("_") + kModeNames[static_cast<size_t>(mode)];
   return cold ? text + "_cold" : text;
+}
+
+PatternNeighbours neighbours_of(PatternShape shape, int rank, int ranks) {
+  PatternNeighbours neighbours;
+  const auto add = [&](int next, int before) {
+    neighbours.to[neighbours.count] = next;
+    neighbours.from[neighbours.count++] = before;
+  };
+  const int half = ranks / 2;
+  switch (shape) {
+    case PatternShape::kPingPong:
+    case PatternShape::kHeadToHead:
+    case PatternShape::kOverlap:
+      if (rank < 2) add(1 - rank, 1 - rank);
+      break;
+    case PatternShape::kBisection:
+      if (rank < 2 * half) {
+        const int partner = rank < half ? rank + half : rank - half;
+        add(partner, partner);
+      }
+      break;
+    case PatternShape::kRing:
+      add((rank + 1) % ranks, (rank + ranks - 1) % ranks);
+      break;
+    case PatternShape::kHalo: {
+      // As square as possible, more rows than columns.
+      int columns = static_cast<int>(std::sqrt(static_cast<double>(ranks)));
+      while (ranks % columns != 0) --columns;
+      const int rows = ranks / columns, row = rank / columns, column = rank % columns;
+      const auto at = [&](int r, int c) {
+        return (r + rows) % rows * columns + (c + columns) % columns;
+      };
+      if (rows > 1) {
+        add(at(row + 1, column), at(row - 1, column));
+        add(at(row - 1, column), at(row + 1, column));
+      }
+      if (columns > 1) {
+        add(at(row, column + 1), at(row, column - 1));
+        add(at(row, column - 1), at(row, column + 1));
+      }
+      break;
+    }
+  }
+  return neighbours;
 }
 
 bool is_of_all_ranks(const std::string& name) {

@@ -40,6 +40,16 @@ struct MessagePattern {
   std::string name() const;
 };
 
+inline constexpr int kMostNeighbours = 4;
+
+/// The ranks that a rank of a pattern sends to and receives from: the message to to[k] is the one
+/// that its receiver gets from from[k].
+struct PatternNeighbours {
+  int count = 0;
+  std::array<int, kMostNeighbours> to{}, from{};
+};
+PatternNeighbours neighbours_of(PatternShape shape, int rank, int ranks);
+
 /// True for the name of a pattern in which all ranks communicate, in any mode.
 bool is_of_all_ranks(const std::string& name);
 

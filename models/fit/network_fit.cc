@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 
@@ -16,9 +17,14 @@ namespace {
 constexpr double kSame = 0.05;         // rates that differ by less are considered equal
 constexpr double kSameInNoise = 0.25;  // the same if ranks are disturbed
 constexpr double kGrows = 0.2;         // of the longest message's time, from one length to the next
+constexpr double kErrorsOfRates = 5;   // of a time: how much rates may differ in noise
 constexpr double kExplains = 0.15;     // the largest error of a network that explains the rates
+constexpr double kOvertakes = 0.6;     // of the time of a long message, for a short one behind it
 
 using Rates = std::map<Shift, double>;
+
+constexpr const char* kShortBehindLong = "short_behind_long";
+const std::string kInOrder = "all_in_order_of_", kInTurn = "all_in_turn_of_";
 
 /// Bytes per second of one rank, from the growth between the two longest messages, which excludes
 /// latencies and handshakes. Messages too short for this give no rate.
@@ -76,6 +82,16 @@ void try_shared(const Rates& rates, double alone, double same, const Messages& m
   accept();
 }
 
+/// True if a short message overtakes a long one with the same ends; none if this is not known.
+std::optional<bool> overtakes(const ShiftTimes& times) {
+  const auto two = times.find({2, 1, 1});
+  const auto behind = times.find({2, 1, 1, Shift::Form::kOvertaking});
+  if (two == times.end() || behind == times.end() || behind->second.empty()) return std::nullopt;
+  const auto longest = two->second.find(behind->second.rbegin()->first);
+  if (longest == two->second.end()) return std::nullopt;
+  return behind->second.rbegin()->second < kOvertakes * longest->second;
+}
+
 std::string percent(double value, int digits) {
   char text[32];
   std::snprintf(text, sizeof text, "%.*f %%", digits, 100 * value);
@@ -85,13 +101,25 @@ std::string percent(double value, int digits) {
 }  // namespace
 
 std::string Shift::name() const {
+  if (form == Form::kOvertaking) return kShortBehindLong;
+  if (form != Form::kShift)
+    return (form == Form::kInOrder ? kInOrder : kInTurn) + std::to_string(nodes);
   return "shift_" + std::to_string(shift) + "_of_" + std::to_string(nodes) +
          (ranks > 1 ? "_by_" + std::to_string(ranks) : "");
 }
 
 std::optional<Shift> shift_named(const std::string& pattern) {
   Shift shift;
-  shift.ranks = 1;
+  if (pattern == kShortBehindLong) {
+    shift.form = Shift::Form::kOvertaking;
+    return shift;
+  }
+  for (const std::string* name : {&kInOrder, &kInTurn}) {
+    if (!pattern.starts_with(*name)) continue;
+    shift.form = name == &kInOrder ? Shift::Form::kInOrder : Shift::Form::kInTurn;
+    shift.nodes = std::atoi(pattern.c_str() + name->size());
+    return shift.name() == pattern && shift.nodes > 2 ? std::optional(shift) : std::nullopt;
+  }
   int read = 0;
   const int found = std::sscanf(pattern.c_str(), "shift_%d_of_%d%n_by_%d%n", &shift.shift,
                                 &shift.nodes, &read, &shift.ranks, &read);
@@ -112,12 +140,33 @@ std::vector<Shift> shifts_to_measure(int nodes, int ranks_per_node) {
     shifts.push_back({2, 1, ranks_per_node});
     if (nodes > 2) shifts.push_back({nodes, nodes / 2, ranks_per_node});
   }
+  if (nodes > 2) {
+    const int some = std::min(nodes, kMostSpread);
+    shifts.push_back({some, 1, 1, Shift::Form::kInOrder});
+    shifts.push_back({some, 1, 1, Shift::Form::kInTurn});
+  }
+  shifts.push_back({2, 1, 1, Shift::Form::kOvertaking});
   return shifts;
 }
 
-std::optional<SharedLinks> fit_shared_links(const ShiftTimes& times, double one_way, bool exact) {
-  const double same = exact ? kSame : kSameInNoise;
+std::optional<bool> ports_are_fair(const ShiftTimes& times) {
+  for (const auto& [shift, in_order] : times) {
+    if (shift.form != Shift::Form::kInOrder || shift.nodes < 3) continue;
+    const auto in_turn = times.find({shift.nodes, 1, 1, Shift::Form::kInTurn});
+    if (in_turn == times.end() || in_order.empty()) continue;
+    const auto longest = in_turn->second.find(in_order.rbegin()->first);
+    if (longest == in_turn->second.end()) continue;
+    const double n = shift.nodes, ordered = (2 * n - 3) / (n - 1);
+    return in_order.rbegin()->second / longest->second < (1 + ordered) / 2;
+  }
+  return std::nullopt;
+}
+
+std::optional<SharedLinks> fit_shared_links(const ShiftTimes& times, double one_way, bool exact,
+                                            double noise) {
+  const double same = exact ? kSame : std::min(kSame + kErrorsOfRates * noise, kSameInNoise);
   Rates rates = rates_of(times);
+  std::erase_if(rates, [](const auto& one) { return one.first.form != Shift::Form::kShift; });
   const auto two = rates.find({2, 1, 1});
   if (two == rates.end()) return std::nullopt;
   const double alone = two->second;
@@ -165,8 +214,8 @@ std::optional<SharedLinks> fit_shared_links(const ShiftTimes& times, double one_
   const auto& of_neighbours = times.at({2, 1, 1});
   best.near = of_neighbours.begin()->second;
   best.nodes = nodes;
-  best.as_flows = share || exact;
-  best.exact = exact;
+  best.as_flows = share || ports_are_fair(times).value_or(exact);
+  best.pairs_at_once = overtakes(times).value_or(exact);
   best.adapter = std::max(adapter, one_way);
   if (nodes == 2 && ranks == 1) best.kind = SharedLinks::Kind::kUnknown;
   return best;
@@ -246,7 +295,7 @@ std::string network_table(const SharedLinks& links) {
         "# No part of [level.network] any more, though the ranges there hold it.\nlink_latency = "
         "\"" +
         format_seconds(links.link_latency, 4) + "\"\n";
-  if (links.exact) text += "pairs = \"at-once\"  # as in simulators\n";
+  if (links.pairs_at_once) text += "pairs = \"at-once\"  # as in simulators\n";
   return text + "link_bandwidth = " + rate(links.adapter) + "\n";
 }
 

@@ -14,6 +14,7 @@
 #include "models/fit/grade.h"
 #include "models/fit/load_fit.h"
 #include "models/fit/network_fit.h"
+#include "tools/calibration/pattern_check.h"
 #include "tools/calibration/sample_fit.h"
 #include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
@@ -151,9 +152,6 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
     platform.measured["messages_lost"] =
         fmt::format("{:.1f}% of the time of ping-pongs, the best loops aside", 100 * lost);
   }
-  add_grade(platform, exact);
-  if (!platform.grade.empty())
-    fitted.remarks += fmt::format("This calibration: {}\n", platform.grade);
   const std::string disturbed = disturbances(platform.measured);
   report += disturbed.empty() ? "" : disturbed + "\n";
   fitted.remarks += disturbed;
@@ -165,17 +163,27 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
   if (auto& network = platform.levels[static_cast<size_t>(Level::kNetwork)]) {
     ShiftTimes shifts = shift_times(samples, file, of_loops);
     const auto cores = platform.measured.find("cores");
-    std::erase_if(shifts, [&](const auto& shift) {  // oversubscribed shifts: more ranks than cores
+    const size_t without = std::erase_if(shifts, [&](const auto& shift) {
       return cores != platform.measured.end() &&
              shift.first.ranks > std::atoi(cores->second.c_str());
     });
+    if (without > 0) {
+      const std::string text = fmt::format(
+          "How the ranks of a node share its adapter is not known: the nodes had {} cores, fewer "
+          "than "
+          "ranks.\n",
+          cores->second);
+      report += text;
+      fitted.remarks += text;
+    }
     const auto seconds = [&level = *network](double bytes) {
       return level.send_overhead(bytes) + level.transfer(bytes) + level.receive_overhead(bytes);
     };
     const double longest = levels.at(Level::kNetwork).transfer.back().bytes;
     const double growth = seconds(longest) - seconds(longest / 2);
     const double one_way = growth > 0 ? longest / 2 / growth : 0;
-    if (auto links = fit_shared_links(shifts, one_way, exact)) {
+    const double noise = repeatability(levels.at(Level::kNetwork).transfer);
+    if (auto links = fit_shared_links(shifts, one_way, exact, noise)) {
       tell_distances(*network, *links);
       // A file has either links or a degradation; links are more detailed.
       fitted.comments.contention = network_table(*links);
@@ -183,6 +191,14 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
       fitted.remarks += describe(*links) + "\n";
     }
   }
+  const Platform whole = parse_platform(format_platform(platform, fitted.comments), name);
+  const std::vector<CheckedPattern> checked = check_patterns(whole, samples, file, of_loops);
+  add_grade(platform, model_error(checked, exact));
+  const std::string check = describe(checked);
+  report += check.empty() ? "" : check + "\n";
+  fitted.remarks += check;
+  if (!platform.grade.empty())
+    fitted.remarks += fmt::format("This calibration: {}\n", platform.grade);
   fitted.calls = fit_calls(samples, collectives, of_loops);
   const auto library = samples.measured.find("mpi");
   report += formula_report(fitted.calls, library == samples.measured.end() ? "" : library->second,

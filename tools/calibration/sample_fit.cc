@@ -169,6 +169,24 @@ ShiftTimes shift_times(const SampleFile& samples, const std::string& name, OfLoo
   return times;
 }
 
+std::map<Level, std::map<double, double>> pattern_times(const SampleFile& samples,
+                                                        const std::string& name,
+                                                        const std::string& pattern,
+                                                        OfLoops of_loops) {
+  std::map<Level, std::map<double, std::vector<SampleRow>>> cells;
+  for (const SampleRow& row : samples.rows) {
+    if (row.pattern != pattern || row.processes) continue;
+    SampleRow& kept = cells[level_named(row.level, name)][row.bytes].emplace_back(row);
+    if (of_loops == OfLoops::kMedian) count_median(kept, name);
+  }
+  std::map<Level, std::map<double, double>> times;
+  for (const auto& [level, lengths] : cells) {
+    for (const auto& [bytes, launches] : lengths)
+      times[level][bytes] = put_together(launches).seconds;
+  }
+  return times;
+}
+
 double lost_of_messages(const SampleFile& samples) {
   std::vector<double> lost;
   for (const SampleRow& row : samples.rows) {

@@ -34,6 +34,13 @@ std::map<Level, std::vector<LoadedTime>> loaded_times(const SampleFile& samples,
 /// The times of shifts (models/fit/network_fit.h).
 ShiftTimes shift_times(const SampleFile& samples, const std::string& name, OfLoops of_loops);
 
+/// The times of one pattern by level and bytes: the median over launches. Errors: as
+/// sampled_levels().
+std::map<Level, std::map<double, double>> pattern_times(const SampleFile& samples,
+                                                        const std::string& name,
+                                                        const std::string& pattern,
+                                                        OfLoops of_loops);
+
 /// The share of the time of ping-pongs between ranks beyond that of their best loops: the median
 /// over lengths of 1 - minimum / average. 0 if the file has no averages.
 double lost_of_messages(const SampleFile& samples);

@@ -42,7 +42,7 @@ TEST_CASE("the platform file states the grade, and the model's error with it") {
   platform.levels[static_cast<size_t>(Level::kNetwork)] = level;
   platform.measured["noise"] = "50.0% of the time lost";
   platform.measured["messages_lost"] = "60.0% of the time";
-  add_grade(platform, false);
+  add_grade(platform, kModelError);
   // As long again: 1. And the model's own share.
   REQUIRE(platform.model_error);
   CHECK(*platform.model_error == Approx(std::hypot(kModelError, 1.0)));
@@ -50,7 +50,7 @@ TEST_CASE("the platform file states the grade, and the model's error with it") {
   CHECK(read.grade == "other programs took 50 % of the time");
   CHECK(*read.model_error == Approx(*platform.model_error).epsilon(5e-3));  // three digits
   platform.measured.clear();
-  add_grade(platform, true);
+  add_grade(platform, kModelErrorInSimulator);
   CHECK(platform.grade.empty());
   CHECK(*platform.model_error == kModelErrorInSimulator);
 }

@@ -13,6 +13,7 @@ template <typename Rate>
 ShiftTimes times_of(int nodes, int ranks, Rate rate) {
   ShiftTimes times;
   for (const Shift& shift : shifts_to_measure(nodes, ranks)) {
+    if (shift.form != Shift::Form::kShift) continue;
     for (const double bytes : {65536., 1048576.})
       times[shift][bytes] = 100e-6 + bytes / rate(shift);
   }
@@ -22,14 +23,29 @@ ShiftTimes times_of(int nodes, int ranks, Rate rate) {
 }  // namespace
 
 TEST_CASE("shifts grow in nodes, then in distance, then in ranks of a node") {
+  using enum Shift::Form;
+  const Shift behind{2, 1, 1, kOvertaking};
   CHECK(shifts_to_measure(1, 4).empty());
-  CHECK(shifts_to_measure(2, 1) == std::vector<Shift>{{2, 1, 1}});
-  CHECK(shifts_to_measure(8, 1) ==
-        std::vector<Shift>{{2, 1, 1}, {4, 2, 1}, {8, 1, 1}, {8, 2, 1}, {8, 4, 1}});
-  CHECK(shifts_to_measure(3, 2) == std::vector<Shift>{{2, 1, 1}, {3, 1, 1}, {2, 1, 2}, {3, 1, 2}});
+  CHECK(shifts_to_measure(2, 1) == std::vector<Shift>{{2, 1, 1}, behind});
+  CHECK(shifts_to_measure(8, 1) == std::vector<Shift>{{2, 1, 1},
+                                                      {4, 2, 1},
+                                                      {8, 1, 1},
+                                                      {8, 2, 1},
+                                                      {8, 4, 1},
+                                                      {8, 1, 1, kInOrder},
+                                                      {8, 1, 1, kInTurn},
+                                                      behind});
+  CHECK(shifts_to_measure(3, 2) == std::vector<Shift>{{2, 1, 1},
+                                                      {3, 1, 1},
+                                                      {2, 1, 2},
+                                                      {3, 1, 2},
+                                                      {3, 1, 1, kInOrder},
+                                                      {3, 1, 1, kInTurn},
+                                                      behind});
   for (const Shift& shift : shifts_to_measure(24, 4)) CHECK(shift_named(shift.name()) == shift);
-  for (const char* other : {"shift_0_of_4", "shift_4_of_4", "shift_-1_of_4", "pingpong", "shift_1",
-                            "shift_1_of_2x", "shift_1_of_4_by_"})
+  for (const char* other :
+       {"shift_0_of_4", "shift_4_of_4", "shift_-1_of_4", "pingpong", "shift_1", "shift_1_of_2x",
+        "shift_1_of_4_by_", "all_in_order_of_2", "all_in_turn_of_4x"})
     CHECK_FALSE(shift_named(other));
 }
 
@@ -132,6 +148,29 @@ TEST_CASE("unexplained times are reported") {
   REQUIRE(links);
   CHECK(links->kind == SharedLinks::Kind::kNotExplained);
   CHECK(network_table(*links).find("name the") != std::string::npos);
+}
+
+TEST_CASE("how messages share ports decides whether they are flows") {
+  // 16 nodes of 1 GB/s with messages of 1 MB to all others, in turn 15 ms. In order, each message
+  // is received behind all others by its last node, at 2 * 16 - 3 = 29 ms, or shares its ports.
+  using enum Shift::Form;
+  const auto fitted = [](double in_order, double overtaking) {
+    ShiftTimes times = times_of(16, 1, [](const Shift&) { return 1e9; });
+    times[{16, 1, 1, kInTurn}] = {{1e6, 15e-3}};
+    times[{16, 1, 1, kInOrder}] = {{1e6, in_order}};
+    times[{2, 1, 1}][4e6] = 4e-3;
+    times[{2, 1, 1, kOvertaking}] = {{4e6, overtaking}};
+    return *fit_shared_links(times, 1e9, false);
+  };
+  // With 3 % of noise, an eighth of 4 MB takes 1 ms beside them and 4.5 ms behind them.
+  const SharedLinks fair = fitted(15.5e-3, 1.03e-3), ordered = fitted(28e-3, 4.4e-3);
+  CHECK(fair.as_flows);
+  CHECK(fair.pairs_at_once);
+  CHECK_FALSE(ordered.as_flows);
+  CHECK_FALSE(ordered.pairs_at_once);
+  const SharedLinks mixed = fitted(15.2e-3, 4.6e-3);  // as in TCP
+  CHECK(mixed.as_flows);
+  CHECK_FALSE(mixed.pairs_at_once);
 }
 
 TEST_CASE("two nodes that send to each other do not determine shared links") {

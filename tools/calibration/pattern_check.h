@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/platform/platform.h"
+#include "tools/calibration/sample_fit.h"
+#include "tools/files/sample_file.h"
+
+namespace rubato {
+
+/// A pattern of a calibration that no curve was fitted to, and what the platform predicts for it.
+struct CheckedPattern {
+  std::string name;
+  double bytes = 0;
+  double measured = 0;   ///< seconds of a step
+  double predicted = 0;  ///< the same
+
+  double error() const { return predicted / measured - 1; }
+};
+
+/// Replays the measured patterns in which messages meet others, on the fitted platform: exchanges
+/// of two ranks, rings, halos and bisections of all ranks, with blocking and with nonblocking
+/// calls. Those of all ranks are left out where the samples do not tell the node of each rank (the
+/// same number on each node), or nodes had fewer cores than ranks. Errors: as sampled_levels().
+std::vector<CheckedPattern> check_patterns(const Platform& platform, const SampleFile& samples,
+                                           const std::string& file, OfLoops of_loops);
+
+/// The relative standard error of MPI time due to the model: the root mean square of the errors of
+/// the patterns, at least kModelErrorInSimulator. Of no patterns kModelError, or that of a
+/// simulator if the samples are `exact`.
+double model_error(const std::vector<CheckedPattern>& patterns, bool exact);
+
+/// "The file predicts 45 measured patterns within 2.1 % (rms), at worst 7.0 % (ring of 64KiB)."
+/// with a line feed; "" of nothing.
+std::string describe(const std::vector<CheckedPattern>& patterns);
+
+}  // namespace rubato
