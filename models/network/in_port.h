@@ -78,8 +78,11 @@ class InPort {
   /// When the port has moved all messages so far; -infinity: there were none.
   const Lanes<K>& done() const { return messages_[last_].done; }
 
-  /// The start of a lane's last uninterrupted busy period, which ends at done().
+  /// The start of a lane's last uninterrupted busy period, which ends at done(); -infinity: it
+  /// began with messages that are not kept.
   double busy_since(int lane) const;
+  /// Of a lane, the arrival of the first byte of the oldest message that is kept.
+  double oldest(int lane) const { return back(messages_.size() - 1).first[lane]; }
 
  private:
   /// In the order of `first`. Between the `done` of one and a later `first` of the next the port is
@@ -177,7 +180,7 @@ double InPort<K>::busy_since(int lane) const {
   for (size_t i = 0; i + 1 < messages_.size(); ++i) {
     if (back(i).first[lane] >= back(i + 1).done[lane]) return back(i).first[lane];
   }
-  return back(messages_.size() - 1).first[lane];
+  return -kNever;
 }
 
 }  // namespace rubato

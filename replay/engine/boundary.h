@@ -86,6 +86,17 @@ struct BatchBase {
   }
 };
 
+template <int K>
+void put_ports(ByteWriter& to, const PortTimes<K>& ports) {
+  for (const Lanes<K>* times : {&ports.out, &ports.in}) to.raw(times->data(), K * sizeof(double));
+}
+template <int K>
+PortTimes<K> take_ports(ByteReader& from) {
+  PortTimes<K> ports;
+  for (Lanes<K>* times : {&ports.out, &ports.in}) from.raw(times->data(), K * sizeof(double));
+  return ports;
+}
+
 /// One process's view of a divided replay.
 template <int K>
 class Boundary {
@@ -267,6 +278,7 @@ class Boundary {
       member.timeline = static_cast<int32_t>(from.number());
       from.value(member.payload);
       base.take(from, member.enter);
+      member.ports = take_ports<K>(from);
     }
     return came;
   }
@@ -308,7 +320,8 @@ class Boundary {
   }
   /// `actions`: the action of the collective and the kParts actions behind it.
   void put_member(uint64_t number, const Action* actions, size_t count, int local, int rank,
-                  int timeline, const Call& call, const Lanes<K>& enter) {
+                  int timeline, const Call& call, const Lanes<K>& enter,
+                  const PortTimes<K>& ports) {
     for (const int process : others(actions->comm)) {
       ByteWriter& to =
           begin_instance(process, Crossing::kMember, actions->comm, number, actions->op, 0);
@@ -321,6 +334,7 @@ class Boundary {
       to.ticks(call.enter, base.ticks);
       to.ticks(call.leave, base.ticks);
       base.put(to, enter);
+      put_ports(to, ports);
       team_->put(process);
     }
   }
@@ -370,6 +384,7 @@ class Boundary {
       to.number(static_cast<uint64_t>(member.timeline));
       to.value(member.payload);
       base.put(to, member.enter);
+      put_ports(to, member.ports);
     }
   }
   ByteWriter& begin(int process, Crossing kind, uint8_t flags = 0) {

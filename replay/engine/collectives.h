@@ -102,9 +102,9 @@ struct Collectives : Dependency<Rules> {
   /// Member `local` has entered a collective whose messages may be played; members that are done
   /// are woken.
   static void play(State& replay, CollectiveInstance<K>& instance, const Action& action, int local,
-                   int timeline, const Lanes<K>& enter) {
+                   int timeline, const Lanes<K>& enter, const PortTimes<K>& ports) {
     if constexpr (!Rules::kFollowsRecording) {
-      replay.rules->enter_collective(instance, action, local, timeline, enter,
+      replay.rules->enter_collective(instance, action, local, timeline, enter, ports,
                                      replay.collectives.local_members(action.comm), *replay.trace);
       if constexpr (kTimeOrdered<Rules>) OrderedMessages<Rules>::start_flows(replay, instance.play);
       replay.rules->plays().wake([&](int waiting) { replay.wake(waiting); });
@@ -156,8 +156,8 @@ struct Collectives : Dependency<Rules> {
     if (comm.size() <= 1) return;
     const auto& instance = replay.collectives.get(awaited.action->comm, awaited.instance);
     if (instance.abandoned) return;
-    if (const auto by = replay.rules->play_origin(awaited, replay.context)) {
-      latest.raise(replay.rules->completion(state, call, awaited, replay.context)[0], *by);
+    if (const auto by = replay.rules->play_origins(awaited, replay.context)) {
+      latest.raise(replay.rules->completion(state, call, awaited, replay.context)[0], by->leave);
       return;
     }
     double recorded = 0;
@@ -274,7 +274,7 @@ struct Collectives : Dependency<Rules> {
     Exchange<Rules>::entered(replay, state, call, action, local, arrived);
     if (replay.collectives.may_release(instance, replay.trace->comms[action.comm], local))
       replay.wake_all(instance.waiting);
-    play(replay, instance, action, local, state.number, state.enter);
+    play(replay, instance, action, local, state.number, state.enter, state.ports());
     return arrived;
   }
 

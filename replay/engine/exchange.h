@@ -322,7 +322,7 @@ struct Exchange {
       size_t count = 1;
       if (action.flags & kHasParts) count += 1 + (&action + 1)->parts.follow;
       replay.boundary->put_member(arrived.number, &action, count, local, state.rank, state.number,
-                                  call, state.enter);
+                                  call, state.enter, state.ports());
     } else {
       Came<K>& came = members.came;
       if (action.flags & (kGivesNothing | kNoPart)) {
@@ -333,8 +333,8 @@ struct Exchange {
       if constexpr (!Rules::kFollowsRecording) {
         if (listed)
           came.each.push_back({local, state.number,
-                               replay.rules->payload_of(action, local, *replay.trace),
-                               state.enter});
+                               replay.rules->payload_of(action, local, *replay.trace), state.enter,
+                               state.ports()});
       }
       if (instance.how == Synchronisation::kOneToAll && local == instance.root)
         replay.boundary->put_root(action.comm, arrived.number, instance,
@@ -414,8 +414,9 @@ struct Exchange {
       call.leave = from.ticks(base.ticks);
       Lanes<K> enter;
       base.take(from, enter);
+      const auto ports = take_ports<K>(from);
       replay.collectives.arrive_elsewhere(instance, actions[0], local, rank, timeline, call, enter);
-      Collectives<Rules>::play(replay, instance, actions[0], local, timeline, enter);
+      Collectives<Rules>::play(replay, instance, actions[0], local, timeline, enter, ports);
     }
     if (replay.collectives.take_mismatch())
       throw InputError("members in two processes differ about a collective");

@@ -65,6 +65,14 @@ struct Arrivals {
   }
 };
 
+/// When the ports of a rank have moved all messages so far, in ticks; before all times if there
+/// were none.
+template <int K>
+struct PortTimes {
+  Lanes<K> out = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
+  Lanes<K> in = out;
+};
+
 /// One member that has entered a collective whose messages are played (rules/collective_plays.h).
 template <int K>
 struct Entered {
@@ -72,6 +80,7 @@ struct Entered {
   int32_t timeline = 0;
   double payload = 0;  ///< as recorded
   Lanes<K> enter = Lanes<K>::Zero();
+  PortTimes<K> ports = {};
 };
 
 /// Members of some processes: their sum, and each one where messages are played.

@@ -171,6 +171,10 @@ struct alignas(kCacheLine) TimelineState {
   Lanes<K> enter;             ///< of the current call
   Lanes<K> busy;              ///< enter plus the processor time of starting its messages
   InPort<K> in_port;
+
+  /// When the ports have moved all messages so far.
+  PortTimes<K> ports() const { return {out_port, in_port.done()}; }
+
   /// Recorded leaves of the latest calls that sent, and that received; -infinity: none.
   double sent_until = -std::numeric_limits<double>::infinity();
   double received_until = -std::numeric_limits<double>::infinity();

@@ -24,7 +24,7 @@
 // step. On a network with contention, a message with a handshake flows once its receiver has begun
 // the step, too.
 //
-// Each play has ports of its own, which are free at first.
+// A member's ports are free when they have moved its messages before (PortTimes).
 
 #include <algorithm>
 #include <cstdint>
@@ -35,6 +35,7 @@
 
 #include "models/base/lanes.h"
 #include "models/collective/collective_schedule.h"
+#include "replay/matching/collective_instances.h"
 
 namespace rubato {
 
@@ -133,12 +134,17 @@ class CollectivePlay {
     run();
   }
 
-  void enter(int member, const Lanes<K>& time) {
+  void enter(int member, const Lanes<K>& time, const PortTimes<K>& ports = {}) {
     Member& state = members_[member];
     state.has_entered = true;
     state.here = time;
-    state.out = state.in = state.free = Lanes<K>::Constant(-kNever);
-    state.decided = state.out_decided = state.in_decided = state.latest_decided = member;
+    state.out = ports.out;
+    state.in = ports.in;
+    state.free = Lanes<K>::Constant(-kNever);
+    state.in_gaps.setZero();
+    state.decided = state.latest_decided = member;
+    state.out_decided = decided_by_port(member);
+    state.in_decided = state.out_decided + 1;
     go_on_.push_back(member);
     run();
   }
@@ -154,8 +160,15 @@ class CollectivePlay {
   bool is_done(int member) const { return members_[member].is_done; }
   /// REQUIRES: is_done(member).
   const Lanes<K>& leave(int member) const { return members_[member].here; }
-  /// The member whose enter determines when it leaves, with Rules::traces.
+  /// When its in-port has moved the messages that it received, and how long these occupied it.
+  const Lanes<K>& in_port(int member) const { return members_[member].in; }
+  const Lanes<K>& in_gaps(int member) const { return members_[member].in_gaps; }
+  /// With Rules::traces: what determines when it leaves, and when its in-port is free. A member's
+  /// enter has its number, what occupied its out-port before number decided_by_port(member), its
+  /// in-port the next one.
   int decided_by(int member) const { return members_[member].decided; }
+  int in_decided_by(int member) const { return members_[member].in_decided; }
+  int decided_by_port(int member) const { return program_->members() + 2 * member; }
 
   /// A member that has not entered and that `member` depends on; -1: none.
   int missing(int member) const {
@@ -199,7 +212,8 @@ class CollectivePlay {
     Lanes<K> busy;     ///< `here` plus the processor time of its messages
     Lanes<K> latest;   ///< latest arrival in this step
     Lanes<K> out, in;  ///< ports
-    Lanes<K> free;     ///< when its port is free
+    Lanes<K> in_gaps;
+    Lanes<K> free;  ///< when its port is free
     // Members whose enter determines these times.
     int32_t decided = 0, latest_decided = 0, out_decided = 0, in_decided = 0;
   };
@@ -330,6 +344,7 @@ class CollectivePlay {
       if (there[0] > member.latest[0]) member.latest_decided = decided_[message];
     }
     member.in = there;
+    member.in_gaps += cost.next_in;
     member.busy += cost.receive;
     member.latest = member.latest.max(there);
     states_[message] = kReceived;

@@ -111,8 +111,9 @@ class CollectivePlays {
   /// Member `local` enters; `local_members`: the number of members that will call left(). Sets
   /// instance.play. wake() then returns the timelines that waited for this.
   void enter(CollectiveInstance<K>& instance, const Action& action, int local, int timeline,
-             const Lanes<K>& time, const Communicator& comm, PairClass widest, int local_members,
-             const TraceDefinitions& trace, CollectiveCosts<K>& prices) {
+             const Lanes<K>& time, const PortTimes<K>& ports, const Communicator& comm,
+             PairClass widest, int local_members, const TraceDefinitions& trace,
+             CollectiveCosts<K>& prices) {
     Record* record = record_of(instance, action.op, action.comm, comm, widest, local_members);
     if (!record) return;
     Member& member = record->members[local];
@@ -134,7 +135,7 @@ class CollectivePlays {
     member.parts.clear();
     if (action.flags & kHasParts)
       for_each_part(action, [&](const Part& part) { member.parts.push_back(part); });
-    add(*record, {local, timeline, payload, time}, comm, prices);
+    add(*record, {local, timeline, payload, time, ports}, comm, prices);
   }
   /// The same for a member of an operation that has_equal_parts().
   void enter(CollectiveInstance<K>& instance, uint32_t number, const Entered<K>& member,
@@ -172,6 +173,24 @@ class CollectivePlays {
     }
     return time;
   }
+  /// When the in-port of a member has moved the messages that it received, and how long they
+  /// occupied it: 0 in lanes that do not play. (Its out-port is free when it leaves.)
+  struct Received {
+    Lanes<K> until = Lanes<K>::Zero(), gaps = Lanes<K>::Zero();
+  };
+  Received received(int number, int local) const {
+    const Record& record = records_[number];
+    const int member = record.numbered(local);
+    Received received;
+    for (int lane = 0; lane < K; ++lane) {
+      const int schedule = record.plan->of_lane[lane];
+      if (schedule < 0) continue;
+      const CollectivePlay<K>& play = *record.plays[schedule];
+      received.until[lane] = play.in_port(member)[lane];
+      received.gaps[lane] = play.in_gaps(member)[lane];
+    }
+    return received;
+  }
   /// True where messages determine when members leave, in some lane.
   bool is_played(int number) const {
     return number >= 0 && records_[number].state == State::kPlays;
@@ -181,15 +200,22 @@ class CollectivePlays {
     const Record& record = records_[number];
     return record.alike ? &record.plays[0]->leave(record.numbered(local)) : nullptr;
   }
-  /// The enter that determines it in the first lane.
-  std::optional<Origin> origin(int number, int local) const {
+  /// In the first lane, where origins are tracked: what determines when a member leaves, and when
+  /// its in-port is free; none if it is not played.
+  struct Origins {
+    Origin leave, in;
+  };
+  std::optional<Origins> origins(int number, int local) const {
     const Record& record = records_[number];
     if (record.state != State::kPlays || record.plan->of_lane[0] < 0) return {};
-    const int member = record.plays[record.plan->of_lane[0]]->decided_by(record.numbered(local));
-    const int decided = record.last >= 0
-                            ? record.last
-                            : (member + record.root) % static_cast<int>(record.members.size());
-    return Origin{record.members[decided].timeline, record.enters[decided][0]};
+    const auto& play = *record.plays[record.plan->of_lane[0]];
+    const int member = record.numbered(local);
+    return Origins{origin(record, play.decided_by(member)),
+                   origin(record, play.in_decided_by(member))};
+  }
+  /// The origins of the ports with which a member has entered, if not its enter.
+  void note_ports(int number, int local, const Origin& out, const Origin& in) {
+    records_[number].port_origins[local] = {out, in};
   }
 
   /// `timeline` will be woken when is_done().
@@ -287,6 +313,8 @@ class CollectivePlays {
     State state = State::kGathers;
     std::vector<Member> members;  ///< by local rank, like `enters`
     std::vector<Lanes<K>> enters;
+    std::vector<PortTimes<K>> ports;
+    std::vector<std::array<Origin, 2>> port_origins;  ///< if origins are tracked
     std::shared_ptr<PlayPlan<K>> plan;
     std::vector<std::unique_ptr<CollectivePlay<K>>> plays;  ///< by schedule
 
@@ -303,6 +331,16 @@ class CollectivePlays {
   static constexpr size_t kMostPlans = 256;
   static constexpr size_t kMostPrograms = 256;
   static constexpr size_t kFewMessages = 512;
+
+  /// By the numbers of CollectivePlay::decided_by().
+  static Origin origin(const Record& record, int decided) {
+    const auto size = static_cast<int>(record.members.size());
+    const int port = decided - size;
+    const int number = port < 0 ? decided : port / 2;
+    const int local = port < 0 && record.last >= 0 ? record.last : (number + record.root) % size;
+    if (port >= 0) return record.port_origins[local][port % 2];
+    return {record.members[local].timeline, record.enters[local][0]};
+  }
 
   int new_record() {
     if (free_.empty()) {
@@ -329,6 +367,8 @@ class CollectivePlays {
       record.left = local_members;
       record.members.assign(comm.size(), {});
       record.enters.resize(comm.size());
+      record.ports.resize(comm.size());
+      if (traces_) record.port_origins.resize(comm.size());
     }
     return &records_[instance.play];
   }
@@ -339,6 +379,8 @@ class CollectivePlays {
     member.timeline = entered.timeline;
     member.payload = entered.payload;
     record.enters[entered.local] = entered.enter;
+    record.ports[entered.local] = entered.ports;
+    if (traces_) record.port_origins[entered.local].fill({entered.timeline, entered.enter[0]});
     ++record.count;
     if (record.state == State::kGathers && is_known(record, entered.local)) {
       decide(record, comm, prices);
@@ -792,7 +834,8 @@ class CollectivePlays {
       CollectivePlay<K>& play = *record.plays[i];
       if (play.has_entered(number)) continue;
       if (record.uneven && to_each(record.op)) leave_out_empty(record, i, number);
-      play.enter(number, record.enters[record.last >= 0 ? record.last : local]);
+      play.enter(number, record.enters[record.last >= 0 ? record.last : local],
+                 record.ports[local]);
     }
     collect(record);
   }

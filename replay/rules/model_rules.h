@@ -199,11 +199,11 @@ class ModelRules {
 
   /// Member `local` enters a collective in `timeline`.
   void enter_collective(CollectiveInstance<K>& instance, const Action& action, int local,
-                        int timeline, const Lanes<K>& enter, int local_members,
-                        const TraceDefinitions& trace) {
+                        int timeline, const Lanes<K>& enter, const PortTimes<K>& ports,
+                        int local_members, const TraceDefinitions& trace) {
     const Communicator& comm = trace.comms[action.comm];
     if (!plays(comm)) return;
-    plays_.enter(instance, action, local, timeline, enter, comm, widest_[action.comm],
+    plays_.enter(instance, action, local, timeline, enter, ports, comm, widest_[action.comm],
                  local_members, trace, collective_costs_);
   }
   /// The same for a member in another process.
@@ -218,13 +218,24 @@ class ModelRules {
   }
   CollectivePlays<K>& plays() { return plays_; }
 
-  /// The enter that determines when a member leaves a collective, where origins are tracked and its
-  /// messages are played.
-  std::optional<Origin> play_origin(const Awaited& awaited, const RuleContext<K>& context) const {
+  /// What determines when a member leaves a collective, and its in-port is free, where origins are
+  /// tracked and its messages are played.
+  std::optional<typename CollectivePlays<K>::Origins> play_origins(
+      const Awaited& awaited, const RuleContext<K>& context) const {
     const CollectiveInstance<K>& instance =
         context.collectives->get(awaited.action->comm, awaited.instance);
     if (!plays_.is_played(instance.play)) return {};
-    return plays_.origin(instance.play, awaited.local);
+    return plays_.origins(instance.play, awaited.local);
+  }
+
+  /// How the messages of a collective occupied the in-port of a member, where they are played.
+  std::optional<typename CollectivePlays<K>::Received> received(
+      const Awaited& awaited, const RuleContext<K>& context) const {
+    const uint32_t comm = awaited.action->comm;
+    if (context.trace->comms[comm].size() <= 1) return {};
+    const CollectiveInstance<K>& instance = context.collectives->get(comm, awaited.instance);
+    if (instance.abandoned || !plays_.is_played(instance.play)) return {};
+    return plays_.received(instance.play, awaited.local);
   }
 
   // --- One-sided communication: windows.h ---
@@ -273,8 +284,8 @@ class ModelRules {
   /// (with a root: when it enters long after the root). With one lane.
   bool follows_from_others(const TimelineState<K>& timeline, const Awaited& awaited,
                            const RuleContext<K>& context) {
-    if (const auto origin = play_origin(awaited, context))
-      return origin->timeline != timeline.number;
+    if (const auto origins = play_origins(awaited, context))
+      return origins->leave.timeline != timeline.number;
     if (awaited.waits_for != Synchronisation::kOneToAll) return true;
     const Action& action = *awaited.action;
     const Communicator& comm = context.trace->comms[action.comm];
@@ -695,6 +706,8 @@ class ModelRules {
                                          const Awaited& awaited, const RuleContext<K>& context) {
     switch (awaited.kind) {
       case Awaited::Kind::kCollective:
+        if (const auto found = received(awaited, context); found && (found->gaps > 0).any())
+          timeline.in_port.take_some(found->until, found->gaps);
         return collective_leave(timeline, call, awaited, context);
       case Awaited::Kind::kEpoch:
         return epoch_leave(timeline, call, awaited, context);

@@ -17,6 +17,7 @@
 // These are separate rules, so that replays without observers pay nothing.
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "replay/rules/model_rules.h"
@@ -77,6 +78,17 @@ class OriginRules : public ModelRules<1> {
     if (operation.results.landed[0] > results + gap) operation.results.landed_from = from;
   }
 
+  /// As ModelRules::enter_collective().
+  void enter_collective(CollectiveInstance<1>& instance, const Action& action, int local,
+                        int timeline, const Lanes<1>& enter, const PortTimes<1>& ports,
+                        int local_members, const TraceDefinitions& trace) {
+    ModelRules<1>::enter_collective(instance, action, local, timeline, enter, ports, local_members,
+                                    trace);
+    if (instance.play < 0) return;
+    const Ports& before = ports_[timeline];
+    plays().note_ports(instance.play, local, before.out, before.in_since);
+  }
+
   /// As ModelRules::leave(). last_origin() returns the origin of the result until the next call.
   const Lanes<1>& leave(TimelineState<1>& timeline, const Call& call,
                         const RuleContext<1>& context) {
@@ -97,6 +109,8 @@ class OriginRules : public ModelRules<1> {
   struct Ports {
     Origin out;             ///< of the busy period
     std::vector<Taken> in;  ///< the latest messages that occupied the in-port
+    Origin in_since;        ///< of the busy period of the in-port that ends last
+    double oldest = 0;      ///< InPort::oldest()
   };
   struct Message {
     Origin from;  ///< of the start, later of the arrival
@@ -147,7 +161,7 @@ class OriginRules : public ModelRules<1> {
         if (cost.crosses) cross(timeline, cost, *context.matcher, there);
         Lanes<1> drained = Lanes<1>::Constant(there.time);
         take_port(in_port, awaited.transfer, cost, drained);
-        take(in_port, in, there, cost.gap[0], drained[0]);
+        take(in_port, ports_[timeline.number], there, cost.gap[0], drained[0]);
         double overhead = unexpected ? cost.unexpected_overhead[0] : cost.receive_overhead[0];
         if (transfer.synchronous && !transfer.handshake) overhead += cost.synchronous_overhead[0];
         there.time += overhead;
@@ -182,18 +196,22 @@ class OriginRules : public ModelRules<1> {
   }
 
   /// The in-port has moved a message of `gap` that arrived at `there`, and is free at `drained`.
-  static void take(const InPort<1>& port, std::vector<Taken>& in, Dated& there, double gap,
-                   double drained) {
+  static void take(const InPort<1>& port, Ports& ports, Dated& there, double gap, double drained) {
     if (!(gap > 0)) return;
-    // (If the port has forgotten its busy period, the previous message has it.)
-    const Origin busy_before = in.empty() ? there.origin : in.back().since;
+    std::vector<Taken>& in = ports.in;
     in.push_back({there.time - gap, there.origin, there.origin});
-    if (drained <= there.time) return;
-    const double since = port.busy_since(0);
+    // A forgotten begin is that of the message that the port kept longest before this one.
+    const double known = port.busy_since(0), since = std::isfinite(known) ? known : ports.oldest;
     const auto first = std::find_if(in.rbegin(), in.rend(),
                                     [&](const Taken& other) { return other.first == since; });
-    in.back().since = first == in.rend() ? busy_before : first->since;
-    there = {drained, in.back().since};
+    if (first != in.rend()) ports.in_since = first->since;
+    ports.oldest = port.oldest(0);
+    if (drained <= there.time) return;
+    in.back().since = ports.in_since;
+    for (Taken& other : in) {  // all of the busy period
+      if (other.first >= since) other.since = ports.in_since;
+    }
+    there = {drained, ports.in_since};
   }
 
   /// As ModelRules::other_leave(). Updates `in_port`.
@@ -201,6 +219,7 @@ class OriginRules : public ModelRules<1> {
                   const RuleContext<1>& context, InPort<1>& in_port) {
     switch (awaited.kind) {
       case Awaited::Kind::kCollective:
+        occupy(timeline, awaited, context, in_port);
         return collective_end(timeline, call, awaited, context);
       case Awaited::Kind::kEpoch:
         return epoch_end(timeline, call, awaited, context);
@@ -218,6 +237,16 @@ class OriginRules : public ModelRules<1> {
     }
     if (awaited.action->kind == ActionKind::kLock) return lock_end(timeline, awaited, context);
     return one_sided_end(timeline, call, awaited, context, in_port);
+  }
+
+  /// The messages that a member of a collective received occupied its in-port.
+  void occupy(const TimelineState<1>& timeline, const Awaited& awaited,
+              const RuleContext<1>& context, InPort<1>& in_port) {
+    const auto found = received(awaited, context);
+    if (!found || !(found->gaps[0] > 0)) return;
+    Dated there{found->until[0], play_origins(awaited, context)->in};
+    const Lanes<1> moved = in_port.take_some(found->until, found->gaps);
+    take(in_port, ports_[timeline.number], there, found->gaps[0], moved[0]);
   }
 
   Dated collective_end(const TimelineState<1>& timeline, const Call& call, const Awaited& awaited,
@@ -243,8 +272,8 @@ class OriginRules : public ModelRules<1> {
     if (comm.size() <= 1) return {timeline.busy[0], own(timeline)};
     const CollectiveInstance<1>& instance = context.collectives->get(action.comm, awaited.instance);
     if (instance.abandoned) return {timeline.enter[0] + (call.leave - call.enter), own(timeline)};
-    if (const auto origin = play_origin(awaited, context))
-      return {plays().leave(instance.play, awaited.local, Lanes<1>::Zero())[0], *origin};
+    if (const auto origins = play_origins(awaited, context))
+      return {plays().leave(instance.play, awaited.local, Lanes<1>::Zero())[0], origins->leave};
     const double arrival = context.arrival(timeline, awaited)[0];
     const Origin self{timeline.number, arrival};  // for a nonblocking operation, its start
     if (action.collective.root == kRootInOwnGroup) return {arrival, self};
@@ -337,7 +366,7 @@ class OriginRules : public ModelRules<1> {
       Dated drained = landing(operation->results, ready);
       const Lanes<1> moved =
           in_port.take_some(Lanes<1>::Constant(drained.time), operation->in_gaps);
-      take(in_port, ports_[timeline.number].in, drained, operation->in_gaps[0], moved[0]);
+      take(in_port, ports_[timeline.number], drained, operation->in_gaps[0], moved[0]);
       if (remotely) end = drained;
       end.raise(drained.time, drained.origin);
     }

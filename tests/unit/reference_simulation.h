@@ -296,6 +296,8 @@ class Reference {
     if (op.in >= 0) transfers_[op.in].posted = time;
     if (op.kind == Kind::kCollective || op.kind == Kind::kStart)
       instances_[op.instance][rank] = time;
+    if (op.kind == Kind::kCollective || op.kind == Kind::kStart)
+      ports_[{op.instance, rank}] = {state.out_port, all_moved(state.through)};
     if (op.kind != Kind::kLocal || looks(op)) {
       for (const int message : std::exchange(state.lying, {})) seen(rank, message, time);
     }
@@ -329,7 +331,7 @@ class Reference {
       case Kind::kLocal:
         return state.enter + 11;
       case Kind::kCollective:
-        return collective_leave(rank, op, state.enter);
+        return collective_leave(rank, op, state.enter, state);
       case Kind::kStart:
         return state.enter;
       default:
@@ -371,7 +373,7 @@ class Reference {
     }
     for (const int instance : op.started) {
       const Op& started = program_->instances[instance];
-      latest = std::max(latest, collective_leave(rank, started, instances_[instance][rank]));
+      latest = std::max(latest, collective_leave(rank, started, instances_[instance][rank], state));
     }
     return std::max(overheads, latest);
   }
@@ -433,8 +435,8 @@ class Reference {
   }
 
   /// A communicator takes as long to create as recorded after the last member, or longer.
-  double collective_leave(int rank, const Op& op, double enter) const {
-    const double leave = communicated(rank, op, enter);
+  double collective_leave(int rank, const Op& op, double enter, State& state) const {
+    const double leave = communicated(rank, op, enter, state);
     if (op.collective != CollectiveOp::kCreateHandle || op.kind == Kind::kStart) return leave;
     const std::vector<int>& members = program_->comms[op.comm];
     if (recording_ || members.size() == 1) return leave;
@@ -449,7 +451,7 @@ class Reference {
     return std::max(leave, last + op.leave - recorded_last);
   }
 
-  double communicated(int rank, const Op& op, double enter) const {
+  double communicated(int rank, const Op& op, double enter, State& state) const {
     const std::vector<int>& members = program_->comms[op.comm];
     const int p = static_cast<int>(members.size());
     if (p == 1) return enter;
@@ -481,7 +483,7 @@ class Reference {
       departure = std::ceil(departure);
     }
     if (total > 0) {
-      const auto played = played_leave(rank, op);
+      const auto played = played_leave(rank, op, state);
       if (played) return machine_->whole ? std::ceil(*played) : *played;
     }
     switch (model.synchronisation(op.collective, op.bytes)) {
@@ -509,8 +511,9 @@ class Reference {
 
   /// The messages of a collective one step after the other, each as long as it takes between its
   /// two members; a member that has not come yet comes at kNever, and so does what depends on it.
-  /// Nothing if they are not played.
-  std::optional<double> played_leave(int rank, const Op& op) const {
+  /// A member's ports are free when they have moved what they had when it entered, and move the
+  /// later messages of `state` behind these. Nothing if they are not played.
+  std::optional<double> played_leave(int rank, const Op& op, State& state) const {
     const std::vector<int>& members = program_->comms[op.comm];
     const int p = static_cast<int>(members.size());
     const CollectiveModel& model = machine_->collectives;
@@ -519,9 +522,12 @@ class Reference {
     const bool holds = is_rooted(op.collective) &&
                        model.synchronisation(op.collective, op.bytes) == Synchronisation::kAllToAll;
     std::vector<double> here(p), busy(p), latest(p);
-    std::vector<double> out(p, -kNever), in(p, -kNever), free(p, -kNever);
+    std::vector<double> out(p, -kNever), in(p, -kNever), free(p, -kNever), gaps(p, 0.0);
     std::vector<double> there(schedule.size());
-    for (int i = 0; i < p; ++i) here[i] = instances_[op.instance][members[i]];
+    for (int i = 0; i < p; ++i) {
+      here[i] = instances_[op.instance][members[i]];
+      if (here[i] != kNever) std::tie(out[i], in[i]) = ports_.at({op.instance, members[i]});
+    }
     const auto trip = [&](int from, int to) {
       return program_->nodes[members[from]] == program_->nodes[members[to]]
                  ? machine_->node_latency
@@ -548,6 +554,7 @@ class Reference {
                                     : receive;
         there[i] = std::max({there[i], in[to] + part_gap(way, n), here[to] + take});
         in[to] = there[i];
+        gaps[to] += part_gap(way, n);
         busy[to] += receive;
         latest[to] = std::max(latest[to], there[i]);
         if (holds || meets) latest[from] = std::max(latest[from], there[i]);
@@ -555,6 +562,7 @@ class Reference {
       for (int i = 0; i < p; ++i) here[i] = std::max(busy[i], latest[i]);
     }
     const auto me = std::find(members.begin(), members.end(), rank) - members.begin();
+    received(state.through, in[me], gaps[me]);
     return std::max(here[me], free[me]);
   }
 
@@ -569,6 +577,8 @@ class Reference {
   std::vector<bool> follows_, second_;          ///< by message
   std::vector<Behind> behind_;                  ///< likewise: right behind another one
   std::vector<std::vector<double>> instances_;  ///< enters by rank
+  /// By instance and rank that has entered: when its ports are free.
+  std::map<std::pair<int, int>, std::pair<double, double>> ports_;
   /// At one time in this order.
   enum class What { kLook, kStart, kEnter };
   /// Time, kind, rank, order of request, message.

@@ -313,3 +313,71 @@ TEST_CASE("a block takes as long as the bytes of its longest port") {
   }
   check(ends(text, "bandela:latency=0ns,bandwidth=1GB/s,allgatherv=ring"), Ends(24, 23000));
 }
+
+TEST_CASE("collectives and messages of a rank share its ports") {
+  // Eager messages of 1000 B: 1100 ns one way, and each port is busy for 1000 ns.
+  const Platform platform = parse_platform(R"(
+    format = 1
+    [level.network]
+    transfer = [ { from = "0B", latency = "100ns", bandwidth = "1GB/s" } ]
+    gap = [ { from = "0B", latency = "0ns", bandwidth = "1GB/s" } ]
+    protocol = [ { from = "0B", kind = "eager" } ]
+    [collectives.bcast]
+    algorithm = "binomial"
+    [collectives.reduce]
+    algorithm = "binomial"
+)",
+                                           "ports");
+  Scenario scenario;
+  scenario.name = "ports";
+  scenario.platform = platform;
+  const auto ends = [&](const std::string& text) {
+    const auto source = parse_text_trace(text);
+    return ends_of(run_replay(*source, {scenario}, {}).scenarios[0]);
+  };
+  SECTION("two reductions") {
+    // Rank 1 sends at 0 and at 1000. Rank 3 too; rank 2 has its messages at 1100 and 2100, and
+    // sends then. The root's port takes the first message of rank 1 until 1100, of rank 2 until
+    // 2200, and the second ones until 3200 and 4200.
+    const std::string calls = "0..9000 reduce root 0 1000B\n";
+    std::string text = "nodes 0 1 2 3\n";
+    for (const std::string rank : {"0: ", "1: ", "2: ", "3: "})
+      text += rank + "0 local MPI_Comm_rank\n" + rank + calls + rank +
+              "9000..18000 reduce root 0 1000B\n" + rank + "18000 end\n";
+    check(ends(text), {4200, 2000, 3100, 2000});
+  }
+  SECTION("a message before a broadcast") {
+    // The root's port sends the message until 1000, then the broadcast, which comes at 2100.
+    check(ends(R"(
+      nodes 0 1
+      0: 0 local MPI_Comm_rank
+      0: 0..0 isend 1 1000B req 1
+      0: 0..9000 bcast root 0 2000B 1000B
+      0: 9000..9000 wait 1
+      0: 9000 end
+      1: 0 local MPI_Comm_rank
+      1: 0..5000 recv 0 1000B
+      1: 5000..9000 bcast root 0 0B 1000B
+      1: 9000 end
+    )"),
+          {2000, 2100});
+  }
+  SECTION("a broadcast before a message") {
+    // Both come from 100 on; the port of rank 1 takes the broadcast until 1100, then the message.
+    check(ends(R"(
+      nodes 0 1 2
+      comm 2 0 1
+      0: 0 local MPI_Comm_rank
+      0: 0..9000 bcast root 0 2000B 1000B comm 2
+      0: 9000 end
+      1: 0 local MPI_Comm_rank
+      1: 0..5000 bcast root 0 0B 1000B comm 2
+      1: 5000..9000 recv 2 1000B
+      1: 9000 end
+      2: 0 local MPI_Comm_rank
+      2: 0..0 send 1 1000B
+      2: 9000 end
+    )"),
+          {1000, 2100, 9000});
+  }
+}
