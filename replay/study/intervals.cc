@@ -73,6 +73,18 @@ double half_of_difference(const ElapsedInterval& a, const ElapsedInterval& b) {
                     std::hypot(a.overhead - b.overhead, a.losses - b.losses));
 }
 
+double half_of_ratio(const ElapsedInterval& a, const ElapsedInterval& b) {
+  const auto shared = [&](double ElapsedInterval::*part) {
+    return a.*part / a.elapsed - b.*part / b.elapsed;
+  };
+  const double model = a.platform_file == b.platform_file
+                           ? shared(&ElapsedInterval::model)
+                           : std::hypot(a.model / a.elapsed, b.model / b.elapsed);
+  return std::hypot(
+      std::hypot(model, shared(&ElapsedInterval::compute)),
+      std::hypot(shared(&ElapsedInterval::overhead), shared(&ElapsedInterval::losses)));
+}
+
 IntervalPlan::IntervalPlan(const std::vector<Scenario>& asked, bool of_recording)
     : scenarios_(asked), variants_(asked.size()) {
   for (size_t i = 0; i < asked.size(); ++i) {
@@ -138,7 +150,8 @@ Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhe
                     of_platform,
                     compute,
                     subtracted,
-                    losses};
+                    losses,
+                    result.elapsed};
   }
   results.scenarios.resize(variants_.size());
   return intervals;

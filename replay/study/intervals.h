@@ -65,6 +65,7 @@ struct ElapsedInterval {
   double compute = 0;
   double overhead = 0;
   double losses = 0;
+  double elapsed = 0;  ///< seconds, as predicted
 };
 /// By scenario, as requested; none if there is no interval.
 using Intervals = std::vector<std::optional<ElapsedInterval>>;
@@ -72,6 +73,10 @@ using Intervals = std::vector<std::optional<ElapsedInterval>>;
 /// Half the width of the interval of the difference between two predictions of one study: they have
 /// the same errors, so only their differences count.
 double half_of_difference(const ElapsedInterval& a, const ElapsedInterval& b);
+
+/// Half the width of the interval of the ratio of two predictions of one study, a to b, relative to
+/// it. They share their errors, those of the model only if their platform files are the same.
+double half_of_ratio(const ElapsedInterval& a, const ElapsedInterval& b);
 
 /// The scenarios to replay in addition to the requested ones, and the resulting intervals.
 class IntervalPlan {

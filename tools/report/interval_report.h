@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,11 @@ const ElapsedInterval* interval_of(const Intervals& intervals, size_t number);
 /// " (2.41–2.47)" in `unit`, with as many digits as its width justifies; "" without an interval.
 std::string show_interval(const Intervals& intervals, size_t number, const TimeUnit& unit);
 
-/// A line for each group of scenarios whose intervals all overlap; `measured` has width 0.
-/// Scenarios with the same platform file share its errors and are not compared.
+/// Half the width of the interval of the ratio of scenario `number` to the reference, relative to
+/// it; nothing if it is not known. `measured` has width 0.
+std::optional<double> half_of_ratio(const Roles& roles, const Intervals& intervals, size_t number);
+
+/// A line for each group of scenarios whose ratios may all be 1; `measured` has width 0.
 std::vector<std::string> not_told_apart(const Roles& roles, const Intervals& intervals);
 
 }  // namespace rubato

@@ -187,6 +187,13 @@ std::string report_json(const Report& report) {
     scenario["interval"] = nullptr;
     if (const ElapsedInterval* interval = interval_of(report.intervals, i))
       scenario["interval"] = {{"low", number(interval->low)}, {"high", number(interval->high)}};
+    scenario["ratio"] = nullptr;
+    if (const auto half = half_of_ratio(report.roles, report.intervals, i)) {
+      const double ratio = results.scenarios[i].elapsed / report.roles.reference->elapsed;
+      scenario["ratio"] = {{"value", number(ratio)},
+                           {"low", number(ratio * (1 - *half))},
+                           {"high", number(ratio * (1 + *half))}};
+    }
     json["scenarios"].push_back(std::move(scenario));
   }
   if (!report.sweeps.empty()) json["sweeps"] = sweeps_to_json(report.sweeps);

@@ -127,8 +127,11 @@ std::string scenario_table(const Report& report, int width) {
     // unknown.
     if (around.empty() && !intervals.empty() && !s.from_recording) around = " ±?";
     row.push_back(ended ? unit.show(s.elapsed) + around : "deadlock");
-    row.push_back(ended && can_compare ? fmt::format("{:.3f}×", s.elapsed / reference->elapsed)
-                                       : "-");
+    std::string ratio = "-";
+    if (ended && can_compare) ratio = fmt::format("{:.3f}×", s.elapsed / reference->elapsed);
+    const auto half = half_of_ratio(report.roles, intervals, number);
+    if (half && ratio != "-") ratio += fmt::format(" ±{:.1f} %", 100 * *half);
+    row.push_back(ratio);
     const double compute = mean(s.ranks, &RankResult::compute);
     const double mpi = mean(s.ranks, &RankResult::mpi);
     const double window = mean_window(s.ranks);
