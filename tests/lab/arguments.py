@@ -20,5 +20,5 @@ def numbers(text):
     except ValueError:
         found = [0]
     if min(found) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' are no numbers of ranks, like 2,4")
+        raise argparse.ArgumentTypeError(f"'{text}' are no numbers, like 2,4")
     return found

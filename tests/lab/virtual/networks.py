@@ -48,3 +48,14 @@ NETWORKS = {
     "4-a-host": Network("4 ranks a host, 4 GB/s and 1 us inside, 2 GB/s and 10 us between",
                         cluster(10, 2000, ' loopback_bw="4GBps" loopback_lat="1us"', 16), 4),
 }
+
+# Changes of a network that are asked of its platform file, and the network that is like that: how well the ratio of the two
+# is predicted (--ratios).
+CHANGED = {
+    "1GB-20us": {"network.latency/2": Network("1GB-20us, half the latency", cluster(10, 1000)),
+                 "network.bandwidth*2": Network("1GB-20us, twice the bandwidth", cluster(20, 2000))},
+    "125MB-80us": {"network.latency/2": Network("125MB-80us, half the latency", cluster(40, 125)),
+                   "network.bandwidth*2": Network("125MB-80us, twice the bandwidth", cluster(80, 250))},
+    "12GB-2us": {"network.latency/2": Network("12GB-2us, half the latency", cluster(1, 12000)),
+                 "network.bandwidth*2": Network("12GB-2us, twice the bandwidth", cluster(2, 24000))},
+}

@@ -67,6 +67,11 @@ def summary(cells):
             f"{100 * statistics.median(cell.half_width() for cell in cells):.1f} %")
 
 
+def trust(cells):
+    """The share of the intervals that contain what was measured, and their median half-width."""
+    return (sum(cell.holds() for cell in cells) / len(cells), statistics.median(cell.half_width() for cell in cells))
+
+
 def own(cells):
     return [cell for cell in cells if cell.origin == cell.network]
 
