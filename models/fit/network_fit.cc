@@ -82,14 +82,25 @@ void try_shared(const Rates& rates, double alone, double same, const Messages& m
   accept();
 }
 
-/// True if a short message overtakes a long one with the same ends; none if this is not known.
-std::optional<bool> overtakes(const ShiftTimes& times) {
+/// True if a short message overtakes a long one with the same ends; none if this is not known. Both
+/// have to be eager, or both not: an eager message overtakes the handshake of another one anyway.
+std::optional<bool> overtakes(const ShiftTimes& times, std::optional<double> eager) {
   const auto two = times.find({2, 1, 1});
   const auto behind = times.find({2, 1, 1, Shift::Form::kOvertaking});
-  if (two == times.end() || behind == times.end() || behind->second.empty()) return std::nullopt;
-  const auto longest = two->second.find(behind->second.rbegin()->first);
-  if (longest == two->second.end()) return std::nullopt;
-  return behind->second.rbegin()->second < kOvertakes * longest->second;
+  if (!eager || two == times.end() || behind == times.end() || behind->second.empty())
+    return std::nullopt;
+  const auto& [least, first] = *behind->second.begin();
+  const auto of_least = two->second.find(least);
+  for (auto each = behind->second.rbegin(); each != behind->second.rend(); ++each) {
+    const auto& [bytes, seconds] = *each;
+    const bool alike = bytes <= *eager || bytes * Shift::kShort > *eager;
+    const auto alone = two->second.find(bytes);
+    if (!alike || bytes == least || alone == two->second.end() || of_least == two->second.end())
+      continue;
+    // The growth excludes the answer.
+    return seconds - first < kOvertakes * (alone->second - of_least->second);
+  }
+  return std::nullopt;
 }
 
 std::string percent(double value, int digits) {
@@ -163,7 +174,7 @@ std::optional<bool> ports_are_fair(const ShiftTimes& times) {
 }
 
 std::optional<SharedLinks> fit_shared_links(const ShiftTimes& times, double one_way, bool exact,
-                                            double noise) {
+                                            double noise, std::optional<double> eager) {
   const double same = exact ? kSame : std::min(kSame + kErrorsOfRates * noise, kSameInNoise);
   Rates rates = rates_of(times);
   std::erase_if(rates, [](const auto& one) { return one.first.form != Shift::Form::kShift; });
@@ -215,7 +226,7 @@ std::optional<SharedLinks> fit_shared_links(const ShiftTimes& times, double one_
   best.near = of_neighbours.begin()->second;
   best.nodes = nodes;
   best.as_flows = share || ports_are_fair(times).value_or(exact);
-  best.pairs_at_once = overtakes(times).value_or(exact);
+  best.pairs_at_once = overtakes(times, eager).value_or(exact);
   best.adapter = std::max(adapter, one_way);
   if (nodes == 2 && ranks == 1) best.kind = SharedLinks::Kind::kUnknown;
   return best;

@@ -81,11 +81,12 @@ std::optional<bool> ports_are_fair(const ShiftTimes& times);
 /// their distance; or switches whose uplinks are shared by the messages that leave them. Rates
 /// within 5 % are considered equal without noise (`exact`, a simulator), else within 5 % and five
 /// times the relative error of a time (`noise`), at most 25 %: the slowest of many ranks counts,
-/// and one of them is always disturbed. `one_way` is the rate of a long message alone: two nodes
-/// that send to each other may be slower for other reasons, and one rank on each of two nodes is
-/// not conclusive (kUnknown). None if two nodes were not measured at two lengths.
+/// and one of them is always disturbed. `eager`: the longest message that is sent eagerly, if
+/// known; with it SharedLinks::pairs_at_once is found out. `one_way` is the rate of a long message
+/// alone: two nodes that send to each other may be slower for other reasons, and one rank on each
+/// of two nodes is not conclusive (kUnknown). None if two nodes were not measured at two lengths.
 std::optional<SharedLinks> fit_shared_links(const ShiftTimes& times, double one_way, bool exact,
-                                            double noise = 1);
+                                            double noise = 1, std::optional<double> eager = {});
 
 /// Moves the latency of links out of the latency of the level, which was measured between two nodes
 /// that are four links apart (neighbours are two links apart). Only for switches (kTapered).

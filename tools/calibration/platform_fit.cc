@@ -183,7 +183,8 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
     const double growth = seconds(longest) - seconds(longest / 2);
     const double one_way = growth > 0 ? longest / 2 / growth : 0;
     const double noise = repeatability(levels.at(Level::kNetwork).transfer);
-    if (auto links = fit_shared_links(shifts, one_way, exact, noise)) {
+    if (auto links = fit_shared_links(shifts, one_way, exact, noise,
+                                      levels.at(Level::kNetwork).probe.eager)) {
       tell_distances(*network, *links);
       // A file has either links or a degradation; links are more detailed.
       fitted.comments.contention = network_table(*links);

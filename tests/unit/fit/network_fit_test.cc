@@ -154,13 +154,14 @@ TEST_CASE("how messages share ports decides whether they are flows") {
   // 16 nodes of 1 GB/s with messages of 1 MB to all others, in turn 15 ms. In order, each message
   // is received behind all others by its last node, at 2 * 16 - 3 = 29 ms, or shares its ports.
   using enum Shift::Form;
-  const auto fitted = [](double in_order, double overtaking) {
+  const auto fitted = [](double in_order, double overtaking, double eager = 65536) {
     ShiftTimes times = times_of(16, 1, [](const Shift&) { return 1e9; });
     times[{16, 1, 1, kInTurn}] = {{1e6, 15e-3}};
     times[{16, 1, 1, kInOrder}] = {{1e6, in_order}};
+    times[{2, 1, 1}][8] = 10e-6;
     times[{2, 1, 1}][4e6] = 4e-3;
-    times[{2, 1, 1, kOvertaking}] = {{4e6, overtaking}};
-    return *fit_shared_links(times, 1e9, false);
+    times[{2, 1, 1, kOvertaking}] = {{8, 20e-6}, {4e6, overtaking}};
+    return *fit_shared_links(times, 1e9, false, 1, eager);
   };
   // With 3 % of noise, an eighth of 4 MB takes 1 ms beside them and 4.5 ms behind them.
   const SharedLinks fair = fitted(15.5e-3, 1.03e-3), ordered = fitted(28e-3, 4.4e-3);
@@ -171,6 +172,9 @@ TEST_CASE("how messages share ports decides whether they are flows") {
   const SharedLinks mixed = fitted(15.2e-3, 4.6e-3);  // as in TCP
   CHECK(mixed.as_flows);
   CHECK_FALSE(mixed.pairs_at_once);
+  // Of 4 MB and 0.5 MB only the short one is eager: it overtakes the handshake of the long one.
+  CHECK_FALSE(fitted(15.5e-3, 1.03e-3, 1e6).pairs_at_once);
+  CHECK(fitted(15.5e-3, 1.03e-3, 4e6).pairs_at_once);
 }
 
 TEST_CASE("two nodes that send to each other do not determine shared links") {
