@@ -89,11 +89,13 @@ class Runner {
   }
 
   /// Ranks leave a barrier one after the other, and a late one delays its neighbours in each step,
-  /// and they theirs. After as many steps as there are ranks, all are equally late.
+  /// and they theirs. After as many steps as there are ranks, all are equally late (of many ranks
+  /// this would take too long).
   void meet(const PatternNeighbours& neighbours) {
     const Command command = command_;
     command_ = {{command.pattern.shape, PatternMode::kNonblocking, false}, 1, 0, 0};
-    for (int i = 0; i < 2 * ranks_; ++i) exchange(neighbours);
+    constexpr int kMostSteps = 64;
+    for (int i = 0; i < std::min(ranks_, kMostSteps); ++i) exchange(neighbours);
     command_ = command;
   }
 

@@ -56,7 +56,7 @@ struct ShiftOrder {
 class ShiftRunner {
  public:
   ShiftRunner(MPI_Comm comm, const Shift& shift, size_t max_bytes)
-      : comm_(comm), out_(max_bytes, 1), in_(max_bytes, 2), in_short_(max_bytes, 2) {
+      : comm_(comm), out_(max_bytes, 1), in_(max_bytes, 2) {
     // Ranks of a node are next to each other.
     int ranks = 0;
     MPI_Comm_rank(comm, &rank_);
@@ -123,7 +123,7 @@ class ShiftRunner {
       end = now();
     } else {
       MPI_Irecv(in_.data(), all, MPI_BYTE, 0, kShiftTag, comm_, &requests[0]);
-      MPI_Recv(in_short_.data(), some, MPI_BYTE, 0, kShortTag, comm_, MPI_STATUS_IGNORE);
+      MPI_Recv(in_.data() + bytes, some, MPI_BYTE, 0, kShortTag, comm_, MPI_STATUS_IGNORE);
       MPI_Send(nullptr, 0, MPI_BYTE, 0, kShortTag, comm_);
       requests[1] = MPI_REQUEST_NULL;
     }
@@ -149,7 +149,7 @@ class ShiftRunner {
   }
 
   MPI_Comm comm_;
-  Buffer out_, in_, in_short_;
+  Buffer out_, in_;
   int rank_ = 0;
   std::vector<int> to_, from_;  ///< none: kOvertaking
   std::vector<MPI_Request> requests_;
@@ -195,7 +195,8 @@ std::vector<Series> measure_sharing(const Placement& places, const Effort& effor
         // The shortest one shows the distance of the nodes.
         const bool spreads =
             shift.form == Shift::Form::kInOrder || shift.form == Shift::Form::kInTurn;
-        const size_t longest = effort.max_bytes / (spreads ? kMostSpread : 1);
+        const bool overtakes = shift.form == Shift::Form::kOvertaking;  // two messages fit
+        const size_t longest = effort.max_bytes / (spreads ? kMostSpread : overtakes ? 2 : 1);
         options.only = {8, longest / 16, longest / 4, longest};
         options.refine = false;
         all.push_back({shift.name(), sweep(

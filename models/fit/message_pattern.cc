@@ -112,6 +112,15 @@ PatternNeighbours neighbours_of(PatternShape shape, int rank, int ranks) {
   return neighbours;
 }
 
+std::vector<MessagePattern> checked_patterns() {
+  using enum PatternShape;
+  using enum PatternMode;
+  return {{kHeadToHead, kBlocking, false}, {kHeadToHead, kNonblocking, false},
+          {kRing, kBlocking, false},       {kRing, kNonblocking, false},
+          {kHalo, kBlocking, false},       {kHalo, kNonblocking, false},
+          {kBisection, kBlocking, false}};
+}
+
 bool is_of_all_ranks(const std::string& name) {
   const auto& all = all_patterns();
   return std::any_of(all.begin(), all.end(), [&name](const MessagePattern& pattern) {

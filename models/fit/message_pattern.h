@@ -50,6 +50,11 @@ struct PatternNeighbours {
 };
 PatternNeighbours neighbours_of(PatternShape shape, int rank, int ranks);
 
+/// The patterns that a fitted platform is checked with: no curve is fitted to them, and the model
+/// predicts them. Their messages meet others: exchanges of two ranks, rings and halos with blocking
+/// or nonblocking calls, bisections with blocking ones, all in the caches.
+std::vector<MessagePattern> checked_patterns();
+
 /// True for the name of a pattern in which all ranks communicate, in any mode.
 bool is_of_all_ranks(const std::string& name);
 

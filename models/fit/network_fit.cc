@@ -82,23 +82,20 @@ void try_shared(const Rates& rates, double alone, double same, const Messages& m
   accept();
 }
 
-/// True if a short message overtakes a long one with the same ends; none if this is not known. Both
-/// have to be eager, or both not: an eager message overtakes the handshake of another one anyway.
-std::optional<bool> overtakes(const ShiftTimes& times, std::optional<double> eager) {
-  const auto two = times.find({2, 1, 1});
+/// True if a short message overtakes a long one with the same ends, which takes its length over
+/// `one_way`; none if this is not known. Both have to be eager, or both not: an eager message
+/// overtakes the handshake of another one anyway.
+std::optional<bool> overtakes(const ShiftTimes& times, double one_way,
+                              std::optional<double> eager) {
   const auto behind = times.find({2, 1, 1, Shift::Form::kOvertaking});
-  if (!eager || two == times.end() || behind == times.end() || behind->second.empty())
-    return std::nullopt;
-  const auto& [least, first] = *behind->second.begin();
-  const auto of_least = two->second.find(least);
+  if (!eager || !(one_way > 0) || behind == times.end()) return std::nullopt;
   for (auto each = behind->second.rbegin(); each != behind->second.rend(); ++each) {
     const auto& [bytes, seconds] = *each;
+    const auto& [least, first] = *behind->second.begin();
     const bool alike = bytes <= *eager || bytes * Shift::kShort > *eager;
-    const auto alone = two->second.find(bytes);
-    if (!alike || bytes == least || alone == two->second.end() || of_least == two->second.end())
-      continue;
-    // The growth excludes the answer.
-    return seconds - first < kOvertakes * (alone->second - of_least->second);
+    if (!alike || bytes == least) continue;
+    // The growth excludes latencies and the answer.
+    return seconds - first < kOvertakes * (bytes - least) / one_way;
   }
   return std::nullopt;
 }
@@ -164,11 +161,15 @@ std::optional<bool> ports_are_fair(const ShiftTimes& times) {
   for (const auto& [shift, in_order] : times) {
     if (shift.form != Shift::Form::kInOrder || shift.nodes < 3) continue;
     const auto in_turn = times.find({shift.nodes, 1, 1, Shift::Form::kInTurn});
-    if (in_turn == times.end() || in_order.empty()) continue;
+    if (in_turn == times.end() || in_order.empty() || in_turn->second.empty()) continue;
     const auto longest = in_turn->second.find(in_order.rbegin()->first);
-    if (longest == in_turn->second.end()) continue;
+    const auto least = in_turn->second.find(in_order.begin()->first);
+    if (longest == in_turn->second.end() || least == in_turn->second.end()) continue;
+    // The growth excludes latencies.
+    const double growth = longest->second - least->second;
+    if (!(growth > kGrows * longest->second)) continue;
     const double n = shift.nodes, ordered = (2 * n - 3) / (n - 1);
-    return in_order.rbegin()->second / longest->second < (1 + ordered) / 2;
+    return (in_order.rbegin()->second - in_order.begin()->second) / growth < (1 + ordered) / 2;
   }
   return std::nullopt;
 }
@@ -226,7 +227,7 @@ std::optional<SharedLinks> fit_shared_links(const ShiftTimes& times, double one_
   best.near = of_neighbours.begin()->second;
   best.nodes = nodes;
   best.as_flows = share || ports_are_fair(times).value_or(exact);
-  best.pairs_at_once = overtakes(times, eager).value_or(exact);
+  best.pairs_at_once = overtakes(times, one_way, eager).value_or(exact);
   best.adapter = std::max(adapter, one_way);
   if (nodes == 2 && ranks == 1) best.kind = SharedLinks::Kind::kUnknown;
   return best;
@@ -306,7 +307,7 @@ std::string network_table(const SharedLinks& links) {
         "# No part of [level.network] any more, though the ranges there hold it.\nlink_latency = "
         "\"" +
         format_seconds(links.link_latency, 4) + "\"\n";
-  if (links.pairs_at_once) text += "pairs = \"at-once\"  # as in simulators\n";
+  if (links.pairs_at_once) text += "pairs = \"at-once\"  # a short message overtakes a long one\n";
   return text + "link_bandwidth = " + rate(links.adapter) + "\n";
 }
 

@@ -73,7 +73,8 @@ struct SharedLinks {
 /// it receives; false if they pass ports in the order in which they are sent. If n nodes send to
 /// all others in the order of their numbers, the last one gets its n - 1 messages behind all
 /// others: in ports with an order they take 2 n - 3 times as long as one message, in fair ports n -
-/// 1 times, as in turn. None if this was not measured with three nodes or more.
+/// 1 times, as in turn. None if this was not measured with three nodes or more, or with messages
+/// too short to fill a port.
 std::optional<bool> ports_are_fair(const ShiftTimes& times);
 
 /// The simplest network that explains the rates of all shifts, from the growth of their times

@@ -74,8 +74,9 @@ using Intervals = std::vector<std::optional<ElapsedInterval>>;
 /// the same errors, so only their differences count.
 double half_of_difference(const ElapsedInterval& a, const ElapsedInterval& b);
 
-/// Half the width of the interval of the ratio of two predictions of one study, a to b, relative to
-/// it. They share their errors, those of the model only if their platform files are the same.
+/// Half the width of the interval of the logarithm of the ratio of two predictions of one study, a
+/// to b: for small errors that of the ratio, relative to it. They share their errors, of the model
+/// half if their platform files are the same, else nothing. Both must take time.
 double half_of_ratio(const ElapsedInterval& a, const ElapsedInterval& b);
 
 /// The scenarios to replay in addition to the requested ones, and the resulting intervals.

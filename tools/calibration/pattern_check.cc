@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "models/base/error.h"
 #include "models/base/units.h"
 #include "models/fit/message_pattern.h"
 #include "models/platform/uncertainty.h"
@@ -16,8 +17,7 @@
 namespace rubato {
 namespace {
 
-constexpr int kMostRanks = 64;      ///< of a pattern that is replayed
-constexpr int kFew = 2, kMany = 6;  ///< steps; their difference excludes the first and the last one
+constexpr int kMostRanks = 32;  ///< of a pattern that is replayed
 
 /// The ranks of a pattern among those of a job.
 struct Ranks {
@@ -31,32 +31,41 @@ Ranks two_of_node(Level level, bool tells_sockets) {
   return ranks;
 }
 
-/// None where the samples do not tell the nodes, or ranks lacked cores.
-std::optional<Ranks> all_ranks(const Provenance& measured) {
-  const auto number = [&](const char* key) {
-    const auto found = measured.find(key);
-    return found == measured.end() ? 0 : std::atoi(found->second.c_str());
-  };
+/// The number of nodes that took part; 0 if unknown.
+int nodes_of(const Provenance& measured) {
   const auto hosts = measured.find("hosts");
-  const int ranks = number("ranks"), cores = number("cores");
-  if (hosts == measured.end() || ranks < 2 || ranks > kMostRanks) return std::nullopt;
-  const auto nodes =
-      static_cast<int>(std::count(hosts->second.begin(), hosts->second.end(), ',')) + 1;
-  const int of_node = ranks / nodes;
-  if (ranks % nodes != 0 || (of_node > 1 && of_node > cores)) return std::nullopt;
+  if (hosts == measured.end()) return 0;
+  return static_cast<int>(std::count(hosts->second.begin(), hosts->second.end(), ',')) + 1;
+}
+
+/// So many ranks, each on a node of its own or all on one.
+Ranks all_of(int ranks, bool are_apart) {
   Ranks all{{}, "nodes"};
   for (int rank = 0; rank < ranks; ++rank) {
     all.of_job.push_back(rank);
-    all.lines += fmt::format(" {}", rank / of_node);
+    all.lines += fmt::format(" {}", are_apart ? rank : 0);
   }
   all.lines += '\n';
   return all;
 }
 
 /// Patterns between nodes are those of the first and the last rank (level_tasks()).
-Ranks two_nodes(const std::optional<Ranks>& all) {
-  if (!all) return {{0, 1}, "nodes 0 1\n"};
-  return {{0, all->of_job.back()}, all->lines};
+Ranks two_nodes(const Provenance& measured) {
+  const int nodes = std::clamp(nodes_of(measured), 2, kMostRanks);
+  return {{0, nodes - 1}, all_of(nodes, true).lines};
+}
+
+/// All ranks of the calibration, where these were all on one node, or one on each (samples name the
+/// nodes, but not those of the ranks), with a core each, and can be replayed.
+std::optional<Ranks> all_ranks(const Provenance& measured, bool tells_sockets) {
+  const auto number = measured.find("ranks");
+  const int ranks = number == measured.end() ? 0 : std::atoi(number->second.c_str());
+  const int nodes = nodes_of(measured);
+  if (ranks < 2 || ranks > kMostRanks) return std::nullopt;
+  if (nodes > 1 && nodes == ranks) return all_of(ranks, true);
+  const bool have_cores = ranks <= cores_of_nodes(measured).value_or(ranks);
+  return nodes == 1 && !tells_sockets && have_cores ? std::optional(all_of(ranks, false))
+                                                    : std::nullopt;
 }
 
 /// The calls of a rank of the pattern in a step, all of which take no time when recorded.
@@ -113,13 +122,20 @@ double replayed(const Platform& platform, const MessagePattern& pattern, const R
   return run_replay(*parse_text_trace(text), {scenario}, options).scenarios.front().elapsed;
 }
 
-/// The patterns whose messages meet others.
-bool is_checked(const MessagePattern& pattern) {
-  const bool has_mode =
-      pattern.mode == PatternMode::kBlocking ||
-      (pattern.mode == PatternMode::kNonblocking && pattern.shape != PatternShape::kBisection);
-  return has_mode && !pattern.cold && pattern.shape != PatternShape::kPingPong &&
-         pattern.shape != PatternShape::kOverlap;
+/// Seconds of a step, as calibrate measures it; 0 if the platform does not fit the ranks. After as
+/// many steps as there are ranks each is like all later ones: what the first one began has come
+/// round. The number is even, since ranks may wait in turn.
+double step_seconds(const Platform& platform, const MessagePattern& pattern, const Ranks& ranks,
+                    double bytes) {
+  const int first = 2 * static_cast<int>(ranks.of_job.size());
+  const double by_turns = pattern.shape == PatternShape::kBisection ? 2 : 1;
+  try {
+    const double before = replayed(platform, pattern, ranks, bytes, first);
+    const double all = replayed(platform, pattern, ranks, bytes, 2 * first);
+    return (all - before) / first / by_turns;
+  } catch (const InputError&) {  // fewer nodes in its network than took part
+    return 0;
+  }
 }
 
 double rms_error(const std::vector<CheckedPattern>& patterns) {
@@ -133,24 +149,20 @@ double rms_error(const std::vector<CheckedPattern>& patterns) {
 std::vector<CheckedPattern> check_patterns(const Platform& platform, const SampleFile& samples,
                                            const std::string& file, OfLoops of_loops) {
   const bool tells_sockets = platform.level(Level::kSocket).has_value();
-  const std::optional<Ranks> all = all_ranks(samples.measured);
+  const std::optional<Ranks> all = all_ranks(samples.measured, tells_sockets);
   std::vector<CheckedPattern> checked;
-  for (const MessagePattern& pattern : parse_patterns("all")) {
-    if (!is_checked(pattern)) continue;
+  for (const MessagePattern& pattern : checked_patterns()) {
     for (const auto& [level, times] : pattern_times(samples, file, pattern.name(), of_loops)) {
       if (level == Level::kSelf || !platform.level(level)) continue;
-      const std::optional<Ranks> ranks = !pattern.between_two() ? all
-                                         : level == Level::kNetwork
-                                             ? two_nodes(all)
-                                             : two_of_node(level, tells_sockets);
-      if (!ranks) continue;
+      const bool is_of_two = pattern.between_two();
+      if (!is_of_two && !all) continue;
+      const Ranks ranks = !is_of_two                 ? *all
+                          : level == Level::kNetwork ? two_nodes(samples.measured)
+                                                     : two_of_node(level, tells_sockets);
       for (const auto& [bytes, seconds] : times) {
-        const auto run = [&, size = bytes](int steps) {
-          return replayed(platform, pattern, *ranks, size, steps);
-        };
-        const double halves = pattern.shape == PatternShape::kBisection ? 2 : 1;
-        const double predicted = (run(kMany) - run(kFew)) / (kMany - kFew) / halves;
-        checked.push_back({pattern.name(), bytes, seconds, predicted});
+        const double predicted = step_seconds(platform, pattern, ranks, bytes);
+        if (seconds > 0 && predicted > 0)
+          checked.push_back({pattern.name(), bytes, seconds, predicted});
       }
     }
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -16,13 +17,14 @@ struct CheckedPattern {
   double measured = 0;   ///< seconds of a step
   double predicted = 0;  ///< the same
 
-  double error() const { return predicted / measured - 1; }
+  /// The logarithm of their ratio: for small errors the relative one.
+  double error() const { return std::log(predicted / measured); }
 };
 
-/// Replays the measured patterns in which messages meet others, on the fitted platform: exchanges
-/// of two ranks, rings, halos and bisections of all ranks, with blocking and with nonblocking
-/// calls. Those of all ranks are left out where the samples do not tell the node of each rank (the
-/// same number on each node), or nodes had fewer cores than ranks. Errors: as sampled_levels().
+/// Replays the measured checked_patterns() (models/fit/message_pattern.h) on the fitted platform.
+/// Those of all ranks count where each node had one rank, or one node, without a level socket, had
+/// all of them and a core for each; with 32 ranks at most. Left out is what the platform cannot
+/// replay. Errors: as sampled_levels().
 std::vector<CheckedPattern> check_patterns(const Platform& platform, const SampleFile& samples,
                                            const std::string& file, OfLoops of_loops);
 

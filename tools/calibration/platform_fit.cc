@@ -162,17 +162,16 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
   // priced.
   if (auto& network = platform.levels[static_cast<size_t>(Level::kNetwork)]) {
     ShiftTimes shifts = shift_times(samples, file, of_loops);
-    const auto cores = platform.measured.find("cores");
+    const std::optional<int> cores = cores_of_nodes(platform.measured);
     const size_t without = std::erase_if(shifts, [&](const auto& shift) {
-      return cores != platform.measured.end() &&
-             shift.first.ranks > std::atoi(cores->second.c_str());
+      return cores && shift.first.ranks > std::max(1, *cores);
     });
     if (without > 0) {
       const std::string text = fmt::format(
           "How the ranks of a node share its adapter is not known: the nodes had {} cores, fewer "
           "than "
           "ranks.\n",
-          cores->second);
+          *cores);
       report += text;
       fitted.remarks += text;
     }
@@ -182,7 +181,12 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
     const double longest = levels.at(Level::kNetwork).transfer.back().bytes;
     const double growth = seconds(longest) - seconds(longest / 2);
     const double one_way = growth > 0 ? longest / 2 / growth : 0;
-    const double noise = repeatability(levels.at(Level::kNetwork).transfer);
+    // Without two halves nothing is known of the noise.
+    const std::vector<TimedLength>& timings = levels.at(Level::kNetwork).transfer;
+    const bool has_halves = std::ranges::any_of(timings, [](const TimedLength& timing) {
+      return timing.half[0] > 0 && timing.half[1] > 0;
+    });
+    const double noise = has_halves ? repeatability(timings) : 1;
     if (auto links = fit_shared_links(shifts, one_way, exact, noise,
                                       levels.at(Level::kNetwork).probe.eager)) {
       tell_distances(*network, *links);

@@ -4,8 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "models/base/error.h"
+#include "models/fit/message_pattern.h"
 #include "models/statistics/statistics.h"
 
 namespace rubato {
@@ -62,6 +67,27 @@ TimedLength put_together(const std::vector<SampleRow>& rows) {
                             ? error_of_halves(length)
                             : std::sqrt(M_PI_2) * standard_error(all) / length.seconds;
   return length;
+}
+
+/// The times of messages, the median over launches, by what `key_of` says of a row (none: it is
+/// left out) and by bytes.
+template <typename Key, typename KeyOf>
+std::map<Key, std::map<double, double>> times_by(const SampleFile& samples, const std::string& name,
+                                                 OfLoops of_loops, const KeyOf& key_of) {
+  std::map<Key, std::map<double, std::vector<SampleRow>>> cells;
+  for (const SampleRow& row : samples.rows) {
+    if (row.processes) continue;  // a collective
+    const std::optional<Key> key = key_of(row);
+    if (!key) continue;
+    SampleRow& kept = cells[*key][row.bytes].emplace_back(row);
+    if (of_loops == OfLoops::kMedian) count_median(kept, name);
+  }
+  std::map<Key, std::map<double, double>> times;
+  for (const auto& [key, lengths] : cells) {
+    for (const auto& [bytes, launches] : lengths)
+      times[key][bytes] = put_together(launches).seconds;
+  }
+  return times;
 }
 
 }  // namespace
@@ -140,51 +166,35 @@ std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const st
 
 std::map<Level, std::vector<LoadedTime>> loaded_times(const SampleFile& samples,
                                                       const std::string& name, OfLoops of_loops) {
-  std::map<Level, std::map<std::pair<int, double>, std::vector<SampleRow>>> cells;
-  for (const SampleRow& row : samples.rows) {
-    const auto live = pairs_at_once(row.pattern);
-    if (!live || row.processes) continue;
-    SampleRow& kept = cells[level_named(row.level, name)][{*live, row.bytes}].emplace_back(row);
-    if (of_loops == OfLoops::kMedian) count_median(kept, name);
-  }
+  using Key = std::pair<Level, int>;
+  const auto live = [&](const SampleRow& row) {
+    const auto pairs = pairs_at_once(row.pattern);
+    return pairs ? std::optional(Key(level_named(row.level, name), *pairs)) : std::nullopt;
+  };
   std::map<Level, std::vector<LoadedTime>> times;
-  for (const auto& [level, of_level] : cells) {
-    for (const auto& [key, launches] : of_level)
-      times[level].push_back({key.first, key.second, put_together(launches).seconds});
+  for (const auto& [key, lengths] : times_by<Key>(samples, name, of_loops, live)) {
+    for (const auto& [bytes, seconds] : lengths)
+      times[key.first].push_back({key.second, bytes, seconds});
   }
   return times;
 }
 
 ShiftTimes shift_times(const SampleFile& samples, const std::string& name, OfLoops of_loops) {
-  std::map<std::pair<Shift, double>, std::vector<SampleRow>> cells;
-  for (const SampleRow& row : samples.rows) {
-    const auto shift = shift_named(row.pattern);
-    if (!shift || row.processes) continue;
-    SampleRow& kept = cells[{*shift, row.bytes}].emplace_back(row);
-    if (of_loops == OfLoops::kMedian) count_median(kept, name);
-  }
-  ShiftTimes times;
-  for (const auto& [key, launches] : cells)
-    times[key.first][key.second] = put_together(launches).seconds;
-  return times;
+  return times_by<Shift>(samples, name, of_loops,
+                         [](const SampleRow& row) { return shift_named(row.pattern); });
 }
 
-std::map<Level, std::map<double, double>> pattern_times(const SampleFile& samples,
-                                                        const std::string& name,
-                                                        const std::string& pattern,
-                                                        OfLoops of_loops) {
-  std::map<Level, std::map<double, std::vector<SampleRow>>> cells;
-  for (const SampleRow& row : samples.rows) {
-    if (row.pattern != pattern || row.processes) continue;
-    SampleRow& kept = cells[level_named(row.level, name)][row.bytes].emplace_back(row);
-    if (of_loops == OfLoops::kMedian) count_median(kept, name);
-  }
-  std::map<Level, std::map<double, double>> times;
-  for (const auto& [level, lengths] : cells) {
-    for (const auto& [bytes, launches] : lengths)
-      times[level][bytes] = put_together(launches).seconds;
-  }
-  return times;
+LevelTimes pattern_times(const SampleFile& samples, const std::string& name,
+                         const std::string& pattern, OfLoops of_loops) {
+  return times_by<Level>(samples, name, of_loops, [&](const SampleRow& row) {
+    return row.pattern == pattern ? std::optional(level_named(row.level, name)) : std::nullopt;
+  });
+}
+
+std::optional<int> cores_of_nodes(const Provenance& measured) {
+  const auto cores = measured.find("cores");
+  const int count = cores == measured.end() ? 0 : std::atoi(cores->second.c_str());
+  return count > 0 ? std::optional(count) : std::nullopt;
 }
 
 double lost_of_messages(const SampleFile& samples) {
@@ -198,10 +208,12 @@ double lost_of_messages(const SampleFile& samples) {
 
 size_t rows_of_no_use(const SampleFile& samples) {
   LevelSamples any;
+  std::set<std::string> checked;
+  for (const MessagePattern& pattern : checked_patterns()) checked.insert(pattern.name());
   return static_cast<size_t>(
-      std::count_if(samples.rows.begin(), samples.rows.end(), [&any](const SampleRow& row) {
+      std::count_if(samples.rows.begin(), samples.rows.end(), [&](const SampleRow& row) {
         return row.processes == 0 && !any.series(row.pattern) && !pairs_at_once(row.pattern) &&
-               !shift_named(row.pattern);
+               !shift_named(row.pattern) && !checked.count(row.pattern);
       }));
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,10 +37,12 @@ ShiftTimes shift_times(const SampleFile& samples, const std::string& name, OfLoo
 
 /// The times of one pattern by level and bytes: the median over launches. Errors: as
 /// sampled_levels().
-std::map<Level, std::map<double, double>> pattern_times(const SampleFile& samples,
-                                                        const std::string& name,
-                                                        const std::string& pattern,
-                                                        OfLoops of_loops);
+using LevelTimes = std::map<Level, std::map<double, double>>;
+LevelTimes pattern_times(const SampleFile& samples, const std::string& name,
+                         const std::string& pattern, OfLoops of_loops);
+
+/// The number of cores of a node, if the samples tell it.
+std::optional<int> cores_of_nodes(const Provenance& measured);
 
 /// The share of the time of ping-pongs between ranks beyond that of their best loops: the median
 /// over lengths of 1 - minimum / average. 0 if the file has no averages.

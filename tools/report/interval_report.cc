@@ -61,8 +61,8 @@ std::vector<std::string> not_told_apart(const Roles& roles, const Intervals& int
     const ElapsedInterval *of_a = interval_of(intervals, i), *of_b = interval_of(intervals, j);
     const auto a = interval_or_recording(roles, scenarios[i], of_a);
     const auto b = interval_or_recording(roles, scenarios[j], of_b);
-    if (!a || !b || (!of_a && !of_b)) return false;
-    return std::abs(a->elapsed / b->elapsed - 1) <= half_of_ratio(*a, *b);
+    if (!a || !b || (!of_a && !of_b) || !(a->elapsed > 0 && b->elapsed > 0)) return false;
+    return std::abs(std::log(a->elapsed / b->elapsed)) <= half_of_ratio(*a, *b);
   };
   // Groups in which each overlaps with each, so that every pair is in one.
   std::set<std::pair<size_t, size_t>> said;

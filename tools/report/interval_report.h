@@ -16,8 +16,8 @@ const ElapsedInterval* interval_of(const Intervals& intervals, size_t number);
 /// " (2.41–2.47)" in `unit`, with as many digits as its width justifies; "" without an interval.
 std::string show_interval(const Intervals& intervals, size_t number, const TimeUnit& unit);
 
-/// Half the width of the interval of the ratio of scenario `number` to the reference, relative to
-/// it; nothing if it is not known. `measured` has width 0.
+/// half_of_ratio() of scenario `number` to the reference; nothing if it is not known. `measured`
+/// has width 0.
 std::optional<double> half_of_ratio(const Roles& roles, const Intervals& intervals, size_t number);
 
 /// A line for each group of scenarios whose ratios may all be 1; `measured` has width 0.

@@ -191,8 +191,8 @@ std::string report_json(const Report& report) {
     if (const auto half = half_of_ratio(report.roles, report.intervals, i)) {
       const double ratio = results.scenarios[i].elapsed / report.roles.reference->elapsed;
       scenario["ratio"] = {{"value", number(ratio)},
-                           {"low", number(ratio * (1 - *half))},
-                           {"high", number(ratio * (1 + *half))}};
+                           {"low", number(ratio * std::exp(-*half))},
+                           {"high", number(ratio * std::exp(*half))}};
     }
     json["scenarios"].push_back(std::move(scenario));
   }

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <new>
 #include <unordered_map>
@@ -83,15 +84,20 @@ struct Start {
   uint64_t number;
 };
 
-/// Times of threads without a log that have ended, and of all threads without one at note_times().
+/// Times of threads without a log that have ended.
 std::atomic<uint64_t> ended_ran{0}, ended_waited{0};
-ThreadTimes noted;
+/// Of each thread that existed at note_times(): its times until then.
+std::map<int, ThreadTimes> noted;
 
-/// At the end of a thread, also by pthread_exit().
+/// At the end of a thread, also by pthread_exit(). (Reading a file is a cancellation point, and a
+/// cancelled thread that returns is no longer to be cancelled.)
 struct CountAtEnd {
   ~CountAtEnd() {
     if (!Recorder::on() || Recorder::has_log()) return;
+    int state = PTHREAD_CANCEL_ENABLE;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
     const ThreadTimes times = times_of_thread(0);
+    pthread_setcancelstate(state, nullptr);
     ended_ran += times.ran;
     ended_waited += times.waited;
   }
@@ -106,19 +112,19 @@ void* begin_thread(void* pointer) {
   return start.routine(start.argument);
 }
 
-/// Of the threads that exist now.
-ThreadTimes times_now() {
-  ThreadTimes sum;
+/// Of each thread without a log that exists now.
+std::map<int, ThreadTimes> times_now() {
+  std::map<int, ThreadTimes> times;
   DIR* const tasks = opendir("/proc/self/task");
-  if (tasks == nullptr) return sum;
+  if (tasks == nullptr) return times;
   while (const dirent* task = readdir(tasks)) {
     const int thread = std::atoi(task->d_name);
     const ThreadLog* log = Recorder::threads();
     while (log != nullptr && log->thread_id != thread) log = log->next;
-    if (thread != 0 && log == nullptr) sum += times_of_thread(thread);
+    if (thread != 0 && log == nullptr) times[thread] = times_of_thread(thread);
   }
   closedir(tasks);
-  return sum;
+  return times;
 }
 
 /// The next definition of a pthreads function behind ours.
@@ -164,9 +170,13 @@ Birth& own() {
 }
 
 ThreadTimes times_without_log() {
-  ThreadTimes sum = times_now();
-  sum += {ended_ran, ended_waited};
-  return {sum.ran - std::min(sum.ran, noted.ran), sum.waited - std::min(sum.waited, noted.waited)};
+  ThreadTimes sum{ended_ran, ended_waited};
+  for (const auto& [thread, times] : times_now()) {
+    const ThreadTimes before = noted[thread];
+    sum += {times.ran - std::min(times.ran, before.ran),
+            times.waited - std::min(times.waited, before.waited)};
+  }
+  return sum;
 }
 
 void note_times() {

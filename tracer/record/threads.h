@@ -30,8 +30,8 @@ Birth& own();
 /// The begin of the calling thread is recorded, so waits for its end are to be recorded too.
 void note_on_record();
 
-/// The times of the threads of this process without a log, since note_times(). (A thread that was
-/// not created by pthread_create() counts if it still exists.)
+/// The times of the threads of this process without a log, since note_times(): of all that exist,
+/// and of the ended ones that pthread_create() made since then.
 ThreadTimes times_without_log();
 void note_times();
 

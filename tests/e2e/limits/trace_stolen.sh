@@ -170,10 +170,12 @@ static void* lasting(void* argument) {
 static void* ending(void* argument) {
   work(0.06);
   if (argument) pthread_exit(argument);
-  return argument;
+  pthread_cancel(pthread_self()); /* in time for no cancellation point of the program */
+  return &done;
 }
 int main(int argc, char** argv) {
   pthread_t threads[12];
+  void* value;
   int provided;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   pthread_barrier_init(&done, NULL, 3);
@@ -182,7 +184,8 @@ int main(int argc, char** argv) {
     pthread_create(&threads[i], NULL, ending, NULL);
     pthread_create(&threads[i + 1], NULL, ending, &threads[0]);
     work(0.06);
-    pthread_join(threads[i], NULL);
+    pthread_join(threads[i], &value);
+    if (value != &done) return 3;
     pthread_join(threads[i + 1], NULL);
     MPI_Barrier(MPI_COMM_WORLD);
   }

@@ -156,10 +156,8 @@ TEST_CASE("how messages share ports decides whether they are flows") {
   using enum Shift::Form;
   const auto fitted = [](double in_order, double overtaking, double eager = 65536) {
     ShiftTimes times = times_of(16, 1, [](const Shift&) { return 1e9; });
-    times[{16, 1, 1, kInTurn}] = {{1e6, 15e-3}};
-    times[{16, 1, 1, kInOrder}] = {{1e6, in_order}};
-    times[{2, 1, 1}][8] = 10e-6;
-    times[{2, 1, 1}][4e6] = 4e-3;
+    times[{16, 1, 1, kInTurn}] = {{8, 10e-6}, {1e6, 15e-3}};
+    times[{16, 1, 1, kInOrder}] = {{8, 10e-6}, {1e6, in_order}};
     times[{2, 1, 1, kOvertaking}] = {{8, 20e-6}, {4e6, overtaking}};
     return *fit_shared_links(times, 1e9, false, 1, eager);
   };
@@ -175,6 +173,14 @@ TEST_CASE("how messages share ports decides whether they are flows") {
   // Of 4 MB and 0.5 MB only the short one is eager: it overtakes the handshake of the long one.
   CHECK_FALSE(fitted(15.5e-3, 1.03e-3, 1e6).pairs_at_once);
   CHECK(fitted(15.5e-3, 1.03e-3, 4e6).pairs_at_once);
+  // Messages that take a latency, whatever their order, do not tell: 1 ms and 0.1 ms in the port.
+  ShiftTimes short_ones;
+  short_ones[{4, 1, 1, kInTurn}] = {{8, 1e-3}, {1e4, 1.1e-3}};
+  short_ones[{4, 1, 1, kInOrder}] = {{8, 1e-3}, {1e4, 1.17e-3}};
+  CHECK_FALSE(ports_are_fair(short_ones));
+  short_ones[{4, 1, 1, kInTurn}][1e5] = 2e-3;     // 3 x 1/3 ms
+  short_ones[{4, 1, 1, kInOrder}][1e5] = 2.7e-3;  // 5 x 1/3 ms
+  CHECK(ports_are_fair(short_ones) == false);
 }
 
 TEST_CASE("two nodes that send to each other do not determine shared links") {

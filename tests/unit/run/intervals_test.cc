@@ -246,6 +246,7 @@ TEST_CASE("scenarios whose ratio may be 1 are reported as indistinguishable") {
   // Relative errors: a 1.2 %, b 0.6 %, c 4 %. Against measured: a -2.5 %, b -1 %, c 0. a to b: -1.5
   // % of 1.4 %; a to c, of one file: -2.5 % of hypot(2.8, 0.6, 2) = 3.5 %; b to c: -1 % of 4 %.
   const std::vector<std::string> lines = not_told_apart(results, intervals);
+  // (The logarithms: 2.5 %, 1 %, 0, 1.5 %, 2.5 %, 1 %.)
   REQUIRE(lines.size() == 3);
   CHECK(lines[0] == "measured and c cannot be distinguished: their ratio may be 1.");
   CHECK(lines[1] == "a and c cannot be distinguished: their ratio may be 1.");
