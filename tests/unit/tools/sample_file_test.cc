@@ -131,9 +131,9 @@ TEST_CASE("the samples of a level are put together from launches") {
       "node,eager,4000,1,,2,,\nnode,waiting,4001,1,,2,,\n"
       "self,sendrecv,8,1,1e-7,1,1e-7,1e-7\nself,eager,64,1,,1,,\n"
       "node,send_overhead,8,1,2e-7,1,2e-7,2e-7\nnode,sender_computes,8192,1,3e-6,1,,\n"
-      "node,ring,8,1,1e-6,1,,\nnode,ring,64,1,1e-6,1,,\n");
+      "node,overlap,8,1,1e-6,1,,\nnode,overlap,64,1,1e-6,1,,\nnode,ring,8,1,1e-6,1,,\n");
   const SampleFile content = read_sample_file(file.path, "seconds_min");
-  CHECK(rows_of_no_use(content) == 2);  // the ring
+  CHECK(rows_of_no_use(content) == 2);  // the overlap; a ring is checked (checked_patterns())
   const auto levels = sampled_levels(content, "x.csv");
   REQUIRE(levels.size() == 2);
   const LevelSamples& node = levels.at(Level::kNode);
@@ -227,7 +227,7 @@ TEST_CASE("times of several pairs at once, the median of launches") {
   const FileOfSamples file(
       "level,pattern,bytes,seconds_min,launch\n"
       "node,pairs_1,65536,1e-6,1\nnode,pairs_1,65536,3e-6,2\nnode,pairs_1,65536,9e-6,3\n"
-      "network,pairs_2,8,5e-6,1\nnetwork,ring,8,1e-6,1\n");
+      "network,pairs_2,8,5e-6,1\nnetwork,overlap,8,1e-6,1\n");
   const SampleFile content = read_sample_file(file.path, "seconds_min");
   const auto times = loaded_times(content, "x.csv");
   REQUIRE(times.size() == 2);
@@ -236,7 +236,7 @@ TEST_CASE("times of several pairs at once, the median of launches") {
   CHECK(times.at(Level::kNode)[0].bytes == 65536);
   CHECK(times.at(Level::kNode)[0].seconds == 3e-6);
   CHECK(times.at(Level::kNetwork)[0].live == 2);
-  CHECK(rows_of_no_use(content) == 1);  // the ring
+  CHECK(rows_of_no_use(content) == 1);  // the overlap
 }
 
 TEST_CASE("collectives are read with their processes, medians and limits") {
