@@ -274,6 +274,7 @@ void measure_overlap(Pair& pair, Basis& basis, const Effort& effort) {
   constexpr double kLonger = 1.25;  // the receiver computes longer, so that the sender has to wait
   constexpr size_t kClosest = 64;   // bytes, and a 32nd of the length
   constexpr int kMostRounds = 12;
+  constexpr size_t kFragments = 3;
   if (!basis.probe.waiting || *basis.probe.waiting > static_cast<double>(effort.max_bytes)) {
     for (int part = 0; part < 2; ++part) effort.begin(budget_of(basis.level, effort.pace).overhead);
     return;
@@ -284,6 +285,7 @@ void measure_overlap(Pair& pair, Basis& basis, const Effort& effort) {
   options.only.erase(options.only.begin(), options.only.lower_bound(waiting));
   options.only.insert(waiting);
   Series sender{"sender_computes", {}}, both{"both_compute", {}};
+  bool is_pushed = false;
   const bool given = !options.lengths.empty();
   const double begin = now(), budget = options.budget;  // of either series
   for (int round = 0; round < (given ? 1 : kMostRounds) && !options.only.empty(); ++round) {
@@ -313,6 +315,9 @@ void measure_overlap(Pair& pair, Basis& basis, const Effort& effort) {
         {timed_lengths(sender.timings, OfLoops::kMedian),
          timed_lengths(both.timings, OfLoops::kMedian)},
         timed_lengths(basis.one_way, effort.of_loops), receives_that_count(basis, effort.of_loops));
+    is_pushed = is_pushed || std::ranges::any_of(found, [](const ProtocolSegment& segment) {
+                  return segment.protocol == Protocol::kPush;
+                });
     options.only.clear();
     options.budget = 0;  // the least number of cycles
     options.busy_budget = 0;
@@ -324,7 +329,15 @@ void measure_overlap(Pair& pair, Basis& basis, const Effort& effort) {
       options.only.insert(below + (at->first - below) / 2);
     }
   }
-  effort.keep({basis.level, {std::move(sender), std::move(both)}});
+  ProtocolProbe probe;
+  if (is_pushed) {
+    // Of a message that is clearly longer than what may go with its request.
+    const auto longer = sender.timings.lower_bound(kFragments * waiting);
+    const size_t bytes =
+        longer == sender.timings.end() ? sender.timings.rbegin()->first : longer->first;
+    probe.first_fragment = static_cast<double>(pair.first_fragment(bytes, away(bytes)));
+  }
+  effort.keep({basis.level, {std::move(sender), std::move(both)}, probe});
 }
 
 }  // namespace

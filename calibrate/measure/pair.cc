@@ -110,6 +110,9 @@ void Pair::serve() {
       case kSender:
         answer_sender(command);
         break;
+      case kFragment:
+        answer_fragment(command);
+        break;
       default:
         return;
     }

@@ -91,6 +91,11 @@ class Pair {
   /// the receiver confirms the message, whichever is longer.
   double sender_wait(size_t bytes, int repetitions, double away, double partner_away);
 
+  /// The bytes at the begin of a message above the eager limit that reach a receiver inside MPI
+  /// while the sender computes: those that go with the request. `away`: longer than a message
+  /// takes.
+  size_t first_fragment(size_t bytes, double away);
+
   /// Ends serve() on the partner.
   void release();
 
@@ -107,6 +112,7 @@ class Pair {
     kPattern,
     kReceiverAway,
     kSender,
+    kFragment,
     kRelease
   };
   /// A command to the partner.
@@ -128,6 +134,7 @@ class Pair {
   void answer_pattern(const Command& command);
   void answer_away(const Command& command);
   void answer_sender(const Command& command);
+  void answer_fragment(const Command& command);
 
   static constexpr int kTag = 7;
   static constexpr int kOtherTag = 8;  // nothing is ever sent with it

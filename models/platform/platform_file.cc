@@ -181,7 +181,7 @@ std::vector<ProtocolSegment> read_protocols(const Reader& reader, const toml::no
 }
 
 LevelModel read_level(const Reader& reader, const toml::table& table, const std::string& where) {
-  std::vector<std::string> keys = {"latency", "bandwidth", "points", "protocol"};
+  std::vector<std::string> keys = {"latency", "bandwidth", "points", "protocol", "first_fragment"};
   for (const LevelCurve& curve : level_curves()) keys.push_back(curve.key);
   reader.check_keys(table, "[" + where + "]", keys);
   LevelModel level;
@@ -203,6 +203,8 @@ LevelModel read_level(const Reader& reader, const toml::table& table, const std:
   }
   if (const auto* node = table.get("protocol"))
     level.protocols = read_protocols(reader, *node, where + ".protocol");
+  if (const auto* node = table.get("first_fragment"))
+    level.first_fragment = reader.quantity(*node, where + ".first_fragment", parse_bytes);
   for (const LevelCurve& curve : level_curves().subspan(1)) {
     if (const auto* node = table.get(curve.key))
       curve.make(level) = read_segments(reader, *node, where + "." + curve.key);

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "replay/judge/model_error.h"
+#include "replay/analyse/model_error.h"
 #include "replay/judge/roles.h"
 
 namespace rubato {

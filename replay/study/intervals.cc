@@ -1,5 +1,4 @@
 #include "replay/study/intervals.h"
-#include "replay/analyse/other_rows.h"
 
 #include <strings.h>
 
@@ -7,6 +6,8 @@
 #include <cmath>
 
 #include "models/platform/uncertainty.h"
+#include "replay/analyse/model_error.h"
+#include "replay/analyse/other_rows.h"
 #include "replay/study/study.h"
 
 namespace rubato {
@@ -71,6 +72,34 @@ double mean_guessed(const ScenarioResult& result, const std::vector<std::string>
   return result.ranks.empty() ? 0 : sum / static_cast<double>(result.ranks.size());
 }
 
+/// How far the platform file of the recorded machine missed this very run.
+struct OwnError {
+  std::string file;  ///< "": not known
+  double of_mpi = 0;
+};
+
+/// `lost`: of the mean rank, in seconds: what the run takes without it is itself an estimate.
+OwnError own_error(const Results& results, const std::vector<Scenario>& scenarios, size_t asked,
+                   double lost) {
+  const ScenarioResult *model = nullptr, *measured = nullptr, *undisturbed = nullptr;
+  OwnError own;
+  for (size_t i = 0; i < asked; ++i) {
+    const ScenarioResult& result = results.scenarios[i];
+    if (!result.deadlock.empty()) continue;
+    if (is_recording(scenarios[i])) measured = &result;
+    if (result.name == "undisturbed") undisturbed = &result;
+    if (!result.own_machine || model) continue;
+    model = &result;
+    own.file = scenarios[i].platform_file;
+  }
+  constexpr double kLeastLost = 0.01;  // of the run
+  const ScenarioResult* const run = undisturbed ? undisturbed : measured;
+  const auto error = error_of_calls(results, run, model);
+  if (!error || lost > kLeastLost * run->elapsed) return {};
+  own.of_mpi = std::max(*error, kModelErrorInSimulator);
+  return own;
+}
+
 }  // namespace
 
 double half_of_difference(const ElapsedInterval& a, const ElapsedInterval& b) {
@@ -124,6 +153,7 @@ Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhe
   const ScenarioResult* recording = nullptr;
   for (size_t i = 0; i < variants_.size(); ++i)
     if (is_recording(scenarios_[i])) recording = &results.scenarios[i];
+  const OwnError own = own_error(results, scenarios_, variants_.size(), lost);
   for (size_t i = 0; i < variants_.size(); ++i) {
     const Variants& variants = variants_[i];
     const ScenarioResult& result = results.scenarios[i];
@@ -139,6 +169,7 @@ Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhe
       subtracted =
           kErrors * kOverheadError * most_overhead(result, scenarios_[i], recording, overhead);
     double of_mpi = scenarios_[i].platform.model_error.value_or(kModelError);
+    if (!own.file.empty() && scenarios_[i].platform_file == own.file) of_mpi = own.of_mpi;
     if (result.measured_nodes > 0) of_mpi = std::max(of_mpi, kFewNodesError);
     const double model =
         variants.models ? kErrors * of_mpi * mean(result.ranks, &RankResult::mpi) : 0;

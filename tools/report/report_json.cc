@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "replay/analyse/model_error.h"
 #include "replay/analyse/other_rows.h"
-#include "replay/judge/model_error.h"
 #include "tools/format/csv_text.h"
 #include "tools/format/json_text.h"
 #include "tools/report/interval_report.h"
@@ -198,7 +198,9 @@ std::string report_json(const Report& report) {
   }
   if (!report.sweeps.empty()) json["sweeps"] = sweeps_to_json(report.sweeps);
   json["model_errors"] = Json::array();
-  for (const ModelError& each : model_errors(Roles(results))) {
+  const Roles roles_of_run(results);
+  for (const ModelError& each :
+       model_errors(results, roles_of_run.judged, roles_of_run.own_machine)) {
     json["model_errors"].push_back({{"part", each.part},
                                     {"recorded", number(each.recorded)},
                                     {"predicted", number(each.predicted)}});

@@ -45,6 +45,8 @@ NETWORKS = {
                         cluster(10, 1000, ' topology="FAT_TREE" topo_parameters="2;8,8;1,4;1,1"')),
     "torus": Network("torus of 4x4x4, 1 GB/s, 4 us a link", cluster(8, 1000, ' topology="TORUS" topo_parameters="4,4,4" loopback_bw="100GBps" loopback_lat="0us"'),
                      scenario=",latency=0us,network={}/torus.toml"),
+    "overheads": Network("crossbar, 1 GB/s, 20 us, 0.5 us of the processor for each send and receive", cluster(20, 1000),
+                         options=["smpi/os:0:0.5e-6:0", "smpi/or:0:0.5e-6:0", "smpi/ois:0:0.5e-6:0"]),
     "4-a-host": Network("4 ranks a host, 4 GB/s and 1 us inside, 2 GB/s and 10 us between",
                         cluster(10, 2000, ' loopback_bw="4GBps" loopback_lat="1us"', 16), 4),
 }

@@ -87,15 +87,18 @@ class Programs:
         return os.path.join(self.work, name + ".traced.so")
 
 
-def smpirun(network, ranks, program, arguments, place, env=(), options=(), timeout=600):
-    """Runs it there and returns what it printed."""
+def smpirun(network, ranks, program, arguments, place, env=(), options=(), selector=None, timeout=600):
+    """Runs it there and returns what it printed. selector: whose algorithms SMPI takes instead of ALGORITHMS, "mpich" or
+    "ompi"."""
     platform, hosts = os.path.join(place, "platform.xml"), os.path.join(place, f"hosts-{ranks}")
     with open(platform, "w") as file:
         file.write(network.xml())
     with open(hosts, "w") as file:
         file.write("\n".join(network.hosts(ranks)) + "\n")
-    told = [f"--cfg={option}" for option in
-            [*COMMON, *(f"smpi/{call}:{name}" for call, (name, _) in ALGORITHMS.items() if name), *network.options, *options]]
+    algorithms = [f"smpi/{call}:{name}" for call, (name, _) in ALGORITHMS.items() if name]
+    if selector:
+        algorithms = [f"smpi/coll-selector:{selector}"]
+    told = [f"--cfg={option}" for option in [*COMMON, *algorithms, *network.options, *options]]
     words = ["smpirun", "-np", str(ranks), "-platform", platform, "-hostfile", hosts, *told, "--log=root.thres:critical",
              program, *arguments]
     # smpimain outlives its shell, and a calibrator catches signals.

@@ -524,7 +524,8 @@ TEST_CASE("what the model of the recorded machine misses, by call") {
   };
   set(results.scenarios[0], 3, 1, 9);
   set(own, 3.05, 0.85, 7);
-  const std::vector<ModelError> errors = model_errors(Roles(results));
+  const Roles roles(results);
+  const std::vector<ModelError> errors = model_errors(results, roles.judged, roles.own_machine);
   REQUIRE(errors.size() == 2);
   CHECK(errors[0].part == "MPI_Send");
   CHECK(errors[0].difference() == Approx(0.15));
