@@ -72,14 +72,30 @@ double CollectiveModel::seconds_of_algorithm(CollectiveOp op, int p, double byte
                            [&](CollectiveOp part, double n) { return seconds(part, p, n, cost); });
 }
 
+double CollectiveModel::formula_value(CollectiveOp op, int p, double bytes) const {
+  const CollectiveFormula *fewer = nullptr, *more = nullptr;  // members than p, or as many
+  for (const CollectiveFormula& piece : of(op).formula) {
+    const CollectiveFormula*& known = piece.processes <= p ? fewer : more;
+    if (&known == &more && more && piece.processes > more->processes) break;
+    if (!known || piece.processes > known->processes || bytes >= piece.from) known = &piece;
+  }
+  const auto value = [&](const CollectiveFormula& piece) {
+    return piece(piece.processes > 0 ? piece.processes : p, bytes);
+  };
+  if (!fewer) return value(*more);
+  if (!more || fewer->processes == 0 || fewer->processes == p) return value(*fewer);
+  const double share = std::log2(static_cast<double>(p) / fewer->processes) /
+                       std::log2(static_cast<double>(more->processes) / fewer->processes);
+  return std::lerp(value(*fewer), value(*more), share);
+}
+
 double CollectiveModel::formula_seconds(CollectiveOp op, int p, double bytes,
                                         const RoundCost& cost) const {
-  const CollectiveFormula& formula = *formula_for(op, bytes);
   const int most = of(op).formula_processes;
-  if (most < 2 || p <= most) return formula(p, bytes);
+  if (most < 2 || p <= most) return formula_value(op, p, bytes);
   const double there = seconds_of_algorithm(op, most, bytes, cost);
   const double growth = there > 0 ? seconds_of_algorithm(op, p, bytes, cost) / there : 1;
-  return formula(most, bytes) * std::max(1.0, growth);
+  return formula_value(op, most, bytes) * std::max(1.0, growth);
 }
 
 bool CollectiveModel::has_formula(CollectiveOp op, double bytes) const {

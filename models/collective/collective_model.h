@@ -39,6 +39,8 @@ struct CollectiveFormula {
   double d_p = 0;
   double d_p2 = 0;
   double uncertainty = 0;  ///< relative rms of its residuals; 0 = not known. Never computed with
+  /// Of so many members alone, in files with pieces for each number that was measured; 0: of all.
+  int processes = 0;
 
   /// Never negative.
   double operator()(int members, double bytes) const;
@@ -46,7 +48,7 @@ struct CollectiveFormula {
 
 /// One operation on a platform.
 struct OperationModel {
-  std::vector<CollectiveFormula> formula;  ///< by `from`, ascending
+  std::vector<CollectiveFormula> formula;  ///< by `processes`, then by `from`, ascending
   /// The most processes that the formula was fitted to. Beyond them time grows like the
   /// algorithm's, since the formula is not valid there. 0: unknown; it is used for all.
   int formula_processes = 0;
@@ -108,6 +110,8 @@ class CollectiveModel {
   }
   /// nullptr if the operation is not priced by a formula.
   const CollectiveFormula* formula_for(CollectiveOp op, double bytes) const;
+  /// Between two numbers of members with pieces of their own, a line over log2 p.
+  double formula_value(CollectiveOp op, int p, double bytes) const;
   double formula_seconds(CollectiveOp op, int p, double bytes, const RoundCost& cost) const;
   double seconds_of_algorithm(CollectiveOp op, int p, double bytes, const RoundCost& cost) const;
 };

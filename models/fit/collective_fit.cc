@@ -12,7 +12,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "models/base/error.h"
@@ -155,15 +157,58 @@ bool covers_processes(const CollectiveFit& fit) {
   return static_cast<int>(processes.size()) >= kLeastProcessCounts;
 }
 
-std::vector<CollectiveFormula> platform_formula(const CollectiveFit& fit) {
+namespace {
+
+std::vector<CollectiveFormula> formula_of(const std::vector<FormulaPiece>& pieces, int processes) {
   std::vector<CollectiveFormula> formula;
-  for (const FormulaPiece& piece : fit.pieces) {
+  for (const FormulaPiece& piece : pieces) {
     CollectiveFormula one = collective_formula(piece.fit);
+    one.processes = processes;
     one.from = piece.from;
     one.uncertainty = piece.rms_error;
     formula.push_back(one);
   }
   return formula;
+}
+
+double relative_rms(const std::vector<CollectiveFormula>& formula,
+                    const std::vector<FormulaSample>& samples) {
+  CollectiveModel model;
+  model.of(CollectiveOp::kBcast).formula = formula;  // of any operation
+  double sum = 0;
+  for (const FormulaSample& s : samples) {
+    const double seconds =
+        model.seconds(CollectiveOp::kBcast, static_cast<int>(s.processes), s.bytes, {});
+    sum += std::pow(seconds / s.seconds - 1, 2);
+  }
+  return std::sqrt(sum / static_cast<double>(samples.size()));
+}
+
+}  // namespace
+
+std::vector<CollectiveFormula> platform_formula(const CollectiveFit& fit) {
+  constexpr double kGood = 0.03;  // rms error
+  const bool is_good = std::ranges::all_of(
+      fit.pieces, [](const FormulaPiece& piece) { return piece.rms_error <= kGood; });
+  std::vector<CollectiveFormula> whole = formula_of(fit.pieces, 0);
+  if (is_good) return whole;
+  std::map<double, std::vector<FormulaSample>> by_processes;
+  for (const FormulaSample& sample : fit.samples) by_processes[sample.processes].push_back(sample);
+  std::vector<CollectiveFormula> each;
+  int described = 0;
+  for (const auto& [processes, samples] : by_processes) {
+    try {
+      std::ranges::copy(formula_of(choose_pieces(samples), static_cast<int>(processes)),
+                        std::back_inserter(each));
+      ++described;
+    } catch (const InputError&) {
+      // Too few payloads: its time lies between those of its neighbours.
+    }
+  }
+  // Few payloads each describe less than all together.
+  const bool is_better = described >= kLeastProcessCounts &&
+                         relative_rms(each, fit.samples) < relative_rms(whole, fit.samples) / 2;
+  return is_better ? each : whole;
 }
 
 std::map<CollectiveOp, CollectiveFit> fit_collectives(const MeasuredCollectives& measured) {

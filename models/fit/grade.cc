@@ -46,6 +46,10 @@ Grade grade_calibration(const Provenance& measured) {
     if (differ > kRepeatable)
       add(std::string("two halves of level ") + level + " differ by " + percent(differ), differ);
   }
+  if (const auto shift = measured.find("network_not_explained"); shift != measured.end())
+    add("what nodes share is not explained (off by " + shift->second +
+            "): name the topology (network=)",
+        number_in(measured, shift->first) / 100);
   if (const auto left = measured.find("left_out"); left != measured.end())
     add("left out for lack of time: " + left->second, kOfPartsLeftOut);
   return grade;

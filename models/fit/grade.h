@@ -13,7 +13,7 @@ struct Grade {
 };
 
 /// From the entries of [measured]: time taken by other programs, an interruption, halves of the run
-/// that differ, parts that were left out.
+/// that differ, a network that is not explained, parts that were left out.
 Grade grade_calibration(const Provenance& measured);
 
 /// Writes the grade into the platform, and the model's error (`model_error`) combined with that of

@@ -130,7 +130,9 @@ void write_operation(std::ostream& out, const Writer& writer, const char* name,
           << "  # at most, when measured\n";
     out << "formula = [\n";
     for (const CollectiveFormula& piece : operation.formula) {
-      out << "  { from = \"" << format_bytes(piece.from) << '"';
+      out << "  { ";
+      if (piece.processes > 0) out << "processes = " << piece.processes << ", ";
+      out << "from = \"" << format_bytes(piece.from) << '"';
       // Terms of both signs cancel, and digits are lost.
       const bool cancels = std::any_of(std::begin(kFormulaTerms), std::end(kFormulaTerms),
                                        [&](const auto& term) { return piece.*term.second < 0; });

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <sstream>
+#include <utility>
 
 #include "models/base/error.h"
 #include "models/base/input_file.h"
@@ -283,27 +284,28 @@ std::vector<AlgorithmRule> read_rules(const Reader& reader, const toml::table& t
   return rules;
 }
 
-/// Refuses a formula that is negative, for two processes, at the first or last size of a piece: it
-/// would count as 0 there. A difference within the printed digits counts as 0.
+/// Refuses a formula that is negative, for two processes or its own number, at the first or last
+/// size of a piece: it would count as 0 there. A difference within the printed digits counts as 0.
 void check_formula(const Reader& reader, const toml::array& pieces,
                    const std::vector<CollectiveFormula>& formula, const std::string& where) {
   constexpr double kLarge = 1 << 30;  // bytes; the last piece has no end
-  constexpr int kProcesses = 2;
   for (size_t i = 0; i < formula.size(); ++i) {
-    const double end =
-        i + 1 < formula.size() ? formula[i + 1].from : std::max(kLarge, 2 * formula[i].from);
+    const int processes = std::max(2, formula[i].processes);
+    const bool is_last =
+        i + 1 == formula.size() || formula[i + 1].processes != formula[i].processes;
+    const double end = is_last ? std::max(kLarge, 2 * formula[i].from) : formula[i + 1].from;
     for (const double bytes : {formula[i].from, end}) {
       double sum = 0, size = 0;
       for (const auto& [key, term] : kFormulaTerms) {
         CollectiveFormula one;
         one.*term = 1;
-        const double part = formula[i].*term * one(kProcesses, bytes);
+        const double part = formula[i].*term * one(processes, bytes);
         sum += part;
         size += std::abs(part);
       }
       if (sum >= -1e-5 * size) continue;
-      reader.fail(pieces[i],
-                  where + " gives a negative time for 2 processes and " + format_bytes(bytes));
+      reader.fail(pieces[i], where + " gives a negative time for " + std::to_string(processes) +
+                                 " processes and " + format_bytes(bytes));
     }
   }
 }
@@ -311,18 +313,23 @@ void check_formula(const Reader& reader, const toml::array& pieces,
 std::vector<CollectiveFormula> read_formula(const Reader& reader, const toml::node& node,
                                             const std::string& where) {
   std::vector<CollectiveFormula> formula;
-  std::vector<std::string> keys = {"from", "uncertainty"};
+  std::vector<std::string> keys = {"processes", "from", "uncertainty"};
   for (const auto& [key, term] : kFormulaTerms) keys.push_back(key);
   for (const toml::node& item : reader.array(node, where)) {
     const toml::table& entry = reader.table(item, "an entry of " + where);
     reader.check_keys(entry, "an entry of " + where, keys);
     CollectiveFormula piece;
+    if (const toml::node* processes = entry.get("processes"))
+      piece.processes = read_processes(reader, *processes, where + " 'processes'");
     if (entry.get("from")) piece.from = reader.required(entry, "from", where, parse_bytes);
     for (const auto& [key, term] : kFormulaTerms) {
       if (entry.get(key)) piece.*term = reader.required(entry, key, where, parse_seconds);
     }
     piece.uncertainty = read_uncertainty(reader, entry);
-    if (!formula.empty() && !(piece.from > formula.back().from))
+    const auto order = [](const CollectiveFormula& one) {
+      return std::pair(one.processes, one.from);
+    };
+    if (!formula.empty() && !(order(piece) > order(formula.back())))
       reader.fail(entry, where + ": sizes must increase");
     formula.push_back(piece);
   }

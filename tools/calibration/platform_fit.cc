@@ -192,6 +192,10 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
       tell_distances(*network, *links);
       // A file has either links or a degradation; links are more detailed.
       fitted.comments.contention = network_table(*links);
+      if (links->kind == SharedLinks::Kind::kNotExplained) {
+        platform.measured["network_not_explained"] =
+            fmt::format("{:.0f} %, {}", 100 * links->worst, links->worst_shift);
+      }
       report += describe(*links) + "\n\n";
       fitted.remarks += describe(*links) + "\n";
     }

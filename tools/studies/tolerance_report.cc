@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "models/platform/uncertainty.h"
+#include "replay/study/intervals.h"
 #include "tools/format/json_text.h"
 #include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
@@ -75,6 +78,13 @@ bool has_effect(const Tolerance& axis) {
                      [](const auto& factor) { return factor.has_value(); });
 }
 
+/// Half the 95 % interval of the shares of latency and bandwidth, and of how far beyond 1 their
+/// factors are, relative: the model's error. Nothing for platforms that do not state it.
+std::optional<double> model_error(const Scenario& scenario) {
+  if (scenario.basis != Basis::kModel || !states_uncertainty(scenario.platform)) return {};
+  return kErrors * scenario.platform.model_error.value_or(kModelError);
+}
+
 /// The axes with an effect. The axis of all levels is left out if only one level has an effect.
 std::vector<const Tolerance*> rows_of(const Tolerances& found) {
   std::vector<const Tolerance*> rows;
@@ -138,6 +148,12 @@ std::vector<std::string> notes(const Tolerances& found, const Scenario& scenario
   if (found.formulas) {
     lines.push_back("collectives priced by a formula do not depend on latency and bandwidth.");
   }
+  if (const auto error = model_error(scenario)) {
+    lines.push_back(
+        fmt::format("what the model leaves out may change the shares of latency and bandwidth, and "
+                    "what their factors have beyond 1, by {:.0f} % (95 %).",
+                    100 * *error));
+  }
   if (scenario.platform.contention.model) {
     lines.push_back(fmt::format("with contention, each of {} factors needed a replay of its own.",
                                 found.replays));
@@ -180,6 +196,8 @@ std::string tolerance_json(const Tolerances& found, const Scenario& scenario,
   Json json = {{"format", kJsonFormat},     {"rubato", kVersion},
                {"scenario", scenario.name}, {"elapsed", number(found.elapsed)},
                {"replays", found.replays},  {"numbers", Json::array()}};
+  const auto error = model_error(scenario);
+  json["error"] = error ? number(*error) : nullptr;
   for (const Tolerance& axis : found.axes) {
     Json thresholds = Json::array();
     for (size_t i = 0; i < percents.size(); ++i) {

@@ -64,6 +64,21 @@ TEST_CASE("a formula is cut where the algorithm changes") {
   }
 }
 
+// Up to three processes take 100 us, from four on 10 us: no sum of 1, log p, p and p^2 does that.
+TEST_CASE("each number of processes has a formula where no common one is good") {
+  const auto jump = [](double p, double d) { return (p < 4 ? 100e-6 : 10e-6) + 1e-9 * d; };
+  const CollectiveFit fit = fit_collective(times_of(jump, 1, 0, 1, kProcesses));
+  const std::vector<CollectiveFormula> formula = platform_formula(fit);
+  REQUIRE(formula.size() >= kProcesses.size());
+  for (const CollectiveFormula& piece : formula)
+    CHECK(piece(piece.processes, 2048) == Approx(jump(piece.processes, 2048)).epsilon(0.02));
+  // The tree above, to 1 KiB, is one formula.
+  const auto tree = [](double p, double d) { return (2e-6 + 1e-9 * d) * std::log2(p); };
+  const std::vector<CollectiveFormula> common =
+      platform_formula(fit_collective(times_of(tree, 1, 0, 1, kProcesses)));
+  for (const CollectiveFormula& piece : common) CHECK(piece.processes == 0);
+}
+
 TEST_CASE("a single formula is not split", "[many_seeds]") {
   int cuts = 0;
   for (unsigned seed = 1; seed <= 10; ++seed) {

@@ -34,6 +34,14 @@ TEST_CASE("what was measured alone counts alone") {
   }
 }
 
+TEST_CASE("a network that is not explained is as wrong as its worst shift") {
+  const Grade grade = grade_calibration({{"network_not_explained", "57 %, shift_2_of_4"}});
+  CHECK(grade.faults ==
+        "what nodes share is not explained (off by 57 %, shift_2_of_4): name the topology "
+        "(network=)");
+  CHECK(grade.error == Approx(0.57));
+}
+
 TEST_CASE("the platform file states the grade, and the model's error with it") {
   Platform platform;
   platform.name = "busy";

@@ -255,6 +255,32 @@ TEST_CASE("formulas in p and d") {
   CHECK(line(7, 0) == Approx(2e-6));
 }
 
+TEST_CASE("formulas of each number of processes") {
+  const CollectiveModel model = model_of(R"(
+    [collectives.bcast]
+    formula_processes = 16
+    formula = [
+      { processes = 2, from = "0B", constant = "2us" },
+      { processes = 2, from = "1000B", d = "3ns" },
+      { processes = 4, from = "0B", constant = "5us", d = "1ns" },
+      { processes = 16, from = "500B", d = "20ns" },
+      { processes = 16, from = "2000B", d = "10ns" },
+    ]
+  )");
+  const RoundCost unused;
+  const auto us = [&](int p, double bytes) {
+    return 1e6 * model.seconds(Op::kBcast, p, bytes, unused);
+  };
+  CHECK(us(2, 999) == Approx(2));
+  CHECK(us(2, 1000) == Approx(3));
+  CHECK(us(4, 1000) == Approx(6));
+  CHECK(us(16, 400) == Approx(8));  // no piece begins earlier
+  CHECK(us(16, 2000) == Approx(20));
+  // 8 is halfway between 4 and 16, and 3 is log2(1.5) = 0.58496 of the way from 2 to 4.
+  CHECK(us(8, 1000) == Approx((6. + 20) / 2));
+  CHECK(us(3, 1000) == Approx(3 + 0.58496 * 3).epsilon(1e-5));
+}
+
 TEST_CASE("written collectives are read back unchanged") {
   const std::string text = kHead + R"(
     [collectives]
@@ -266,6 +292,8 @@ TEST_CASE("written collectives are read back unchanged") {
     algorithm = [ { name = "linear" }, { processes = 9, from = "1KiB", name = "chain", segment = "8KiB" } ]
     [collectives.barrier]
     formula = [ { constant = "1us", d_log_p = "2ns" } ]
+    [collectives.reduce]
+    formula = [ { processes = 2, constant = "1us" }, { processes = 3, constant = "2us" } ]
   )";
   const Platform first = parse_platform(text, "first");
   const std::string once = format_platform(first);
@@ -278,6 +306,7 @@ TEST_CASE("written collectives are read back unchanged") {
   CHECK(chosen(again.collectives, Op::kBcast, 8, 1024) == "linear");
   CHECK(again.collectives.of(Op::kBcast).sync_limit == 65536);
   CHECK(again.collectives.of(Op::kBarrier).formula[0].d_log_p == Approx(2e-9));
+  CHECK(again.collectives.of(Op::kReduce).formula[1].processes == 3);
 }
 
 TEST_CASE("errors about collectives in a platform file are reported with their line") {
