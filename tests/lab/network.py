@@ -122,6 +122,11 @@ class Network:
                 output = process.communicate()[0]
             except BaseException:
                 process.terminate()   # timeout passes it on to the launcher
+                try:
+                    process.wait(10)
+                except subprocess.TimeoutExpired:   # ranks at a real-time priority starve it
+                    self._end_what_is_left()
+                    process.kill()
                 raise
         if process.returncode:
             hung = process.returncode in TIMEOUT_CODES and time.monotonic() - began >= timeout
