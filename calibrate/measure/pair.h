@@ -91,9 +91,9 @@ class Pair {
   /// the receiver confirms the message, whichever is longer.
   double sender_wait(size_t bytes, int repetitions, double away, double partner_away);
 
-  /// The bytes at the begin of a message above the eager limit that reach a receiver inside MPI
-  /// while the sender computes: those that go with the request. `away`: longer than a message
-  /// takes.
+  /// The number of bytes, from the first one on, of a message above the eager limit that reach the
+  /// receiver, in MPI, before the sender calls MPI again: they go with the request. `away`:
+  /// seconds, longer than a message takes; the sender computes for twice that.
   size_t first_fragment(size_t bytes, double away);
 
   /// Ends serve() on the partner.
