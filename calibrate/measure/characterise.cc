@@ -19,7 +19,8 @@ namespace {
 // far above any eager send.
 constexpr double kReceiverDelay = 2e-3;  // seconds
 constexpr int kProbes = 5;
-// Of a quick run: seconds for the check of all bytes, and for the search of the eager limit.
+// Of a quick run: seconds for the check of all bytes, and for the search of the eager limit; more
+// in a run that was given more time.
 constexpr double kChecks = 1, kSearch = 3;
 
 /// Seconds for each part.
@@ -58,7 +59,8 @@ ProtocolProbe find_protocol(Pair& pair, Level level, const Effort& effort) {
   bool in_time = true;
   const auto eager = [&](size_t bytes) {
     double delay = kReceiverDelay;
-    in_time = in_time && !(effort.pace.in_time && now() - begin > kSearch);
+    in_time = in_time &&
+              !(effort.pace.in_time && now() - begin > kSearch * std::max(1.0, effort.pace.scale));
     if (!in_time) return false;
     for (int i = 0; i < kProbes; ++i, delay *= 2) {
       const bool early = level == Level::kSelf ? pair.sends_eagerly_to_self(bytes)
@@ -274,7 +276,6 @@ void measure_overlap(Pair& pair, Basis& basis, const Effort& effort) {
   constexpr double kLonger = 1.25;  // the receiver computes longer, so that the sender has to wait
   constexpr size_t kClosest = 64;   // bytes, and a 32nd of the length
   constexpr int kMostRounds = 12;
-  constexpr size_t kFragments = 3;
   if (!basis.probe.waiting || *basis.probe.waiting > static_cast<double>(effort.max_bytes)) {
     for (int part = 0; part < 2; ++part) effort.begin(budget_of(basis.level, effort.pace).overhead);
     return;
@@ -285,7 +286,6 @@ void measure_overlap(Pair& pair, Basis& basis, const Effort& effort) {
   options.only.erase(options.only.begin(), options.only.lower_bound(waiting));
   options.only.insert(waiting);
   Series sender{"sender_computes", {}}, both{"both_compute", {}};
-  bool is_pushed = false;
   const bool given = !options.lengths.empty();
   const double begin = now(), budget = options.budget;  // of either series
   for (int round = 0; round < (given ? 1 : kMostRounds) && !options.only.empty(); ++round) {
@@ -315,9 +315,6 @@ void measure_overlap(Pair& pair, Basis& basis, const Effort& effort) {
         {timed_lengths(sender.timings, OfLoops::kMedian),
          timed_lengths(both.timings, OfLoops::kMedian)},
         timed_lengths(basis.one_way, effort.of_loops), receives_that_count(basis, effort.of_loops));
-    is_pushed = is_pushed || std::ranges::any_of(found, [](const ProtocolSegment& segment) {
-                  return segment.protocol == Protocol::kPush;
-                });
     options.only.clear();
     options.budget = 0;  // the least number of cycles
     options.busy_budget = 0;
@@ -329,15 +326,7 @@ void measure_overlap(Pair& pair, Basis& basis, const Effort& effort) {
       options.only.insert(below + (at->first - below) / 2);
     }
   }
-  ProtocolProbe probe;
-  if (is_pushed) {
-    // Of a message that is clearly longer than what may go with its request.
-    const auto longer = sender.timings.lower_bound(kFragments * waiting);
-    const size_t bytes =
-        longer == sender.timings.end() ? sender.timings.rbegin()->first : longer->first;
-    probe.first_fragment = static_cast<double>(pair.first_fragment(bytes, away(bytes)));
-  }
-  effort.keep({basis.level, {std::move(sender), std::move(both)}, probe});
+  effort.keep({basis.level, {std::move(sender), std::move(both)}});
 }
 
 }  // namespace
@@ -373,7 +362,7 @@ double planned_seconds(Level level, const Pace& pace) {
 void characterise(Pair& pair, Level level, int partner, const Effort& effort) {
   const double begin = now();
   for (size_t bytes : starting_lengths(effort.max_bytes)) {
-    if (effort.pace.in_time && now() - begin > kChecks) {
+    if (effort.pace.in_time && now() - begin > kChecks * std::max(1.0, effort.pace.scale)) {
       effort.leave_out(std::string(kLevelNames[static_cast<int>(level)]) + ": bit patterns from " +
                        format_bytes(static_cast<double>(bytes)) + " on");
       break;

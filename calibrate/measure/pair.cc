@@ -110,9 +110,6 @@ void Pair::serve() {
       case kSender:
         answer_sender(command);
         break;
-      case kFragment:
-        answer_fragment(command);
-        break;
       default:
         return;
     }

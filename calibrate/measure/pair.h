@@ -91,11 +91,6 @@ class Pair {
   /// the receiver confirms the message, whichever is longer.
   double sender_wait(size_t bytes, int repetitions, double away, double partner_away);
 
-  /// The number of bytes, from the first one on, of a message above the eager limit that reach the
-  /// receiver, in MPI, before the sender calls MPI again: they go with the request. `away`:
-  /// seconds, longer than a message takes; the sender computes for twice that.
-  size_t first_fragment(size_t bytes, double away);
-
   /// Ends serve() on the partner.
   void release();
 
@@ -112,7 +107,6 @@ class Pair {
     kPattern,
     kReceiverAway,
     kSender,
-    kFragment,
     kRelease
   };
   /// A command to the partner.
@@ -134,7 +128,6 @@ class Pair {
   void answer_pattern(const Command& command);
   void answer_away(const Command& command);
   void answer_sender(const Command& command);
-  void answer_fragment(const Command& command);
 
   static constexpr int kTag = 7;
   static constexpr int kOtherTag = 8;  // nothing is ever sent with it

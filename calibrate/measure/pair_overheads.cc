@@ -6,7 +6,6 @@
 // Platforms", 2000, delay the reply likewise). One end measures the time, so no clocks are
 // compared.
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -28,8 +27,7 @@ double clock_cost() {
   return cost;
 }
 
-constexpr double kShortest = 1e-9;     // seconds; a time of 0 is invalid
-constexpr unsigned char kSent = 0xff;  ///< a byte of first_fragment()
+constexpr double kShortest = 1e-9;  // seconds; a time of 0 is invalid
 
 /// The median of some times, without the cost of the clock. Not the average, since a single
 /// disturbance of a long message may exceed the sum of all others.
@@ -152,36 +150,6 @@ void Pair::answer_sender(const Command& command) {
     MPI_Recv(nullptr, 0, MPI_BYTE, 0, kTag, comm_, MPI_STATUS_IGNORE);
     MPI_Send(send_.data(), static_cast<int>(command.bytes), MPI_BYTE, 0, kTag, comm_);
   }
-}
-
-size_t Pair::first_fragment(size_t bytes, double away) {
-  command(kFragment, bytes, 1, 0, away);
-  std::memset(send_.data(), kSent, bytes);
-  MPI_Recv(nullptr, 0, MPI_BYTE, partner_, kTag, comm_, MPI_STATUS_IGNORE);
-  MPI_Request request;
-  MPI_Isend(send_.data(), static_cast<int>(bytes), MPI_BYTE, partner_, kTag, comm_, &request);
-  compute(2 * away);  // the receiver looks meanwhile
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
-  uint64_t arrived = 0;
-  MPI_Recv(&arrived, sizeof arrived, MPI_BYTE, partner_, kTag, comm_, MPI_STATUS_IGNORE);
-  return arrived;
-}
-
-void Pair::answer_fragment(const Command& command) {
-  unsigned char* const in = receive_.data();
-  std::memset(in, 0, command.bytes);
-  MPI_Request request;
-  MPI_Irecv(in, static_cast<int>(command.bytes), MPI_BYTE, 0, kTag, comm_, &request);
-  MPI_Send(nullptr, 0, MPI_BYTE, 0, kTag, comm_);
-  int is_whole = 0;
-  for (const double until = now() + command.delay; !is_whole && now() < until;)
-    MPI_Test(&request, &is_whole, MPI_STATUS_IGNORE);
-  // A library may hold data back; it never writes any that has not come.
-  const auto* const end =
-      std::find_if(in, in + command.bytes, [](unsigned char byte) { return byte != kSent; });
-  const auto arrived = static_cast<uint64_t>(end - in);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
-  MPI_Send(&arrived, sizeof arrived, MPI_BYTE, 0, kTag, comm_);
 }
 
 }  // namespace rubato

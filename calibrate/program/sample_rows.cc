@@ -100,7 +100,6 @@ std::string rows_of(const LevelSeries& measured, int launch) {
   };
   add_probe("eager", measured.probe.eager);
   add_probe("waiting", measured.probe.waiting);
-  add_probe("first_fragment", measured.probe.first_fragment);
   return text;
 }
 

@@ -171,8 +171,10 @@ std::vector<CollectiveFormula> formula_of(const std::vector<FormulaPiece>& piece
   return formula;
 }
 
-double relative_rms(const std::vector<CollectiveFormula>& formula,
+/// With the terms taken from the degrees of freedom; infinite without any left.
+double relative_rms(const std::vector<CollectiveFormula>& formula, size_t terms,
                     const std::vector<FormulaSample>& samples) {
+  if (samples.size() <= terms) return std::numeric_limits<double>::infinity();
   CollectiveModel model;
   model.of(CollectiveOp::kBcast).formula = formula;  // of any operation
   double sum = 0;
@@ -181,7 +183,13 @@ double relative_rms(const std::vector<CollectiveFormula>& formula,
         model.seconds(CollectiveOp::kBcast, static_cast<int>(s.processes), s.bytes, {});
     sum += std::pow(seconds / s.seconds - 1, 2);
   }
-  return std::sqrt(sum / static_cast<double>(samples.size()));
+  return std::sqrt(sum / static_cast<double>(samples.size() - terms));
+}
+
+size_t terms_of(const std::vector<FormulaPiece>& pieces) {
+  size_t terms = 0;
+  for (const FormulaPiece& piece : pieces) terms += piece.fit.terms.size();
+  return terms;
 }
 
 }  // namespace
@@ -195,19 +203,21 @@ std::vector<CollectiveFormula> platform_formula(const CollectiveFit& fit) {
   std::map<double, std::vector<FormulaSample>> by_processes;
   for (const FormulaSample& sample : fit.samples) by_processes[sample.processes].push_back(sample);
   std::vector<CollectiveFormula> each;
-  int described = 0;
+  size_t terms = 0;
   for (const auto& [processes, samples] : by_processes) {
     try {
-      std::ranges::copy(formula_of(choose_pieces(samples), static_cast<int>(processes)),
-                        std::back_inserter(each));
-      ++described;
+      const std::vector<FormulaPiece> pieces = choose_pieces(samples);
+      std::ranges::copy(formula_of(pieces, static_cast<int>(processes)), std::back_inserter(each));
+      terms += terms_of(pieces);
     } catch (const InputError&) {
-      // Too few payloads: its time lies between those of its neighbours.
+      // Too few payloads: its time lies between those of its neighbours, which it must have.
+      const bool is_first = &samples == &by_processes.begin()->second;
+      if (is_first || &samples == &by_processes.rbegin()->second) return whole;
     }
   }
-  // Few payloads each describe less than all together.
-  const bool is_better = described >= kLeastProcessCounts &&
-                         relative_rms(each, fit.samples) < relative_rms(whole, fit.samples) / 2;
+  const double rms = relative_rms(each, terms, fit.samples);
+  const bool is_better = rms < relative_rms(whole, terms_of(fit.pieces), fit.samples) / 2;
+  for (CollectiveFormula& piece : each) piece.uncertainty = std::max(piece.uncertainty, rms);
   return is_better ? each : whole;
 }
 

@@ -500,11 +500,6 @@ void add_level(Platform& platform, Level level, const LevelFit& fit, const Proto
   } else if (probe.waiting) {
     model.protocols.push_back({probe.eager ? *probe.waiting : 0, Protocol::kAsync});
   }
-  if (std::ranges::any_of(model.protocols, [](const ProtocolSegment& segment) {
-        return segment.protocol == Protocol::kPush;
-      })) {
-    model.first_fragment = probe.first_fragment.value_or(0);
-  }
   const std::string name = kLevelNames[static_cast<int>(level)];
   platform.measured[name + "_one_way_uncertainty"] = uncertainties(*fit.transfer, model.protocols);
   platform.level(level) = std::move(model);

@@ -13,8 +13,6 @@ namespace rubato {
 struct ProtocolProbe {
   std::optional<double> eager;    ///< the largest length whose send did not wait
   std::optional<double> waiting;  ///< the least length whose send did
-  /// The bytes that go with the request of a `push`; none: not measured.
-  std::optional<double> first_fragment = {};
 };
 
 /// Progress of a message above the eager limit while its ends compute. Seconds.

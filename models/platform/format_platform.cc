@@ -80,10 +80,6 @@ void write_protocols(std::ostream& out, const LevelModel& level) {
         << kProtocolNames[static_cast<int>(segment.protocol)] << "\" },\n";
   }
   out << "]\n";
-  if (level.first_fragment > 0) {
-    out << "first_fragment = \"" << format_bytes(level.first_fragment)
-        << "\"  # of a push, with the request\n";
-  }
 }
 
 void write_level(std::ostream& out, const Writer& writer, int index, const LevelModel& level) {

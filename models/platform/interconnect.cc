@@ -109,10 +109,6 @@ MessageCost Interconnect::message(PairClass pair, double bytes) const {
     cost.latency += trip;
   }
   cost.answer = model->send_overhead(0) + cost.latency + model->receive_overhead(0);
-  if (model->first_fragment > 0 && model->protocol_at(bytes) == Protocol::kPush) {
-    cost.fragment = std::clamp(cost.transfer - 3 * cost.latency, 0.0,
-                               cost.gap * std::min(1.0, model->first_fragment / bytes));
-  }
   cost.crossing_delay = model->crossing_delay(bytes);
   cost.synchronous_overhead = model->synchronous_overhead(bytes);
   double most = std::numeric_limits<double>::infinity();

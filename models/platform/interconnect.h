@@ -25,11 +25,8 @@ struct MessageCost {
   double burst_gap = 0;
   double second_burst_gap = 0;  ///< g_2: the same for the first message behind an open one
   double latency = 0;           ///< L: one way for the smallest message, a leg of a handshake
-  /// The part of T, behind the first L, in which the data moves that goes with the request of a
-  /// `push`: g in proportion to its bytes, at most what T has beside three trips.
-  double fragment = 0;
-  double answer = 0;          ///< A: time until an answer is received, o_s + L + o_r of no bytes
-  double crossing_delay = 0;  ///< x: extra time when its receiver sends at the same time
+  double answer = 0;            ///< A: time until an answer is received, o_s + L + o_r of no bytes
+  double crossing_delay = 0;    ///< x: extra time when its receiver sends at the same time
   double synchronous_overhead = 0;  ///< y: extra o_r of an eager synchronous message
   /// o_s, o_r and unexpected o_r, right behind another message in the same direction.
   double following_send = 0, following_receive = 0, following_unexpected = 0;

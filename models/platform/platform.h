@@ -55,7 +55,6 @@ struct LevelModel {
   /// sender.
   TransferCurve synchronous_overhead;
   std::vector<ProtocolSegment> protocols;  ///< by size; empty = eager
-  double first_fragment = 0;               ///< bytes of a push message that go with its request
 
   Protocol protocol_at(double bytes) const;
   /// One-way trips of latency inside T(n): of a handshake request, answer and data.

@@ -182,7 +182,7 @@ std::vector<ProtocolSegment> read_protocols(const Reader& reader, const toml::no
 }
 
 LevelModel read_level(const Reader& reader, const toml::table& table, const std::string& where) {
-  std::vector<std::string> keys = {"latency", "bandwidth", "points", "protocol", "first_fragment"};
+  std::vector<std::string> keys = {"latency", "bandwidth", "points", "protocol"};
   for (const LevelCurve& curve : level_curves()) keys.push_back(curve.key);
   reader.check_keys(table, "[" + where + "]", keys);
   LevelModel level;
@@ -204,8 +204,6 @@ LevelModel read_level(const Reader& reader, const toml::table& table, const std:
   }
   if (const auto* node = table.get("protocol"))
     level.protocols = read_protocols(reader, *node, where + ".protocol");
-  if (const auto* node = table.get("first_fragment"))
-    level.first_fragment = reader.quantity(*node, where + ".first_fragment", parse_bytes);
   for (const LevelCurve& curve : level_curves().subspan(1)) {
     if (const auto* node = table.get(curve.key))
       curve.make(level) = read_segments(reader, *node, where + "." + curve.key);
@@ -329,6 +327,12 @@ std::vector<CollectiveFormula> read_formula(const Reader& reader, const toml::no
     const auto order = [](const CollectiveFormula& one) {
       return std::pair(one.processes, one.from);
     };
+    if (entry.get("processes") && piece.processes < 2)
+      reader.fail(entry, where + ": 'processes' must be 2 or more");
+    if (!formula.empty() && (piece.processes == 0) != (formula.front().processes == 0))
+      reader.fail(entry, where + ": 'processes' must be in all entries, or in none");
+    if (!formula.empty() && piece.processes < formula.back().processes)
+      reader.fail(entry, where + ": 'processes' must not decrease");
     if (!formula.empty() && !(order(piece) > order(formula.back())))
       reader.fail(entry, where + ": sizes must increase");
     formula.push_back(piece);

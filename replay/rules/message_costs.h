@@ -13,7 +13,6 @@ namespace rubato {
 template <int K>
 struct LaneMessageCost {
   Lanes<K> send_overhead, receive_overhead, unexpected_overhead, transfer, gap, latency;
-  Lanes<K> fragment;              ///< the data that goes with the request of a push
   Lanes<K> answer;                ///< A
   Lanes<K> burst_delay;           ///< g_b - g
   Lanes<K> crossing_delay;        ///< x
@@ -34,9 +33,6 @@ struct LaneMessageCost {
   bool tells_following = false;  ///< the overhead right behind another message differs in some lane
   bool crosses = false;          ///< x is above 0 in some lane
   bool slows_bursts = false;     ///< g_b or g_2 exceeds g in some lane
-
-  /// Until the request to send is at the receiver.
-  Lanes<K> request() const { return latency + fragment; }
 };
 
 /// Message costs on the machines of a pass, each computed once.
@@ -68,7 +64,6 @@ class MessageCosts {
         cost.transfer[lane] = seconds.transfer * ticks;
         cost.gap[lane] = seconds.gap * ticks;
         cost.latency[lane] = seconds.latency * ticks;
-        cost.fragment[lane] = seconds.fragment * ticks;
         cost.answer[lane] = seconds.answer * ticks;
         cost.burst_delay[lane] = (seconds.burst_gap - seconds.gap) * ticks;
         cost.second_burst_delay[lane] = (seconds.second_burst_gap - seconds.gap) * ticks;

@@ -183,11 +183,10 @@ class ModelRules {
   /// The handshake of a pull or push message; both sides are known.
   HandshakeTimes<K> handshake_times(const Transfer<K>& transfer) {
     const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
-    const Lanes<K> request = cost.request();
-    const Lanes<K> after_request = cost.transfer - request;
+    const Lanes<K> after_request = cost.transfer - cost.latency;
     const Lanes<K>& answer = cost.protocol == Protocol::kPush ? cost.answer : cost.latency;
     HandshakeTimes<K> times;
-    times.ready = (transfer.sent + request).max(transfer.posted);
+    times.ready = (transfer.sent + cost.latency).max(transfer.posted);
     times.answer = answer.min(after_request);
     times.data = after_request - cost.latency.min(after_request);
     times.head_start = times.data - (after_request - times.answer);
@@ -467,7 +466,7 @@ class ModelRules {
       return timeline.enter + kept(timeline, call) - own;  // leave() adds it
     }
     if (!message->handshake) return message->arrival();
-    return message->sent + message_cost(message->pair, message->bytes).request();
+    return message->sent + message_cost(message->pair, message->bytes).latency;
   }
 
   /// Losses that calls which keep their time do not have in the scenario.

@@ -62,15 +62,8 @@ class OrderedRules : public ModelRules<1> {
     message.data = cost.wire.data;
     message.port = cost.wire.port;
     if (cost.protocol == Protocol::kEager) return;
-    const double request = cost.request()[0];
-    message.envelope = transfer.sent[0] + request;
-    const double after_request = cost.transfer[0] - request;
-    // The rest of the data flows later.
-    if (cost.fragment[0] > 0) {
-      const double rest = std::max(0.0, 1 - cost.fragment[0] / message.data);
-      message.data *= rest;
-      message.port *= rest;
-    }
+    message.envelope = transfer.sent[0] + cost.latency[0];
+    const double after_request = cost.transfer[0] - cost.latency[0];
     const HandshakeTimes<1> handshake = this->handshake_times(transfer);
     message.handshake = handshake;
     // The third trip of the handshake is the latency of the data.

@@ -53,7 +53,7 @@ class OriginRules : public ModelRules<1> {
     message.receiver = receiver;
     if (!transfer.handshake) return;
     const LaneMessageCost<1>& cost = message_cost(transfer.pair, transfer.bytes);
-    if (transfer.posted[0] > transfer.sent[0] + cost.request()[0])
+    if (transfer.posted[0] > transfer.sent[0] + cost.latency[0])
       message.from = {receiver, transfer.posted[0]};
   }
 

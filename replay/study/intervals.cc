@@ -96,7 +96,9 @@ OwnError own_error(const Results& results, const std::vector<Scenario>& scenario
   const ScenarioResult* const run = undisturbed ? undisturbed : measured;
   const auto error = error_of_calls(results, run, model);
   if (!error || lost > kLeastLost * run->elapsed) return {};
-  own.of_mpi = std::max(*error, kModelErrorInSimulator);
+  const double of_elapsed =
+      std::abs(run->elapsed - model->elapsed) / mean(model->ranks, &RankResult::mpi);
+  own.of_mpi = std::max({*error, of_elapsed, kModelErrorInSimulator});
   return own;
 }
 

@@ -22,9 +22,9 @@
 //   model      Effects that the model leaves out: of the time in MPI the share stated in the
 //              platform file (model_error), else kModelError (models/platform/uncertainty.h). Where
 //              the file is that of the recorded machine, and the recording is replayed beside it,
-//              what it missed of that, call by call (error_of_calls()), at least
-//              kModelErrorInSimulator; of the time in blocking collectives for which it has no
-//              data, kGuessedAlgorithmError.
+//              what it missed of that, call by call (error_of_calls()) or of the elapsed time,
+//              whichever is more, at least kModelErrorInSimulator; of the time in blocking
+//              collectives for which it has no data, kGuessedAlgorithmError.
 //
 // The additional scenarios are lanes of the same passes, so they add little; in the order of time
 // each is a pass. The interval is symmetric: shorter times are assumed to change the result as much

@@ -37,8 +37,6 @@ inline Scenario platform(const Machine& machine) {
     if (machine.rendezvous < kNever)
       text << "protocol = [{ from = \"0B\", kind = \"eager\" }, { from = \"" << machine.rendezvous
            << "B\", kind = \"" << kProtocolNames[static_cast<int>(machine.protocol)] << "\" }]\n";
-    if (machine.first_fragment > 0)
-      text << "first_fragment = \"" << machine.first_fragment << "B\"\n";
   }
   Scenario scenario;
   scenario.name = "platform";

@@ -29,7 +29,6 @@ struct Machine {
   double second_burst_gap = 0, following = 0;
   double rendezvous = kNever;            ///< from this size on
   Protocol protocol = Protocol::kAsync;  ///< of those
-  double first_fragment = 0;             ///< bytes of a push that go with its request
   bool whole = false;                    ///< collectives take whole ticks
   /// Data gets in line for the out-port when it can flow, and not in the order of sends.
   bool ports_in_time = false;
@@ -208,7 +207,7 @@ class Reference {
   void seen(int rank, int id, double time) {
     const Message& message = program_->messages[id];
     Transfer& transfer = transfers_[id];
-    const double flight = data(message);
+    const double flight = message.bytes * machine_->per_byte;
     const bool pushes = machine_->protocol == Protocol::kPush;
     if (pushes && rank == message.destination && !transfer.receiver_was_there) {
       transfer.receiver_was_there = true;
@@ -228,7 +227,7 @@ class Reference {
   /// that was there a latency after it left, or the sender came only then.
   double pushed_data(int rank, const Message& message, const Transfer& transfer, double time) {
     const State& state = state_[rank];
-    const double flight = data(message);
+    const double flight = message.bytes * machine_->per_byte;
     const double way = std::min(latency(message), flight);
     double start = transfer.answer_left + way;
     if (state.inside || state.left >= time) start = std::max(start, state.enter);
@@ -245,7 +244,7 @@ class Reference {
     const double start = std::max(time, free_port(id, sender.out_port));
     sender.out_port = start + message.bytes * machine_->gap;
     if (is_rendezvous(message)) {
-      const double flight = data(message);
+      const double flight = message.bytes * machine_->per_byte;
       const bool pushed = machine_->protocol == Protocol::kPush;
       // A push may have been under way before, if its port is free.
       transfer.arrival = start + (!pushed        ? flight
@@ -258,21 +257,8 @@ class Reference {
 
   /// Until the sender of a push can have seen the answer.
   double answer(const Message& message) const {
-    return std::min(latency(message) + machine_->o_s + machine_->o_r, data(message));
-  }
-
-  /// What goes with the request of a push takes its share of the port, if T has as much beside
-  /// three latencies.
-  double fragment(const Message& message) const {
-    if (machine_->protocol != Protocol::kPush) return 0;
-    const double left = message.bytes * machine_->per_byte - 2 * latency(message);
-    return std::max(0.0, std::min(left, std::min<double>(message.bytes, machine_->first_fragment) *
-                                            machine_->gap));
-  }
-
-  /// The rest of T behind the request.
-  double data(const Message& message) const {
-    return message.bytes * machine_->per_byte - fragment(message);
+    return std::min(latency(message) + machine_->o_s + machine_->o_r,
+                    message.bytes * machine_->per_byte);
   }
 
   /// Both sides of a message may be known by now: its request comes to the receiver.
@@ -282,8 +268,7 @@ class Reference {
     const Message& message = program_->messages[id];
     const Transfer& transfer = transfers_[id];
     if (!is_rendezvous(message) || transfer.start == kNever || transfer.posted == kNever) return;
-    const double ready =
-        std::max(transfer.start + (latency(message) + fragment(message)), transfer.posted);
+    const double ready = std::max(transfer.start + latency(message), transfer.posted);
     if (async) return push(ready, What::kStart, message.source, id);
     push(ready, What::kLook, message.destination, id);
   }

@@ -124,8 +124,7 @@ std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const st
   // descheduled. So both limits are taken from the launch with the largest eager length.
   std::map<std::pair<Level, int>, ProtocolProbe> probes;
   for (const SampleRow& row : samples.probes) {
-    if (row.pattern != "eager" && row.pattern != "waiting" && row.pattern != "first_fragment")
-      continue;
+    if (row.pattern != "eager" && row.pattern != "waiting") continue;
     ProtocolProbe& probe = probes[{level_named(row.level, name), row.launch}];
     if (row.bytes != std::floor(row.bytes)) {
       throw InputError(
@@ -133,7 +132,6 @@ std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const st
     }
     if (row.pattern == "eager") probe.eager = row.bytes;
     if (row.pattern == "waiting") probe.waiting = row.bytes;
-    if (row.pattern == "first_fragment") probe.first_fragment = row.bytes;
     if (probe.eager && probe.waiting && *probe.eager >= *probe.waiting) {
       throw InputError(
           fmt::format("{}: contradictory eager limit: a send of {} bytes returned "

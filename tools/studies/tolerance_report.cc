@@ -148,7 +148,10 @@ std::vector<std::string> notes(const Tolerances& found, const Scenario& scenario
   if (found.formulas) {
     lines.push_back("collectives priced by a formula do not depend on latency and bandwidth.");
   }
-  if (const auto error = model_error(scenario)) {
+  const bool on_network = std::ranges::any_of(rows_of(found), [](const Tolerance* axis) {
+    return axis->name.ends_with("latency") || axis->name.ends_with("bandwidth");
+  });
+  if (const auto error = model_error(scenario); error && on_network) {
     lines.push_back(
         fmt::format("what the model leaves out may change the shares of latency and bandwidth, and "
                     "what their factors have beyond 1, by {:.0f} % (95 %).",

@@ -251,7 +251,6 @@ TEST_CASE("random programs whose messages need ranks inside MPI") {
   near.following = 11;
   near.rendezvous = GENERATE(1000, 1);
   near.protocol = GENERATE(Protocol::kPull, Protocol::kPush);
-  near.first_fragment = GENERATE(0, 1500);
   Machine far = near;
   far.node_latency = 650;
   far.network_latency = 90000;
@@ -474,7 +473,6 @@ TEST_CASE("random programs in the order of time: ports") {
   machine.second_burst_gap = 0.5;
   machine.following = 15;
   machine.protocol = GENERATE(Protocol::kAsync, Protocol::kPull, Protocol::kPush);
-  machine.first_fragment = machine.protocol == Protocol::kPush ? 1500 : 0;
   machine.rendezvous = GENERATE(1000, 1);
   machine.ports_in_time = true;
   const Scenario free = platform(machine);

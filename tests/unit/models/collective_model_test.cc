@@ -335,6 +335,15 @@ TEST_CASE("errors about collectives in a platform file are reported with their l
             .find("must be a whole number above 0") != std::string::npos);
   CHECK(complaint("[collectives.bcast]\nformula = [ { log_q = \"1us\" } ]")
             .find("did you mean 'log_p'?") != std::string::npos);
+  CHECK(complaint("[collectives.bcast]\nformula = [ { processes = 1, constant = \"1us\" } ]")
+            .find("'processes' must be 2 or more") != std::string::npos);
+  CHECK(complaint(
+            "[collectives.bcast]\nformula = [ { p = \"1us\" }, { processes = 4, p = \"1us\" } ]")
+            .find("in all entries, or in none") != std::string::npos);
+  CHECK(
+      complaint("[collectives.bcast]\nformula = [ { processes = 4, p = \"1us\" }, { processes = 2, "
+                "from = \"8B\", p = \"1us\" } ]")
+          .find("must not decrease") != std::string::npos);
   CHECK(complaint("[collectives.bcast]\nformula = [ { from = \"1KiB\" }, { from = \"1KiB\" } ]")
             .find("sizes must increase") != std::string::npos);
 }

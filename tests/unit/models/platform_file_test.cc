@@ -193,10 +193,6 @@ TEST_CASE("a platform file states which side must be inside MPI; unknown values 
   const Platform again = parse_platform(format_platform(platform), "again");
   CHECK(again.level(Level::kNode)->protocol_at(8) == Protocol::kPush);
   CHECK(again.level(Level::kNode)->protocol_at(9) == Protocol::kPull);
-  CHECK(platform.level(Level::kNode)->first_fragment == 0);
-  const Platform pushing = parse_platform(text("pull") + "first_fragment = \"64KiB\"\n", "p");
-  const Platform written = parse_platform(format_platform(pushing), "again");
-  CHECK(written.level(Level::kNode)->first_fragment == 65536);
   CHECK(complaint(text("pul")) ==
         "cluster.toml:6: protocol 'pul' is not known; use \"eager\", \"pull\", \"push\" or "
         "\"async\"");

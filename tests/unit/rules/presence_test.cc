@@ -37,13 +37,6 @@ Ends ends(const std::string& text, const std::string& kind) {
   return rubato::ends(text, machine(kind));
 }
 
-/// The same machine, where up to 800 bytes of a push go with its request.
-Scenario with_fragment() {
-  Scenario scenario = machine("push");
-  scenario.platform.level(Level::kNode)->first_fragment = 800;
-  return scenario;
-}
-
 /// A receiver that posts at 0, is in `between` from 1995 to 1996, and waits from 4995 on. (Its
 /// MPI_Irecv took 5 when it was recorded, and takes no time here.)
 std::string late_wait(const std::string& between) {
@@ -114,29 +107,6 @@ TEST_CASE("push: a sender that computes does not send") {
   // Pull and async do not need the sender: arrival 2110, its wait leaves at once.
   check(ends(text, "pull"), {3018, 2130});
   check(ends(text, "async"), {3018, 2130});
-}
-
-TEST_CASE("push: the first fragment goes with the request") {
-  const char* text = R"(
-    0: 0..1 isend 1 2000B req 1
-    0: 3001..3002 wait 1
-    0: 3002 end
-    1: 0..9 recv 0 2000B
-    1: 9 end
-  )";
-  // The wait comes at 3010, and only 1900 - 800 of T are left: arrival 4110, when the wait leaves.
-  CHECK(rubato::ends(text, with_fragment()) == Ends{4110, 4130});
-  // A sender that waits at once: T as a whole, 10 + 2100.
-  CHECK(rubato::ends("0: 0..1 send 1 2000B\n0: 1 end\n1: 0..9 recv 0 2000B\n1: 9 end\n",
-                     with_fragment()) == Ends{2110, 2130});
-  // Posted at 1000, when the fragment, at 10 + 100 + 800, is there: 2100 - 100 - 800 later.
-  CHECK(rubato::ends("0: 0..1 send 1 2000B\n0: 1 end\n1: 0..0 local MPI_Comm_rank\n"
-                     "1: 1000..1001 recv 0 2000B\n1: 1001 end\n",
-                     with_fragment()) == Ends{2200, 2220});
-  // 1000 bytes: three trips of 100 leave 800 of T = 1100, all of them for the fragment.
-  CHECK(rubato::ends("0: 0..1 isend 1 1000B req 1\n0: 3001..3002 wait 1\n0: 3002 end\n"
-                     "1: 0..9 recv 0 1000B\n1: 9 end\n",
-                     with_fragment()) == Ends{3110, 3130});
 }
 
 TEST_CASE("push: to see an answer takes the time of both processors") {

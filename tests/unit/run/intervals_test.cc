@@ -70,9 +70,10 @@ TEST_CASE("half-widths of network, recording and model are combined in quadratur
 }
 
 // As above, but recorded with 10 in MPI_Send and 2180 in MPI_Recv: 5 and 1090 of the mean rank. The
-// file of this machine predicts 0 and 995, so it misses 100, which count 1.96 times in place of
-// 17 %, for changes of the file as well: with half the latency the network adds 98, and MPI takes
-// 1490 of rank 1, 745 of the mean rank: 1.96 x 745 x 100 / 995 = 146.754. Another file keeps 17 %.
+// file of this machine predicts 0 and 995, so it misses 100 of them, and 190 of the elapsed 2190.
+// These are more: they count 1.96 times in place of 17 %, 372.4, and for changes of the file as
+// well: with half the latency the network adds 98, and MPI takes 1490 of rank 1, 745 of the mean
+// rank: 1.96 x 745 x 190 / 995 = 278.832. Another file keeps 17 %.
 TEST_CASE("the file of the recorded machine has the error of this very run") {
   const std::string text =
       "nodes 0 1\n0: 0..10 init\n0: 1010..1020 send 1 8B\n0: 1020 end\n"
@@ -86,9 +87,9 @@ TEST_CASE("the file of the recorded machine has the error of this very run") {
   Results results = run_replay(*source, plan.scenarios(), {});
   results.scenarios[1].own_machine = true;
   const Intervals intervals = plan.settle(results, {});
-  CHECK(half_width(intervals[1]) == Approx(std::sqrt(196.0 * 196.0 + 19.6 * 19.6 + 196.0 * 196.0)));
+  CHECK(half_width(intervals[1]) == Approx(std::sqrt(196.0 * 196.0 + 19.6 * 19.6 + 372.4 * 372.4)));
   CHECK(half_width(intervals[2]) ==
-        Approx(std::sqrt(98.0 * 98.0 + 19.6 * 19.6 + 146.754 * 146.754)));
+        Approx(std::sqrt(98.0 * 98.0 + 19.6 * 19.6 + 278.832 * 278.832)));
   CHECK(half_width(intervals[3]) ==
         Approx(std::sqrt(196.0 * 196.0 + 19.6 * 19.6 + 331.534 * 331.534)));
 }
