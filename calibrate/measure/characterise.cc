@@ -19,8 +19,7 @@ namespace {
 // far above any eager send.
 constexpr double kReceiverDelay = 2e-3;  // seconds
 constexpr int kProbes = 5;
-// Of a quick run: seconds for the check of all bytes, and for the search of the eager limit; more
-// in a run that was given more time.
+// Of a quick run: seconds for the check of all bytes, and for the search of the eager limit.
 constexpr double kChecks = 1, kSearch = 3;
 
 /// Seconds for each part.
@@ -59,8 +58,7 @@ ProtocolProbe find_protocol(Pair& pair, Level level, const Effort& effort) {
   bool in_time = true;
   const auto eager = [&](size_t bytes) {
     double delay = kReceiverDelay;
-    in_time = in_time &&
-              !(effort.pace.in_time && now() - begin > kSearch * std::max(1.0, effort.pace.scale));
+    in_time = in_time && !(effort.pace.in_time && now() - begin > kSearch);
     if (!in_time) return false;
     for (int i = 0; i < kProbes; ++i, delay *= 2) {
       const bool early = level == Level::kSelf ? pair.sends_eagerly_to_self(bytes)
@@ -362,7 +360,7 @@ double planned_seconds(Level level, const Pace& pace) {
 void characterise(Pair& pair, Level level, int partner, const Effort& effort) {
   const double begin = now();
   for (size_t bytes : starting_lengths(effort.max_bytes)) {
-    if (effort.pace.in_time && now() - begin > kChecks * std::max(1.0, effort.pace.scale)) {
+    if (effort.pace.in_time && now() - begin > kChecks) {
       effort.leave_out(std::string(kLevelNames[static_cast<int>(level)]) + ": bit patterns from " +
                        format_bytes(static_cast<double>(bytes)) + " on");
       break;

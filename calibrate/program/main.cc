@@ -528,7 +528,7 @@ int run(int argc, char** argv) {
   std::signal(SIGTERM, on_signal);
 
   effort.pace.quick = options.quick;
-  effort.pace.in_time = options.quick;
+  effort.pace.in_time = options.quick && options.seconds == 0;
   effort.of_loops = options.of_loops;
   effort.max_bytes = options.max_bytes;
   effort.adaptive_patterns = options.adaptive_patterns;
