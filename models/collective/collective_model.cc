@@ -38,32 +38,27 @@ AlgorithmChoice CollectiveModel::choose(CollectiveOp op, int p, double bytes) co
   return own != rules.rend() ? own->choice : preset_choice(preset, priced, p, size);
 }
 
-const CollectiveFormula* CollectiveModel::formula_for(CollectiveOp op, double bytes) const {
-  if (pricing != CollectivePricing::kAnalytic) return nullptr;
-  const CollectiveFormula* formula = nullptr;
-  for (const CollectiveFormula& piece : of(op).formula) {
-    if (!formula || bytes >= piece.from) formula = &piece;
-  }
-  return formula;
+bool CollectiveModel::is_by_formula(CollectiveOp op) const {
+  return pricing == CollectivePricing::kAnalytic && !of(op).formula.empty();
 }
 
 bool CollectiveModel::is_guessed(CollectiveOp op, double bytes) const {
   const auto [priced, size] = priced_as(op, bytes);
-  return !is_perfect(priced) && !formula_for(priced, size) && of(priced).rules.empty();
+  return !is_perfect(priced) && !is_by_formula(priced) && of(priced).rules.empty();
 }
 
 std::string CollectiveModel::describe(CollectiveOp op, int p, double bytes) const {
   const auto [priced, size] = priced_as(op, bytes);
   if (is_perfect(priced)) return "perfect";
-  return formula_for(priced, size) ? "formula" : name_of(choose(priced, p, size).algorithm);
+  return is_by_formula(priced) ? "formula" : name_of(choose(priced, p, size).algorithm);
 }
 
 double CollectiveModel::seconds(CollectiveOp op, int p, double bytes, const RoundCost& cost) const {
   if (p <= 1) return 0;
   const auto [priced, size] = priced_as(op, bytes);
   if (is_perfect(priced)) return 0;
-  return formula_for(priced, size) ? formula_seconds(priced, p, size, cost)
-                                   : seconds_of_algorithm(priced, p, size, cost);
+  return is_by_formula(priced) ? formula_seconds(priced, p, size, cost)
+                               : seconds_of_algorithm(priced, p, size, cost);
 }
 
 double CollectiveModel::seconds_of_algorithm(CollectiveOp op, int p, double bytes,
@@ -73,20 +68,23 @@ double CollectiveModel::seconds_of_algorithm(CollectiveOp op, int p, double byte
 }
 
 double CollectiveModel::formula_value(CollectiveOp op, int p, double bytes) const {
-  const CollectiveFormula *fewer = nullptr, *more = nullptr;  // members than p, or as many
-  for (const CollectiveFormula& piece : of(op).formula) {
-    const CollectiveFormula*& known = piece.processes <= p ? fewer : more;
-    if (&known == &more && more && piece.processes > more->processes) break;
-    if (!known || piece.processes > known->processes || bytes >= piece.from) known = &piece;
+  const std::vector<CollectiveFormula>& formula = of(op).formula;
+  int fewer = formula.front().processes, more = formula.back().processes;
+  for (const CollectiveFormula& piece : formula) {
+    if (piece.processes <= p) fewer = piece.processes;
+    if (piece.processes >= p) more = std::min(more, piece.processes);
   }
-  const auto value = [&](const CollectiveFormula& piece) {
-    return piece(piece.processes > 0 ? piece.processes : p, bytes);
+  const auto value = [&](int processes) {
+    const CollectiveFormula* found = nullptr;
+    for (const CollectiveFormula& piece : formula) {
+      if (piece.processes == processes && (!found || bytes >= piece.from)) found = &piece;
+    }
+    return (*found)(processes > 0 ? processes : p, bytes);
   };
-  if (!fewer) return value(*more);
-  if (!more || fewer->processes == 0 || fewer->processes == p) return value(*fewer);
-  const double share = std::log2(static_cast<double>(p) / fewer->processes) /
-                       std::log2(static_cast<double>(more->processes) / fewer->processes);
-  return std::lerp(value(*fewer), value(*more), share);
+  if (fewer >= more) return value(fewer);
+  const double share =
+      std::log2(static_cast<double>(p) / fewer) / std::log2(static_cast<double>(more) / fewer);
+  return std::lerp(value(fewer), value(more), share);
 }
 
 double CollectiveModel::formula_seconds(CollectiveOp op, int p, double bytes,
@@ -100,7 +98,7 @@ double CollectiveModel::formula_seconds(CollectiveOp op, int p, double bytes,
 
 bool CollectiveModel::has_formula(CollectiveOp op, double bytes) const {
   const auto [priced, size] = priced_as(op, bytes);
-  return !is_perfect(priced) && formula_for(priced, size);
+  return !is_perfect(priced) && is_by_formula(priced);
 }
 
 double CollectiveModel::stretch(CollectiveOp op, int p, double bytes, const RoundCost& cost) const {
@@ -115,7 +113,7 @@ double CollectiveModel::departure(CollectiveOp op, int p, double bytes, bool is_
                                   const RoundCost& cost) const {
   if (p <= 1 || !is_rooted(op) || is_perfect(op)) return 0;
   const double seconds = departure_seconds(op, choose(op, p, bytes), p, bytes, is_root, cost);
-  return formula_for(op, bytes) ? std::min(seconds, formula_seconds(op, p, bytes, cost)) : seconds;
+  return is_by_formula(op) ? std::min(seconds, formula_seconds(op, p, bytes, cost)) : seconds;
 }
 
 }  // namespace rubato

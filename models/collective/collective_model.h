@@ -39,7 +39,7 @@ struct CollectiveFormula {
   double d_p = 0;
   double d_p2 = 0;
   double uncertainty = 0;  ///< relative rms of its residuals; 0 = not known. Never computed with
-  /// Of so many members alone, in files with pieces for each number that was measured; 0: of all.
+  /// Valid for this number of members only; 0: for any.
   int processes = 0;
 
   /// Never negative.
@@ -108,9 +108,9 @@ class CollectiveModel {
   bool is_perfect(CollectiveOp op) const {
     return pricing == CollectivePricing::kPerfect || of(op).perfect;
   }
-  /// nullptr if the operation is not priced by a formula.
-  const CollectiveFormula* formula_for(CollectiveOp op, double bytes) const;
-  /// Between two numbers of members with pieces of their own, a line over log2 p.
+  bool is_by_formula(CollectiveOp op) const;
+  /// Of an operation with a formula. Interpolated over log2 p between the nearest numbers of
+  /// members that have pieces; that of the nearest one outside of them.
   double formula_value(CollectiveOp op, int p, double bytes) const;
   double formula_seconds(CollectiveOp op, int p, double bytes, const RoundCost& cost) const;
   double seconds_of_algorithm(CollectiveOp op, int p, double bytes, const RoundCost& cost) const;

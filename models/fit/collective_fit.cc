@@ -46,13 +46,18 @@ std::vector<FormulaTerm> tellable_terms(const std::vector<FormulaSample>& sample
   return terms;
 }
 
-double relative_rms(const FormulaFit& fit, const std::vector<FormulaSample>& samples) {
+/// Of predicted seconds, by processes and payload; `terms`: taken from the degrees of freedom.
+/// Infinite if none are left.
+template <typename Predicted>
+double relative_rms(const Predicted& predicted, const std::vector<FormulaSample>& samples,
+                    size_t terms = 0) {
+  if (samples.size() <= terms) return std::numeric_limits<double>::infinity();
   double sum = 0;
   for (const FormulaSample& s : samples) {
-    const double error = fit(s.processes, s.bytes) / s.seconds - 1;
+    const double error = predicted(s.processes, s.bytes) / s.seconds - 1;
     sum += error * error;
   }
-  return std::sqrt(sum / static_cast<double>(samples.size()));
+  return std::sqrt(sum / static_cast<double>(samples.size() - terms));
 }
 
 std::optional<FormulaFit> try_formula(const std::vector<FormulaSample>& samples) {
@@ -171,21 +176,6 @@ std::vector<CollectiveFormula> formula_of(const std::vector<FormulaPiece>& piece
   return formula;
 }
 
-/// With the terms taken from the degrees of freedom; infinite without any left.
-double relative_rms(const std::vector<CollectiveFormula>& formula, size_t terms,
-                    const std::vector<FormulaSample>& samples) {
-  if (samples.size() <= terms) return std::numeric_limits<double>::infinity();
-  CollectiveModel model;
-  model.of(CollectiveOp::kBcast).formula = formula;  // of any operation
-  double sum = 0;
-  for (const FormulaSample& s : samples) {
-    const double seconds =
-        model.seconds(CollectiveOp::kBcast, static_cast<int>(s.processes), s.bytes, {});
-    sum += std::pow(seconds / s.seconds - 1, 2);
-  }
-  return std::sqrt(sum / static_cast<double>(samples.size() - terms));
-}
-
 size_t terms_of(const std::vector<FormulaPiece>& pieces) {
   size_t terms = 0;
   for (const FormulaPiece& piece : pieces) terms += piece.fit.terms.size();
@@ -195,30 +185,42 @@ size_t terms_of(const std::vector<FormulaPiece>& pieces) {
 }  // namespace
 
 std::vector<CollectiveFormula> platform_formula(const CollectiveFit& fit) {
-  constexpr double kGood = 0.03;  // rms error
-  const bool is_good = std::ranges::all_of(
-      fit.pieces, [](const FormulaPiece& piece) { return piece.rms_error <= kGood; });
-  std::vector<CollectiveFormula> whole = formula_of(fit.pieces, 0);
-  if (is_good) return whole;
+  constexpr double kGood = 0.03;       // rms error
+  constexpr size_t kLeastSamples = 3;  // of choose_formula()
+  std::vector<CollectiveFormula> common = formula_of(fit.pieces, 0);
+  if (std::ranges::all_of(fit.pieces,
+                          [](const FormulaPiece& piece) { return piece.rms_error <= kGood; }))
+    return common;
   std::map<double, std::vector<FormulaSample>> by_processes;
   for (const FormulaSample& sample : fit.samples) by_processes[sample.processes].push_back(sample);
-  std::vector<CollectiveFormula> each;
+  // Others are interpolated, so the smallest and the largest number must have pieces.
+  std::erase_if(by_processes, [&](const auto& number) {
+    const bool is_between =
+        number.first > by_processes.begin()->first && number.first < by_processes.rbegin()->first;
+    return is_between && number.second.size() < kLeastSamples;
+  });
+  std::vector<CollectiveFormula> by_number;
   size_t terms = 0;
   for (const auto& [processes, samples] : by_processes) {
-    try {
-      const std::vector<FormulaPiece> pieces = choose_pieces(samples);
-      std::ranges::copy(formula_of(pieces, static_cast<int>(processes)), std::back_inserter(each));
-      terms += terms_of(pieces);
-    } catch (const InputError&) {
-      // Too few payloads: its time lies between those of its neighbours, which it must have.
-      const bool is_first = &samples == &by_processes.begin()->second;
-      if (is_first || &samples == &by_processes.rbegin()->second) return whole;
-    }
+    if (samples.size() < kLeastSamples) return common;
+    const std::vector<FormulaPiece> pieces = choose_pieces(samples);
+    std::ranges::copy(formula_of(pieces, static_cast<int>(processes)),
+                      std::back_inserter(by_number));
+    terms += terms_of(pieces);
   }
-  const double rms = relative_rms(each, terms, fit.samples);
-  const bool is_better = rms < relative_rms(whole, terms_of(fit.pieces), fit.samples) / 2;
-  for (CollectiveFormula& piece : each) piece.uncertainty = std::max(piece.uncertainty, rms);
-  return is_better ? each : whole;
+  const auto rms = [&](const std::vector<CollectiveFormula>& formula, size_t its_terms) {
+    CollectiveModel model;  // which interpolates; any operation will do
+    model.of(CollectiveOp::kBcast).formula = formula;
+    const auto seconds = [&](double processes, double bytes) {
+      return model.seconds(CollectiveOp::kBcast, static_cast<int>(processes), bytes, {});
+    };
+    return relative_rms(seconds, fit.samples, its_terms);
+  };
+  const double error = rms(by_number, terms);
+  if (!(error < rms(common, terms_of(fit.pieces)) / 2)) return common;
+  // Few payloads of a number hide its error.
+  for (CollectiveFormula& piece : by_number) piece.uncertainty = std::max(piece.uncertainty, error);
+  return by_number;
 }
 
 std::map<CollectiveOp, CollectiveFit> fit_collectives(const MeasuredCollectives& measured) {
@@ -267,6 +269,8 @@ void add_collectives(Platform& platform, const std::map<CollectiveOp, Collective
       platform.collectives.of(op).formula = platform_formula(fit->second);
       platform.collectives.of(op).formula_processes = most_processes(times);
       by_formula += (by_formula.empty() ? "" : ", ") + name_of(op);
+      if (platform.collectives.of(op).formula.front().processes > 0)
+        by_formula += " (each number of processes)";
     } else {
       ++without_formula;
     }

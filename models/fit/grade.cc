@@ -47,8 +47,8 @@ Grade grade_calibration(const Provenance& measured) {
       add(std::string("two halves of level ") + level + " differ by " + percent(differ), differ);
   }
   if (const auto shift = measured.find("network_not_explained"); shift != measured.end())
-    add("what nodes share is not explained (off by " + shift->second +
-            "): name the topology (network=)",
+    add("messages of several nodes at once are up to " + shift->second +
+            " off: state the topology with network=",
         number_in(measured, shift->first) / 100);
   if (const auto left = measured.find("left_out"); left != measured.end())
     add("left out for lack of time: " + left->second, kOfPartsLeftOut);

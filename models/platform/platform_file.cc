@@ -8,7 +8,6 @@
 #include <functional>
 #include <limits>
 #include <sstream>
-#include <utility>
 
 #include "models/base/error.h"
 #include "models/base/input_file.h"
@@ -317,24 +316,24 @@ std::vector<CollectiveFormula> read_formula(const Reader& reader, const toml::no
     const toml::table& entry = reader.table(item, "an entry of " + where);
     reader.check_keys(entry, "an entry of " + where, keys);
     CollectiveFormula piece;
-    if (const toml::node* processes = entry.get("processes"))
+    if (const toml::node* processes = entry.get("processes")) {
       piece.processes = read_processes(reader, *processes, where + " 'processes'");
+      if (piece.processes < 2) reader.fail(*processes, where + ": 'processes' must be 2 or more");
+    }
     if (entry.get("from")) piece.from = reader.required(entry, "from", where, parse_bytes);
     for (const auto& [key, term] : kFormulaTerms) {
       if (entry.get(key)) piece.*term = reader.required(entry, key, where, parse_seconds);
     }
     piece.uncertainty = read_uncertainty(reader, entry);
-    const auto order = [](const CollectiveFormula& one) {
-      return std::pair(one.processes, one.from);
-    };
-    if (entry.get("processes") && piece.processes < 2)
-      reader.fail(entry, where + ": 'processes' must be 2 or more");
-    if (!formula.empty() && (piece.processes == 0) != (formula.front().processes == 0))
-      reader.fail(entry, where + ": 'processes' must be in all entries, or in none");
-    if (!formula.empty() && piece.processes < formula.back().processes)
-      reader.fail(entry, where + ": 'processes' must not decrease");
-    if (!formula.empty() && !(order(piece) > order(formula.back())))
-      reader.fail(entry, where + ": sizes must increase");
+    if (!formula.empty()) {
+      const CollectiveFormula& last = formula.back();
+      if ((piece.processes == 0) != (last.processes == 0))
+        reader.fail(entry, where + ": 'processes' must be in all entries, or in none");
+      if (piece.processes < last.processes)
+        reader.fail(entry, where + ": 'processes' must not decrease");
+      if (piece.processes == last.processes && !(piece.from > last.from))
+        reader.fail(entry, where + ": sizes must increase");
+    }
     formula.push_back(piece);
   }
   check_formula(reader, *node.as_array(), formula, where);
@@ -370,8 +369,15 @@ CollectiveModel read_collectives(const Reader& reader, const toml::table& table)
     }
     if (const toml::node* formula = entry.get("formula"))
       operation.formula = read_formula(reader, *formula, where + ".formula");
+    // Pieces of each number of processes end with the largest one.
+    const int last = operation.formula.empty() ? 0 : operation.formula.back().processes;
+    operation.formula_processes = last;
     if (const toml::node* most = entry.get("formula_processes")) {
       operation.formula_processes = read_processes(reader, *most, where + ".formula_processes");
+      if (last > 0 && operation.formula_processes != last) {
+        reader.fail(*most, where + ".formula_processes must be " + std::to_string(last) +
+                               ", the last 'processes' of the formula");
+      }
     }
     if (const toml::node* limit = entry.get("sync_limit")) {
       if (!is_rooted(op)) {

@@ -48,6 +48,11 @@ bool is_known(const LevelModel& level) {
 
 }  // namespace
 
+double model_error_of(const Platform& platform, int measured_nodes) {
+  const double stated = platform.model_error.value_or(kModelError);
+  return measured_nodes > 0 ? std::max(stated, kFewNodesError) : stated;
+}
+
 bool states_uncertainty(const Platform& platform) {
   if (platform.model_error) return true;
   for (int i = 0; i < kLevels; ++i) {

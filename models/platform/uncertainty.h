@@ -24,6 +24,11 @@ inline constexpr double kGuessedAlgorithmError = 0.5;
 inline constexpr int kNodesThatShare = 4;
 inline constexpr double kFewNodesError = 0.33;
 
+/// The relative standard error of MPI time on a platform: what its file states, or kModelError.
+/// `measured_nodes`: of the calibration, where the run has more nodes than it can speak for; else
+/// 0.
+double model_error_of(const Platform& platform, int measured_nodes);
+
 /// True if the file states an uncertainty for each network: of the model, or of some segment of T
 /// at every level but self that takes time. Costs of zero are exact.
 bool states_uncertainty(const Platform& platform);

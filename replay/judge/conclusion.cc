@@ -77,7 +77,7 @@ Conclusion conclude(const Roles& roles) {
   found.own_machine = roles.own_machine;
   found.recorded = recorded(roles).elapsed;
   found.without_losses = &recorded(roles) == roles.undisturbed;
-  for (const ModelError& error : model_errors(*roles.results, roles.judged, roles.own_machine)) {
+  for (const ModelError& error : model_errors(roles)) {
     // (Losses are possible causes, below.)
     const bool is_of_model = error.part == "compute" || error.part.starts_with("MPI_");
     const bool much = std::abs(error.difference()) >= kLeastMissed * found.recorded;

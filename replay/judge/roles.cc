@@ -29,6 +29,10 @@ Roles::Roles(const Results& of) : results(&of) {
   if (undisturbed && lost_cores(*this)) reference = undisturbed;
 }
 
+std::vector<ModelError> model_errors(const Roles& roles) {
+  return model_errors(*roles.results, roles.judged, roles.own_machine);
+}
+
 bool is_alone(const Results& results) {
   return results.trace.ranks == 1 && results.trace.calling_threads == 0;
 }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <vector>
+
+#include "replay/analyse/model_error.h"
 #include "replay/observe/results.h"
 
 namespace rubato {
@@ -21,6 +24,9 @@ struct Roles {
   /// the first. (It may deadlock.)
   const ScenarioResult* reference = nullptr;
 };
+
+/// What the model of the recorded machine misses; empty without `own_machine`.
+std::vector<ModelError> model_errors(const Roles& roles);
 
 /// True if one thread of one rank calls MPI: no network changes the run.
 bool is_alone(const Results& results);

@@ -72,32 +72,32 @@ double mean_guessed(const ScenarioResult& result, const std::vector<std::string>
   return result.ranks.empty() ? 0 : sum / static_cast<double>(result.ranks.size());
 }
 
-/// How far the platform file of the recorded machine missed this very run.
+/// How far the platform file of the recorded machine missed this run.
 struct OwnError {
-  std::string file;  ///< "": not known
+  const ScenarioResult* scenario = nullptr;  ///< of that file, unchanged
+  std::string file;                          ///< "": not known
   double of_mpi = 0;
 };
 
 /// `lost`: of the mean rank, in seconds: what the run takes without it is itself an estimate.
 OwnError own_error(const Results& results, const std::vector<Scenario>& scenarios, size_t asked,
                    double lost) {
-  const ScenarioResult *model = nullptr, *measured = nullptr, *undisturbed = nullptr;
+  constexpr double kLeastLost = 0.01;  // of the run
+  const ScenarioResult *measured = nullptr, *undisturbed = nullptr;
   OwnError own;
   for (size_t i = 0; i < asked; ++i) {
     const ScenarioResult& result = results.scenarios[i];
     if (!result.deadlock.empty()) continue;
     if (is_recording(scenarios[i])) measured = &result;
-    if (result.name == "undisturbed") undisturbed = &result;
-    if (!result.own_machine || model) continue;
-    model = &result;
-    own.file = scenarios[i].platform_file;
+    if (scenarios[i].basis == Basis::kUndisturbed && result.changes.empty()) undisturbed = &result;
+    if (!result.own_machine || own.scenario) continue;
+    own = {&result, scenarios[i].platform_file};
   }
-  constexpr double kLeastLost = 0.01;  // of the run
   const ScenarioResult* const run = undisturbed ? undisturbed : measured;
-  const auto error = error_of_calls(results, run, model);
+  const auto error = error_of_calls(results, run, own.scenario);
   if (!error || lost > kLeastLost * run->elapsed) return {};
   const double of_elapsed =
-      std::abs(run->elapsed - model->elapsed) / mean(model->ranks, &RankResult::mpi);
+      std::abs(run->elapsed - own.scenario->elapsed) / mean(own.scenario->ranks, &RankResult::mpi);
   own.of_mpi = std::max({*error, of_elapsed, kModelErrorInSimulator});
   return own;
 }
@@ -170,9 +170,11 @@ Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhe
     if (variants.compensated && variants.recording == 0)
       subtracted =
           kErrors * kOverheadError * most_overhead(result, scenarios_[i], recording, overhead);
-    double of_mpi = scenarios_[i].platform.model_error.value_or(kModelError);
-    if (!own.file.empty() && scenarios_[i].platform_file == own.file) of_mpi = own.of_mpi;
-    if (result.measured_nodes > 0) of_mpi = std::max(of_mpi, kFewNodesError);
+    double of_mpi = model_error_of(scenarios_[i].platform, result.measured_nodes);
+    if (&result == own.scenario) of_mpi = own.of_mpi;
+    // A change may use what the run did not.
+    if (!own.file.empty() && scenarios_[i].platform_file == own.file)
+      of_mpi = std::max(of_mpi, own.of_mpi);
     const double model =
         variants.models ? kErrors * of_mpi * mean(result.ranks, &RankResult::mpi) : 0;
     const double guesses =

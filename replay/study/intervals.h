@@ -19,12 +19,13 @@
 //              for one without a core may keep some of that wait, and processes share caches:
 //              kLossErrorRecorded and kLossErrorModel of the mean rank's loss in the recording, if
 //              `measured` is replayed beside the prediction.
-//   model      Effects that the model leaves out: of the time in MPI the share stated in the
-//              platform file (model_error), else kModelError (models/platform/uncertainty.h). Where
-//              the file is that of the recorded machine, and the recording is replayed beside it,
-//              what it missed of that, call by call (error_of_calls()) or of the elapsed time,
-//              whichever is more, at least kModelErrorInSimulator; of the time in blocking
-//              collectives for which it has no data, kGuessedAlgorithmError.
+//   model      Effects that the model leaves out: model_error_of() of the time in MPI, and
+//              kGuessedAlgorithmError of the time in blocking collectives for which there are no
+//              data. The unchanged file of the recorded machine, beside the recording, has the
+//              error that it shows on this run instead: what it misses call by call
+//              (error_of_calls()), or of the elapsed time if that is more, at least
+//              kModelErrorInSimulator; not where cores were lost for 1 % of the run. Changes of
+//              that file have no less.
 //
 // The additional scenarios are lanes of the same passes, so they add little; in the order of time
 // each is a pass. The interval is symmetric: shorter times are assumed to change the result as much

@@ -83,6 +83,7 @@ Tolerances find_tolerances(EventSource& source, const std::vector<ToleranceAxis>
     found.axes.push_back(std::move(tolerance));
   }
   found.traffic = study.first().traffic;
+  found.measured_nodes = study.first().measured_nodes;
   for (const CollectiveUse& use : study.first().collectives)
     found.formulas = found.formulas || use.algorithm == "formula";
   found.replays = study.replays();

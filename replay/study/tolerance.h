@@ -45,6 +45,7 @@ struct Tolerances {
   double elapsed = 0;  ///< seconds, of the scenario itself
   std::vector<Tolerance> axes;
   std::array<LevelTraffic, kLevels> traffic{};  ///< of the scenario
+  int measured_nodes = 0;                       ///< as in ScenarioResult
   /// Some of its collectives use formulas: latency and bandwidth do not change those.
   bool formulas = false;
   size_t replays = 0;  ///< number of replays used

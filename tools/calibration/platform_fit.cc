@@ -194,7 +194,7 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
       fitted.comments.contention = network_table(*links);
       if (links->kind == SharedLinks::Kind::kNotExplained) {
         platform.measured["network_not_explained"] =
-            fmt::format("{:.0f} %, {}", 100 * links->worst, links->worst_shift);
+            fmt::format("{:.0f} % ({})", 100 * links->worst, links->worst_shift);
       }
       report += describe(*links) + "\n\n";
       fitted.remarks += describe(*links) + "\n";

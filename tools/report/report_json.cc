@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "replay/analyse/model_error.h"
 #include "replay/analyse/other_rows.h"
 #include "tools/format/csv_text.h"
 #include "tools/format/json_text.h"
@@ -198,9 +197,7 @@ std::string report_json(const Report& report) {
   }
   if (!report.sweeps.empty()) json["sweeps"] = sweeps_to_json(report.sweeps);
   json["model_errors"] = Json::array();
-  const Roles roles_of_run(results);
-  for (const ModelError& each :
-       model_errors(results, roles_of_run.judged, roles_of_run.own_machine)) {
+  for (const ModelError& each : model_errors(Roles(results))) {
     json["model_errors"].push_back({{"part", each.part},
                                     {"recorded", number(each.recorded)},
                                     {"predicted", number(each.predicted)}});

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include "replay/analyse/model_error.h"
 #include "replay/analyse/other_rows.h"
 #include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
@@ -337,7 +336,7 @@ std::string collectives_table(const ScenarioResult& scenario, int width) {
 /// What the model of the recorded machine misses: recorded - predicted by call; "" without one.
 std::string model_error_table(const Results& results, int width) {
   const Roles roles(results);
-  const std::vector<ModelError> errors = model_errors(results, roles.judged, roles.own_machine);
+  const std::vector<ModelError> errors = model_errors(roles);
   if (errors.empty()) return "";
   TextTable table({"Mean rank", "Recorded", "Predicted", "Difference", "of Elapsed"});
   const double elapsed = roles.judged->elapsed;

@@ -78,11 +78,11 @@ bool has_effect(const Tolerance& axis) {
                      [](const auto& factor) { return factor.has_value(); });
 }
 
-/// Half the 95 % interval of the shares of latency and bandwidth, and of how far beyond 1 their
-/// factors are, relative: the model's error. Nothing for platforms that do not state it.
-std::optional<double> model_error(const Scenario& scenario) {
+/// Half the 95 % interval of the shares of latency and bandwidth, and of their factors less 1,
+/// relative: the model's error. Nothing for platforms that do not state their uncertainty.
+std::optional<double> half_width(const Tolerances& found, const Scenario& scenario) {
   if (scenario.basis != Basis::kModel || !states_uncertainty(scenario.platform)) return {};
-  return kErrors * scenario.platform.model_error.value_or(kModelError);
+  return kErrors * model_error_of(scenario.platform, found.measured_nodes);
 }
 
 /// The axes with an effect. The axis of all levels is left out if only one level has an effect.
@@ -151,11 +151,11 @@ std::vector<std::string> notes(const Tolerances& found, const Scenario& scenario
   const bool on_network = std::ranges::any_of(rows_of(found), [](const Tolerance* axis) {
     return axis->name.ends_with("latency") || axis->name.ends_with("bandwidth");
   });
-  if (const auto error = model_error(scenario); error && on_network) {
+  if (const auto half = half_width(found, scenario); half && on_network) {
     lines.push_back(
-        fmt::format("what the model leaves out may change the shares of latency and bandwidth, and "
-                    "what their factors have beyond 1, by {:.0f} % (95 %).",
-                    100 * *error));
+        fmt::format("shares of latency and bandwidth, and their factors less 1, are uncertain by "
+                    "{:.0f} % (95 %): the model's error.",
+                    100 * *half));
   }
   if (scenario.platform.contention.model) {
     lines.push_back(fmt::format("with contention, each of {} factors needed a replay of its own.",
@@ -199,8 +199,8 @@ std::string tolerance_json(const Tolerances& found, const Scenario& scenario,
   Json json = {{"format", kJsonFormat},     {"rubato", kVersion},
                {"scenario", scenario.name}, {"elapsed", number(found.elapsed)},
                {"replays", found.replays},  {"numbers", Json::array()}};
-  const auto error = model_error(scenario);
-  json["error"] = error ? number(*error) : nullptr;
+  const auto half = half_width(found, scenario);
+  json["half_width"] = half ? number(*half) : nullptr;
   for (const Tolerance& axis : found.axes) {
     Json thresholds = Json::array();
     for (size_t i = 0; i < percents.size(); ++i) {

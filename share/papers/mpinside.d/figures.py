@@ -175,7 +175,8 @@ def shared_cores():
 def slices_of(events, begin):
     """[(activity, begin, end)] of a rank from a timeline for Perfetto; seconds after `begin`, that of the run."""
     waits = [event for event in events if event['cat'] == 'wait']
-    over = min(event['ts'] for event in events if event['name'] == 'MPI_Finalize')  # the tracer may flush after it
+    # The tracer may flush after MPI_Finalize.
+    over = min((event['ts'] for event in events if event['name'] == 'MPI_Finalize'), default=float('inf'))
     slices = []
     for event in sorted(events, key=lambda event: event['ts']):
         if event['cat'] == 'wait' or event['name'] == 'MPI_Init' or event['ts'] >= over:

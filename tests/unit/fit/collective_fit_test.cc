@@ -64,19 +64,51 @@ TEST_CASE("a formula is cut where the algorithm changes") {
   }
 }
 
-// Up to three processes take 100 us, from four on 10 us: no sum of 1, log p, p and p^2 does that.
+namespace {
+
+/// Up to three processes take 100 us, from four on 10 us: no sum of 1, log p, p and p^2 does that.
+double jump(double p, double d) {
+  return (p < 4 ? 100e-6 : 10e-6) + 1e-9 * d;
+}
+
+std::vector<CollectiveFormula> formula_of(const std::vector<CollectiveTimes>& times) {
+  return platform_formula(fit_collective(times));
+}
+
+double seconds_by(const std::vector<CollectiveFormula>& formula, int p, double d) {
+  CollectiveModel model;
+  model.of(CollectiveOp::kBcast).formula = formula;
+  return model.seconds(CollectiveOp::kBcast, p, d, {});
+}
+
+}  // namespace
+
 TEST_CASE("each number of processes has a formula where no common one is good") {
-  const auto jump = [](double p, double d) { return (p < 4 ? 100e-6 : 10e-6) + 1e-9 * d; };
-  const CollectiveFit fit = fit_collective(times_of(jump, 1, 0, 1, kProcesses));
-  const std::vector<CollectiveFormula> formula = platform_formula(fit);
-  REQUIRE(formula.size() >= kProcesses.size());
-  for (const CollectiveFormula& piece : formula)
-    CHECK(piece(piece.processes, 2048) == Approx(jump(piece.processes, 2048)).epsilon(0.02));
-  // The tree above, to 1 KiB, is one formula.
+  std::vector<CollectiveTimes> times = times_of(jump, 1, 0, 1, kProcesses);
+  const std::vector<CollectiveFormula> formula = formula_of(times);
+  for (const double p : kProcesses) {
+    for (const double d : {8., 2048., 524288.})
+      CHECK(seconds_by(formula, static_cast<int>(p), d) == Approx(jump(p, d)).epsilon(0.02));
+  }
+  REQUIRE(!formula.empty());
+  CHECK(formula.front().processes == 2);
+  CHECK(formula.back().processes == 16);
+
+  // Of six processes two payloads are known: it lies between four and eight.
+  std::vector<CollectiveTimes> few = times;
+  std::erase_if(few, [](const CollectiveTimes& t) { return t.processes == 6 && t.bytes > 32; });
+  CHECK(seconds_by(formula_of(few), 6, 2048) == Approx(jump(6, 2048)).epsilon(0.02));
+  for (const CollectiveFormula& piece : formula_of(few)) CHECK(piece.processes != 6);
+  // Of the most processes: nothing could be known beyond the others.
+  std::erase_if(times, [](const CollectiveTimes& t) { return t.processes == 16 && t.bytes > 32; });
+  for (const CollectiveFormula& piece : formula_of(times)) CHECK(piece.processes == 0);
+}
+
+TEST_CASE("a common formula that is good stays") {
   const auto tree = [](double p, double d) { return (2e-6 + 1e-9 * d) * std::log2(p); };
-  const std::vector<CollectiveFormula> common =
-      platform_formula(fit_collective(times_of(tree, 1, 0, 1, kProcesses)));
-  for (const CollectiveFormula& piece : common) CHECK(piece.processes == 0);
+  const std::vector<CollectiveFormula> formula = formula_of(times_of(tree, 1, 0, 1, kProcesses));
+  REQUIRE(!formula.empty());
+  for (const CollectiveFormula& piece : formula) CHECK(piece.processes == 0);
 }
 
 TEST_CASE("a single formula is not split", "[many_seeds]") {

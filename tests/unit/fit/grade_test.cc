@@ -35,10 +35,10 @@ TEST_CASE("what was measured alone counts alone") {
 }
 
 TEST_CASE("a network that is not explained is as wrong as its worst shift") {
-  const Grade grade = grade_calibration({{"network_not_explained", "57 %, shift_2_of_4"}});
+  const Grade grade = grade_calibration({{"network_not_explained", "57 % (shift_2_of_4)"}});
   CHECK(grade.faults ==
-        "what nodes share is not explained (off by 57 %, shift_2_of_4): name the topology "
-        "(network=)");
+        "messages of several nodes at once are up to 57 % (shift_2_of_4) off: state the topology "
+        "with network=");
   CHECK(grade.error == Approx(0.57));
 }
 

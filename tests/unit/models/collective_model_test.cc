@@ -258,7 +258,6 @@ TEST_CASE("formulas in p and d") {
 TEST_CASE("formulas of each number of processes") {
   const CollectiveModel model = model_of(R"(
     [collectives.bcast]
-    formula_processes = 16
     formula = [
       { processes = 2, from = "0B", constant = "2us" },
       { processes = 2, from = "1000B", d = "3ns" },
@@ -279,6 +278,7 @@ TEST_CASE("formulas of each number of processes") {
   // 8 is halfway between 4 and 16, and 3 is log2(1.5) = 0.58496 of the way from 2 to 4.
   CHECK(us(8, 1000) == Approx((6. + 20) / 2));
   CHECK(us(3, 1000) == Approx(3 + 0.58496 * 3).epsilon(1e-5));
+  CHECK(model.of(Op::kBcast).formula_processes == 16);  // beyond it time grows as the algorithm's
 }
 
 TEST_CASE("written collectives are read back unchanged") {
@@ -344,6 +344,9 @@ TEST_CASE("errors about collectives in a platform file are reported with their l
       complaint("[collectives.bcast]\nformula = [ { processes = 4, p = \"1us\" }, { processes = 2, "
                 "from = \"8B\", p = \"1us\" } ]")
           .find("must not decrease") != std::string::npos);
+  CHECK(complaint("[collectives.bcast]\nformula_processes = 8\nformula = [ { processes = 4, p = "
+                  "\"1us\" } ]")
+            .find("formula_processes must be 4") != std::string::npos);
   CHECK(complaint("[collectives.bcast]\nformula = [ { from = \"1KiB\" }, { from = \"1KiB\" } ]")
             .find("sizes must increase") != std::string::npos);
 }

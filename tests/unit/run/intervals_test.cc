@@ -2,6 +2,7 @@
 
 #include "replay/study/intervals.h"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -69,29 +70,37 @@ TEST_CASE("half-widths of network, recording and model are combined in quadratur
   CHECK(predicted.intervals[0]->low * 1e9 == Approx(2000 - half));
 }
 
-// As above, but recorded with 10 in MPI_Send and 2180 in MPI_Recv: 5 and 1090 of the mean rank. The
-// file of this machine predicts 0 and 995, so it misses 100 of them, and 190 of the elapsed 2190.
-// These are more: they count 1.96 times in place of 17 %, 372.4, and for changes of the file as
-// well: with half the latency the network adds 98, and MPI takes 1490 of rank 1, 745 of the mean
-// rank: 1.96 x 745 x 190 / 995 = 278.832. Another file keeps 17 %.
-TEST_CASE("the file of the recorded machine has the error of this very run") {
-  const std::string text =
-      "nodes 0 1\n0: 0..10 init\n0: 1010..1020 send 1 8B\n0: 1020 end\n"
-      "1: 0..10 init\n1: 20..2200 recv 0 8B\n1: 2200 end\n";
-  Scenario own = network(0.1), half = network(0.1), other = network(0.1);
-  own.platform_file = half.platform_file = "here.toml";
-  other.platform_file = "there.toml";
-  half.platform.level(Level::kNetwork)->transfer = TransferCurve({Segment{0, 500e-9, 0, 0.1}});
-  const auto source = parse_text_trace(text);
-  const IntervalPlan plan({parse_scenario("measured"), own, half, other});
-  Results results = run_replay(*source, plan.scenarios(), {});
-  results.scenarios[1].own_machine = true;
-  const Intervals intervals = plan.settle(results, {});
-  CHECK(half_width(intervals[1]) == Approx(std::sqrt(196.0 * 196.0 + 19.6 * 19.6 + 372.4 * 372.4)));
-  CHECK(half_width(intervals[2]) ==
-        Approx(std::sqrt(98.0 * 98.0 + 19.6 * 19.6 + 278.832 * 278.832)));
-  CHECK(half_width(intervals[3]) ==
-        Approx(std::sqrt(196.0 * 196.0 + 19.6 * 19.6 + 331.534 * 331.534)));
+// As above. Recorded are 10 in MPI_Send and `received` in MPI_Recv, 5 and received / 2 of the mean
+// rank, and 10 + received elapsed; the file of this machine predicts 0, 995 and 2000.
+//   received 2180: calls differ by 5 + 95, elapsed times by 190, which is more: 1.96 x 190 = 372.4.
+//   received 1980: by 5 + 5, and by 10: below 2 % of 995, which count then, 1.96 x 19.9 = 39.004.
+// With half the latency the network adds 98, and MPI takes 1490 of rank 1, 745 of the mean rank:
+// 1.96 x 745 x 190 / 995 = 278.832, and no less than by 17 %, 248.234. Another file keeps 17 %.
+TEST_CASE("the file of the recorded machine has the error of this run") {
+  const auto halves = [](int received) {
+    const std::string end = std::to_string(20 + received);
+    const auto source = parse_text_trace(
+        "nodes 0 1\n0: 0..10 init\n0: 1010..1020 send 1 8B\n0: 1020 end\n"
+        "1: 0..10 init\n1: 20.." +
+        end + " recv 0 8B\n1: " + end + " end\n");
+    Scenario own = network(0.1), half = network(0.1), other = network(0.1);
+    own.platform_file = half.platform_file = "here.toml";
+    other.platform_file = "there.toml";
+    half.platform.level(Level::kNetwork)->transfer = TransferCurve({Segment{0, 500e-9, 0, 0.1}});
+    const IntervalPlan plan({parse_scenario("measured"), own, half, other});
+    Results results = run_replay(*source, plan.scenarios(), {});
+    results.scenarios[1].own_machine = true;
+    const Intervals intervals = plan.settle(results, {});
+    return std::array{half_width(intervals[1]), half_width(intervals[2]), half_width(intervals[3])};
+  };
+  const auto with = [](double network, double model) {
+    return Approx(std::sqrt(network * network + 19.6 * 19.6 + model * model));
+  };
+  CHECK(halves(2180)[0] == with(196, 372.4));
+  CHECK(halves(2180)[1] == with(98, 278.832));
+  CHECK(halves(2180)[2] == with(196, 331.534));
+  CHECK(halves(1980)[0] == with(196, 39.004));
+  CHECK(halves(1980)[1] == with(98, 248.234));
 }
 
 // A third rank, on a third node, computes for 2000. MPI takes the mean rank 1990 / 3 = 663.33: 1.96

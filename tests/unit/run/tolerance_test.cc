@@ -89,12 +89,12 @@ TEST_CASE("what a number is due for is its share") {
   CHECK(json["numbers"][0]["name"] == "latency");
   CHECK(json["numbers"][0]["thresholds"][0]["factor"].get<double>() == Approx(1.0108));
   CHECK(json["numbers"][2]["thresholds"][0]["factor"].is_null());
-  CHECK(json["error"].is_null());  // none is stated
-  Scenario stated = scenario;      // 1.96 x 10 %
+  CHECK(json["half_width"].is_null());  // none is stated
+  Scenario stated = scenario;           // 1.96 x 10 %
   stated.platform.model_error = 0.1;
-  CHECK(tolerance_text(found, stated, {1}, 1000).find("beyond 1, by 20 % (95 %).") !=
+  CHECK(tolerance_text(found, stated, {1}, 1000).find("are uncertain by 20 % (95 %)") !=
         std::string::npos);
-  CHECK(nlohmann::json::parse(tolerance_json(found, stated, {1}))["error"].get<double>() ==
+  CHECK(nlohmann::json::parse(tolerance_json(found, stated, {1}))["half_width"].get<double>() ==
         Approx(0.196));
 }
 

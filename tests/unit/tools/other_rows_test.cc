@@ -524,13 +524,22 @@ TEST_CASE("what the model of the recorded machine misses, by call") {
   };
   set(results.scenarios[0], 3, 1, 9);
   set(own, 3.05, 0.85, 7);
-  const Roles roles(results);
-  const std::vector<ModelError> errors = model_errors(results, roles.judged, roles.own_machine);
+  const std::vector<ModelError> errors = model_errors(Roles(results));
   REQUIRE(errors.size() == 2);
   CHECK(errors[0].part == "MPI_Send");
   CHECK(errors[0].difference() == Approx(0.15));
   CHECK(errors[1].part == "compute");
   CHECK(errors[0].difference() + errors[1].difference() == Approx(4 - 3.9));
+  // Of 0.85 in MPI. Differences of two calls do not cancel: 0.15 and 0.25.
+  const ScenarioResult& recorded = results.scenarios[0];
+  CHECK(error_of_calls(results, &recorded, &own).value() == Approx(0.15 / 0.85));
+  results.calls.push_back("MPI_Recv");
+  results.scenarios[0].ranks[0].calls.resize(3);
+  own.ranks[0].calls.resize(3);
+  own.ranks[0].calls[2].time = 0.25;
+  CHECK(error_of_calls(results, &recorded, &own).value() == Approx(0.4 / 0.85));
+  CHECK(!error_of_calls(results, &recorded, nullptr));
+  results.calls.pop_back();
   CHECK(
       contains(headline(conclude(results)),
                "The largest difference of the mean rank is in MPI_Send: 1.000 s recorded, 850.0 ms "
