@@ -1,12 +1,16 @@
 #!/bin/sh
-# The laboratory in small (tests/lab/run): 2 networks or more, 2 programs, 2 ranks; each prediction from one network for
-# another within 15 % of what was measured, beyond the spread of the runs. ci.sh BUILD_DIR NETWORK,NETWORK...
+# The laboratory in small (tests/lab/run): 2 programs, 2 ranks, on the given networks. With WORST, each prediction must be
+# within WORST per cent of what was measured, beyond the spread of the runs; without it only the course of the
+# measurements is tested, as no commit may fail for the speed of the machine at that time.
+# ci.sh BUILD_DIR NETWORK[,NETWORK...] [WORST]
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
+repeat=1
+[ -z "${3:-}" ] || repeat=3
 work=$(mktemp -d "${TMPDIR:-/tmp}/rubato-lab.XXXXXX")
 /usr/bin/python3 "$here/run" --work "$work" --build "$1" --flavours openmpi \
-  --networks "$2" --programs halo-eager,solver --ranks 2 --repeat 3 --patience 300 \
-  --calibrate '--quick --seconds 6' --worst 15
+  --networks "$2" --programs halo-eager,solver --ranks 2 --repeat "$repeat" --patience 300 \
+  --calibrate '--quick --seconds 6' ${3:+--worst "$3"}
 code=$?
 [ $code = 1 ] || rm -rf "$work"
 exit $code
