@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "models/placement/placement.h"
-#include "replay/analyse/cause_summary.h"
 #include "replay/analyse/place_summary.h"
 #include "replay/analyse/run_windows.h"
 #include "replay/analyse/site_summary.h"

@@ -10,8 +10,10 @@
 #include "replay/analyse/other_rows.h"
 #include "replay/analyse/place_summary.h"
 #include "replay/analyse/site_summary.h"
+#include "replay/judge/lost_cores.h"
 #include "replay/judge/lost_time.h"
 #include "replay/study/fit_degradation.h"
+#include "replay/study/run_replay.h"
 
 // Waits of `perfect` have two origins: some ranks compute longer than others, and ranks wait for
 // each other in turn. The first is load imbalance, a finding of its own, so its part is removed. A
@@ -255,6 +257,28 @@ Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Sc
           network_costs(source, scenarios[number], *platform, roles.results->calls, options);
   }
   return diagnosis;
+}
+
+JudgedRun judged_run(EventSource& source, ReplayOptions options,
+                     const std::vector<Scenario>& others) {
+  options.observers.clear();
+  options.wait_states = true;
+  options.total_functions = true;
+  options.verify = false;
+  std::vector<Scenario> scenarios = {parse_scenario("measured"), parse_scenario("perfect")};
+  for (const Scenario& scenario : others) {
+    if (scenario.basis == Basis::kModel) scenarios.push_back(scenario);
+  }
+  source.note_places();
+  const IntervalPlan plan(scenarios);
+  JudgedRun run;
+  ReplayOptions observing = options;
+  const auto perfect = observe_perfect(source, plan.scenarios(), observing);
+  run.results = run_replay(source, plan.scenarios(), observing);
+  run.intervals = plan.settle(run.results, options.subtracted(source.definitions().overhead));
+  find_undisturbed(source, run.results, options);
+  run.diagnosis = diagnose(source, run.results, scenarios, options, perfect.get());
+  return run;
 }
 
 }  // namespace rubato

@@ -5,13 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "models/scenario/scenario.h"
 #include "replay/judge/network_costs.h"
 #include "replay/judge/roles.h"
 #include "replay/observe/kept_losses.h"
+#include "replay/observe/results.h"
 #include "replay/observe/site_profile.h"
 #include "replay/observe/wait_patterns.h"
 #include "replay/observe/wait_places.h"
 #include "replay/observe/waited.h"
+#include "replay/run/replay_options.h"
+#include "replay/study/intervals.h"
 #include "replay/study/run_replay.h"
 #include "replay/trace/trace.h"
 
@@ -81,5 +85,17 @@ bool needs_diagnosis(const Roles& roles);
 /// source. Errors: as run_replay().
 Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Scenario>& scenarios,
                    ReplayOptions options, const WaitObservers* perfect = nullptr);
+
+/// What judge() needs of a recorded run.
+struct JudgedRun {
+  Results results;      ///< `measured`, `perfect`, platforms, and `undisturbed` if ranks lost cores
+  Intervals intervals;  ///< of their elapsed times, but not of an added `undisturbed`
+  Diagnosis diagnosis;
+};
+
+/// Replays the run in these scenarios and those of `others` that model a machine. Observers in
+/// `options` are not used. Errors: as run_replay().
+JudgedRun judged_run(EventSource& source, ReplayOptions options,
+                     const std::vector<Scenario>& others = {});
 
 }  // namespace rubato

@@ -119,15 +119,19 @@ class Network:
                               stderr=subprocess.STDOUT, text=True, errors="replace") as process:
             try:
                 began = time.monotonic()
-                output = process.communicate()[0]
-            except BaseException:
+                output = process.communicate(timeout=timeout + 20)[0]
+            except BaseException as error:
                 process.terminate()   # timeout passes it on to the launcher
                 try:
                     process.wait(10)
                 except subprocess.TimeoutExpired:   # ranks at a real-time priority starve it
                     self._end_what_is_left()
                     process.kill()
+                if isinstance(error, subprocess.TimeoutExpired):
+                    raise HungRun(f"{' '.join(launch + command)} did not end") from error
                 raise
+            # Now and then a daemon of Open MPI outlives its job, polls for ever, and takes a core from the next runs.
+            self._end_what_is_left()
         if process.returncode:
             hung = process.returncode in TIMEOUT_CODES and time.monotonic() - began >= timeout
             raise (HungRun if hung else LabError)(
@@ -145,6 +149,9 @@ class Network:
         for name in filter(str.isdigit, os.listdir("/proc")):
             try:
                 if int(name) not in own and os.readlink(f"/proc/{name}/ns/net") in namespaces:
+                    # (At a real-time priority some went on for minutes with SIGKILL pending.)
+                    for task in os.listdir(f"/proc/{name}/task"):
+                        os.sched_setscheduler(int(task), os.SCHED_OTHER, os.sched_param(0))
                     os.kill(int(name), signal.SIGKILL)
             except OSError:
                 pass   # it has ended

@@ -10,7 +10,7 @@
 #include "tools/cli/standard_streams.h"
 #include "tools/format/text_table.h"
 #include "tools/options/options.h"
-#include "tools/report/platform_curves.h"
+#include "tools/report/platform_picture.h"
 
 namespace po = boost::program_options;
 

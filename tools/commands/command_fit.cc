@@ -14,7 +14,7 @@
 #include "tools/files/whole_file.h"
 #include "tools/format/text_table.h"
 #include "tools/options/options.h"
-#include "tools/report/platform_curves.h"
+#include "tools/report/platform_picture.h"
 
 namespace po = boost::program_options;
 namespace fs = std::filesystem;

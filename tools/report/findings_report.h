@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "replay/judge/diagnosis.h"
 #include "replay/judge/findings.h"
-#include "replay/judge/judged_run.h"
 
 namespace rubato {
 

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "models/platform/platform.h"
+
 namespace rubato {
 
 /// A measured time and the fitted curve at its size.
@@ -38,5 +40,14 @@ struct PlatformPicture {
 /// Reads a platform file and the samples next to it (FILE.csv for FILE.toml, as written by `rubato
 /// calibrate`). A missing sample file is no error, an unreadable platform file is.
 PlatformPicture picture_of_platform(const std::string& file);
+
+/// Seconds from the call of the sender to the return of the receiver for a message of so many
+/// bytes: half a round trip.
+double one_way(const LevelModel& level, double bytes);
+
+/// One-way times, overheads included, and bandwidths of messages of some sizes on each level of a
+/// platform, with bars on a logarithmic axis shared by all levels: a heading and a table per level,
+/// for a page of `width` columns.
+std::string curves_of(const Platform& platform, int width);
 
 }  // namespace rubato

@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "replay/analyse/cause_summary.h"
+#include "replay/analyse/place_summary.h"
 #include "replay/analyse/timeline_picture.h"
 #include "replay/analyse/timeline_pieces.h"
 #include "replay/cluster/processors.h"

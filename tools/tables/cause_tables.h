@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "replay/analyse/cause_summary.h"
+#include "replay/analyse/place_summary.h"
 
 namespace rubato {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "replay/judge/judged_run.h"
+#include "replay/judge/diagnosis.h"
 #include "replay/sources/text_source.h"
 #include "tools/words/verdict_words.h"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "models/platform/platform_file.h"
+#include "replay/judge/diagnosis.h"
 #include "replay/judge/findings.h"
-#include "replay/judge/judged_run.h"
 #include "replay/judge/network_costs.h"
 #include "replay/sources/text_source.h"
 #include "replay/study/run_replay.h"
