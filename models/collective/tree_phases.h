@@ -165,8 +165,7 @@ struct Binary {
     const double next = prices.next(n);
     // Of the further segments, a message each for each child of the root.
     const double behind = (count - 1) * std::min(2, prices.p - 1) * next;
-    if (way == Way::kUp) {  // a parent takes the second child's message after
-                            // the first one's
+    if (way == Way::kUp) {  // a parent takes the second child's message after the first one's
       const bool has_second = lowest > 1 << (levels - 1);
       return begin + (levels * move + (levels - 1 + (has_second ? 1 : 0)) * next + behind);
     }
