@@ -24,8 +24,8 @@ struct RoundCost {
   std::function<double(double)> receive;
 };
 
-/// Algorithms of collective operations in MPI libraries. collective_algorithms.cc defines which of
-/// them apply to an operation, and the cost of each.
+/// Algorithms of collective operations in MPI libraries. algorithm_table.cc defines which of them
+/// apply to an operation, and the phases of each.
 enum class Algorithm : uint8_t {
   kLinear,
   kLinearSync,
@@ -52,6 +52,7 @@ enum class Algorithm : uint8_t {
   kReduceBcast,
   kGatherBcast,
   kReduceScatter,
+  kEnd,  ///< no algorithm: their number
 };
 
 /// An algorithm, and its segment size if it passes the data on in segments.

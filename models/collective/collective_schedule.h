@@ -29,8 +29,7 @@ inline constexpr size_t kMostScheduled = 1 << 16;
 
 /// The messages of a collective over p > 1 members, ordered by step, for the algorithm that the
 /// platform chooses. `bytes`: the payload as in algorithm_seconds(), which has the time. `root` is
-/// used by operations with a root. Trees are as in collective_algorithms.cc, with the members
-/// numbered from the root on; the lowest level of a binary tree is filled from the left.
+/// used by operations with a root.
 std::vector<ScheduledMessage> collective_schedule(CollectiveOp op, const CollectiveModel& model,
                                                   int p, double bytes, int root);
 

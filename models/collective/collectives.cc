@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace rubato {
-
 std::optional<CollectiveOp> collective_named(const std::string& name) {
   const auto found = std::find(kCollectiveNames.begin(), kCollectiveNames.end(), name);
   if (found == kCollectiveNames.end()) return std::nullopt;
@@ -29,9 +28,20 @@ Synchronisation synchronisation(CollectiveOp op) {
     case CollectiveOp::kScan:
     case CollectiveOp::kExscan:
       return Synchronisation::kPrefix;
-    default:
-      return Synchronisation::kAllToAll;
+    case CollectiveOp::kBarrier:
+    case CollectiveOp::kAllgather:
+    case CollectiveOp::kAllgatherv:
+    case CollectiveOp::kAlltoall:
+    case CollectiveOp::kAlltoallv:
+    case CollectiveOp::kAlltoallw:
+    case CollectiveOp::kAllreduce:
+    case CollectiveOp::kReduceScatter:
+    case CollectiveOp::kReduceScatterBlock:
+    case CollectiveOp::kCreateHandle:
+    case CollectiveOp::kDestroyHandle:
+      break;
   }
+  return Synchronisation::kAllToAll;
 }
 
 }  // namespace rubato

@@ -449,17 +449,8 @@ class CollectivePlays {
     return op == CollectiveOp::kAlltoallv || op == CollectiveOp::kAlltoallw;
   }
   static bool is_vector(CollectiveOp op) {
-    switch (op) {
-      case CollectiveOp::kGatherv:
-      case CollectiveOp::kScatterv:
-      case CollectiveOp::kAllgatherv:
-      case CollectiveOp::kAlltoallv:
-      case CollectiveOp::kAlltoallw:
-      case CollectiveOp::kReduceScatter:
-        return true;
-      default:
-        return false;
-    }
+    return to_each(op) || op == CollectiveOp::kGatherv || op == CollectiveOp::kScatterv ||
+           op == CollectiveOp::kAllgatherv || op == CollectiveOp::kReduceScatter;
   }
 
   /// Bytes of a message of an operation with parts.
@@ -489,25 +480,18 @@ class CollectivePlays {
         const double own = record.members[(member + record.root) % p].own, others = all - own;
         const bool is_root = member == 0;
         double gives = 0, gets = 0;
-        switch (record.op) {
-          case CollectiveOp::kGatherv:
-            (is_root ? gets : gives) = is_root ? others : own;
-            break;
-          case CollectiveOp::kScatterv:
-            (is_root ? gives : gets) = is_root ? others : own;
-            break;
-          case CollectiveOp::kAllgatherv:
-            gives = own, gets = others;
-            break;
-          case CollectiveOp::kReduceScatter:
-            gives = others, gets = own;
-            break;
-          default:
-            for (int other = 0; other < p; ++other) {
-              if (other == member) continue;
-              gives += part_to(record.members[member], other);
-              gets += part_to(record.members[other], member);
-            }
+        if (to_each(record.op)) {
+          for (int other = 0; other < p; ++other) {
+            if (other == member) continue;
+            gives += part_to(record.members[member], other);
+            gets += part_to(record.members[other], member);
+          }
+        } else if (is_rooted(record.op)) {
+          const bool collects = is_root == (record.op == CollectiveOp::kGatherv);
+          (collects ? gets : gives) = is_root ? others : own;
+        } else {
+          const bool reduces = record.op == CollectiveOp::kReduceScatter;
+          gives = reduces ? others : own, gets = reduces ? own : others;
         }
         if (out[member] < gives * (1 - 1e-9) || in[member] < gets * (1 - 1e-9)) return false;
       }

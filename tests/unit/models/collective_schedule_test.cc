@@ -1,5 +1,5 @@
 // Algorithms of collectives as lists of messages: the data gets where it has to, and the list takes
-// as long as the closed forms of collective_algorithms.cc say, which know nothing of it.
+// as long as the closed forms of their phases, which are written beside the messages, not derived.
 
 #include <algorithm>
 #include <catch2/catch.hpp>
