@@ -12,27 +12,28 @@
 
 #include "tracer/archive/archive_files.h"
 #include "tracer/archive/archive_writer.h"
-#include "tracer/code/function_probe.h"
-#include "tracer/code/functions.h"
+#include "tracer/base/launcher.h"
+#include "tracer/base/report_line.h"
+#include "tracer/base/settings.h"
+#include "tracer/base/warnings.h"
 #include "tracer/code/modules.h"
-#include "tracer/code/own_times.h"
 #include "tracer/hooks/call_communicators.h"
+#include "tracer/layout/journal.h"
+#include "tracer/objects/eager_limit.h"
 #include "tracer/objects/requests.h"
-#include "tracer/record/journal.h"
-#include "tracer/record/last_words.h"
-#include "tracer/record/record_space.h"
+#include "tracer/record/call_paths.h"
+#include "tracer/record/function_probe.h"
+#include "tracer/record/functions.h"
+#include "tracer/record/sampler.h"
 #include "tracer/record/threads.h"
 #include "tracer/report/run_report.h"
-#include "tracer/session/late_start.h"
-#include "tracer/session/launcher.h"
-#include "tracer/session/report_line.h"
+#include "tracer/session/last_words.h"
+#include "tracer/session/record_space.h"
 #include "tracer/session/roll_call.h"
-#include "tracer/session/settings.h"
-#include "tracer/stack/call_paths.h"
-#include "tracer/stack/sampler.h"
+#include "tracer/summary/own_times.h"
 #include "tracer/timing/clock_sync.h"
-#include "tracer/timing/overhead.h"
-#include "tracer/timing/overhead_in_place.h"
+#include "tracer/timing/late_start.h"
+#include "tracer/timing/measure_overhead.h"
 #include "tracer/timing/periodic_sync.h"
 
 namespace rubato {
@@ -231,6 +232,12 @@ void take_readings(MPI_Comm comm, Overhead& overhead) {
     add_readings(overhead, static_cast<double>(sums[1]) / static_cast<double>(sums[0]) - loop);
 }
 
+/// For Recorder::keep_sums_only().
+void add_to_tables(record::Cursor& cursor, TimeSums& sums, RunTables& tables,
+                   FoldedThread& thread) {
+  for (record::Record r; cursor.next(r);) tables.add(r, sums.add(r), thread);
+}
+
 /// Everything else before the first record, once the place for records and the clock are chosen.
 /// `start_communicators` enters the initial communicators.
 template <class Start>
@@ -265,7 +272,7 @@ void begin_records(const InitStamp& stamp, bool threads, Start start_communicato
   if (!session->settings.archive) {
     if (!session->settings.report.empty())
       session->tables = new RunTables(local_objects(), kMPI_Request_get_status);
-    Recorder::keep_sums_only(run_bounds(), session->tables);
+    Recorder::keep_sums_only(run_bounds(), session->tables, add_to_tables);
   }
   if (has_places) Recorder::record_call_sites();
   start_counters();
