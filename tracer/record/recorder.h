@@ -192,6 +192,10 @@ class Recorder {
   /// Removes a log's files, after stop(). A thread that is inside a call, or was interrupted while
   /// it recorded a function, still writes to its memory and may extend it.
   static void release(ThreadLog& log) { log.segments.remove(space_, log.number, !log.busy); }
+  /// The same for all logs.
+  static void release_all() {
+    for (ThreadLog* log = threads(); log != nullptr; log = log->next) release(*log);
+  }
 
   /// Lets this thread record into `log` and returns the log it had: for measuring what recording
   /// costs.

@@ -27,7 +27,7 @@ struct RecordSpace {
   bool make_alone(int rank, int size, Settings& settings, const std::string& host);
 
   /// Removes everything but the archive, which is complete. Collective.
-  void remove(MPI_Comm comm, const Settings& settings);
+  void remove(MPI_Comm comm, const Settings& settings) const;
 
  private:
   void choose_directory(int rank, const Settings& settings);

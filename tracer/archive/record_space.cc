@@ -1,4 +1,4 @@
-#include "tracer/session/record_space.h"
+#include "tracer/archive/record_space.h"
 
 #include <fcntl.h>
 #include <sys/random.h>
@@ -322,7 +322,7 @@ void RecordSpace::choose_directory(int rank, const Settings& settings) {
   segments.in_memory = directory.empty() || in_memory(directory);
 }
 
-void RecordSpace::remove(MPI_Comm comm, const Settings& settings) {
+void RecordSpace::remove(MPI_Comm comm, const Settings& settings) const {
   // Each rank has removed its files; the last one of a node finds the directory empty.
   if (!directory.empty()) rmdir(directory.c_str());
   int rank;

@@ -4,7 +4,7 @@
 // Therefore a process that the launcher does not know claims, prints and marks the line. It runs in
 // the rank's memory, as posix_spawn's does, and the rank waits.
 
-#include "tracer/session/last_words.h"
+#include "tracer/session/aborts.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,17 +12,44 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <string>
 #include <utility>
 
+#include "tracer/archive/archive_files.h"
 #include "tracer/base/launcher.h"
+#include "tracer/base/report_line.h"
 #include "tracer/base/warnings.h"
+#include "tracer/record/recorder.h"
+#include "tracer/session/session.h"
 
 namespace rubato {
 inline namespace tracing {
+namespace {
 
-void LastWords::prepare(std::string line, std::string claim, bool is_first_rank) {
+/// The line about a call of MPI_Abort, printed by one rank of the job.
+class AbortLine {
+ public:
+  /// Call it at the start. `line` has its newline; `claim` is the file by which one rank claims the
+  /// line, empty without an archive: then only the first rank prints it.
+  void prepare(std::string line, std::string claim, bool is_first_rank);
+  /// The program is about to die by MPI_Abort, maybe in a signal handler.
+  void say();
+  /// This rank printed the line, or leaves it to another one, or another one printed it.
+  bool is_said() const;
+
+ private:
+  void say_here();
+
+  std::string line_, claim_;
+  bool is_first_rank_ = false;
+  int file_ = 2;  // standard error
+  std::atomic<bool> said_{false};
+};
+
+void AbortLine::prepare(std::string line, std::string claim, bool is_first_rank) {
   line_ = std::move(line);
   claim_ = std::move(claim);
   is_first_rank_ = is_first_rank;
@@ -34,7 +61,7 @@ void LastWords::prepare(std::string line, std::string claim, bool is_first_rank)
   }
 }
 
-void LastWords::say() {
+void AbortLine::say() {
   if (said_.exchange(true)) return;
   alignas(16) static char stack[32 * 1024];
   sigset_t all, before;
@@ -43,7 +70,7 @@ void LastWords::say() {
   const int child = clone(
       [](void* self) {
         setsid();
-        static_cast<LastWords*>(self)->say_here();
+        static_cast<AbortLine*>(self)->say_here();
         _exit(0);
         return 0;
       },
@@ -55,7 +82,7 @@ void LastWords::say() {
 
 /// Without an archive the ranks have no place to agree on one of them. If another rank than the
 /// first aborts the job, the watcher of `rubato trace` prints that there is no summary.
-void LastWords::say_here() {
+void AbortLine::say_here() {
   bool mine = is_first_rank_;
   int made = -1;
   if (!claim_.empty()) {
@@ -70,8 +97,35 @@ void LastWords::say_here() {
   if (printed) outcome_is_said();
 }
 
-bool LastWords::is_said() const {
+bool AbortLine::is_said() const {
   return said_ || (!claim_.empty() && access(claim_.c_str(), F_OK) == 0);
+}
+
+AbortLine abort_line;
+
+}  // namespace
+
+void prepare_abort(const Job& job) {
+  abort_line.prepare("rubato: " + how_to_recover("the program called MPI_Abort") + "\n",
+                     job.settings.archive ? job.settings.output + "/" + kAborted : "",
+                     job.rank == 0);
+}
+
+void abort_session() {
+  if (!session_started() || session_finished()) return;
+  Recorder::stop();
+  abort_line.say();
+}
+
+bool abort_is_said() {
+  return abort_line.is_said();
+}
+
+std::string how_to_recover(const std::string& what) {
+  const Settings& settings = this_job()->settings;
+  if (!settings.archive) return "no summary: " + what;
+  return what + "; to make a trace of what was recorded: rubato recover " +
+         shell_word(settings.output);
 }
 
 }  // namespace tracing
