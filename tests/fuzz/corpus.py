@@ -15,7 +15,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LONGEST = 60000  # bytes
-SEGMENT = 256 << 10  # kSegmentBytes of tracer/record/segment.h
+SEGMENT = 256 << 10  # kSegmentBytes of tracer/layout/segment.h
 
 
 def texts():

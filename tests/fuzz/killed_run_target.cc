@@ -10,7 +10,7 @@
 #include "tests/fixture/killed_run.h"
 #include "tests/fuzz/target_parts.h"
 #include "tracer/archive/event_writer.h"
-#include "tracer/record/segment.h"
+#include "tracer/layout/segment.h"
 #include "tracer/recover/recover.h"
 
 namespace fs = std::filesystem;

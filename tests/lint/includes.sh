@@ -59,7 +59,7 @@ must_not calibrate "the code that fits: it only measures" \
 must_not replay/cluster/mpi "anything but MPI and the transport interface" "$otf2|$eigen|$printing|models/|replay/|tools/|tracer/|calibrate/" \
   'replay/cluster/transport\.h'
 must_not tools "MPI, OTF2, Eigen or folders other than replay and models" \
-  "$mpi|$otf2|$eigen|tracer/|calibrate/" 'tracer/(recover/(recover|leftovers)|code/function_filter|counters/counter_list|session/(launcher|output_name))\.h'
+  "$mpi|$otf2|$eigen|tracer/|calibrate/" 'tracer/(recover/(recover|leftovers)|code/function_filter|counters/counter_list|base/(launcher|output_name))\.h'
 
 at_most models 1 "the TOML reader" 'toml'
 at_most tools 1 "the TOML reader" 'toml'
@@ -83,6 +83,7 @@ in_order() {
     must_not "$folder/$inner" "folders above it" "${above%|}"
   done
 }
+in_order tracer base counters stack layout mpi code objects record timing summary archive report recover hooks session
 in_order replay cluster trace store calls archive sources matching observe compare rules engine analyse parallel run study judge
 in_order models base placement network topologies collective platform scenario statistics fit
 in_order tools format cli options files launch doctor words tables report profile studies calibration commands

@@ -24,7 +24,7 @@
 #include "tools/launch/flavour.h"
 #include "tools/launch/launches.h"
 #include "tools/options/options.h"
-#include "tracer/session/launcher.h"
+#include "tracer/base/launcher.h"
 
 namespace po = boost::program_options;
 

@@ -25,10 +25,10 @@
 #include "tools/launch/preloadable.h"
 #include "tools/launch/trace_watch.h"
 #include "tools/options/options.h"
+#include "tracer/base/launcher.h"
+#include "tracer/base/output_name.h"
 #include "tracer/code/function_filter.h"
 #include "tracer/counters/counter_list.h"
-#include "tracer/session/launcher.h"
-#include "tracer/session/output_name.h"
 
 namespace fs = std::filesystem;
 namespace po = boost::program_options;

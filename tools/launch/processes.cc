@@ -10,7 +10,7 @@
 
 #include "tools/cli/install_paths.h"
 #include "tools/launch/flavour.h"
-#include "tracer/session/launcher.h"
+#include "tracer/base/launcher.h"
 
 namespace rubato {
 namespace {

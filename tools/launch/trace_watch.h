@@ -10,14 +10,14 @@ namespace rubato {
 /// To be called on one rank before exec of the command. The watcher is not a child of the command,
 /// has its own session and process group, and shares only standard error with it; it also opens
 /// that of the launcher, in case the launcher ends first. It waits for the end of the command. If
-/// the tracer has printed no outcome (say_outcome() in tracer/session/settings.h) and there is no
+/// the tracer has printed no outcome (say_outcome() in tracer/base/warnings.h) and there is no
 /// archive, it prints the line and exits. If a step fails, there is no watcher. `output`: the
 /// expected name of the archive, until the tracer reports the actual one (tell_output()); empty if
 /// only a summary is wanted.
 ///
 /// Under hydra, standard error is not shared, because hydra returns a different exit code if a
 /// killed rank's standard error stays open. There the watcher uses those of the launcher, `hydra`
-/// and `mpiexec` (tracer/session/launcher.h); -1 otherwise.
+/// and `mpiexec` (tracer/base/launcher.h); -1 otherwise.
 void watch_command(const std::string& output, int hydra, int mpiexec);
 
 /// The watcher's line for such a run; empty if there is an archive.

@@ -5,23 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "tracer/archive/definitions.h"
 #include "tracer/archive/event_writer.h"
-#include "tracer/objects/eager_limit.h"
-#include "tracer/timing/overhead.h"
-#include "tracer/timing/stolen.h"
+#include "tracer/base/stolen.h"
+#include "tracer/layout/definitions.h"
+#include "tracer/layout/eager_limits.h"
+#include "tracer/layout/overhead.h"
+#include "tracer/record/functions.h"
 
 /// The part of an archive that is written once: definitions and properties.
 namespace rubato {
 inline namespace tracing {
-
-/// Whether the program's functions were to be recorded, and what is known of them.
-enum class FunctionHooks : uint32_t {
-  kNotAsked,
-  kUnseen,  ///< none called a hook: the program is not compiled for it
-  kSeen,
-  kOthers  ///< the program has hooks of its own, and ours are not called
-};
 
 /// Value of schema::kFunctions where functions were asked for; `any` are on record.
 std::string functions_property(FunctionHooks hooks, bool any);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tracer/archive/event_writer.h"
-#include "tracer/timing/clock_model.h"
+#include "tracer/layout/clock_model.h"
 
 /// Opening an archive and writing locations into it.
 ///

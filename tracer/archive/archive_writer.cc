@@ -9,17 +9,17 @@
 #include <set>
 
 #include "tracer/archive/archive_files.h"
-#include "tracer/code/code_places.h"
-#include "tracer/hooks/symbol_lookup.h"
+#include "tracer/archive/code_places.h"
+#include "tracer/base/file_limit.h"
+#include "tracer/base/report_line.h"
+#include "tracer/base/warnings.h"
+#include "tracer/mpi/gather.h"
+#include "tracer/mpi/symbol_lookup.h"
 #include "tracer/objects/communicators.h"
 #include "tracer/objects/windows.h"
-#include "tracer/record/file_limit.h"
+#include "tracer/record/call_paths.h"
 #include "tracer/record/recorder.h"
 #include "tracer/record/threads.h"
-#include "tracer/session/gather.h"
-#include "tracer/session/report_line.h"
-#include "tracer/session/settings.h"
-#include "tracer/stack/call_paths.h"
 
 /// How the ranks share the work.
 ///

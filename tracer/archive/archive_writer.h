@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "tracer/archive/archive_definitions.h"
-#include "tracer/hooks/pmpi.h"
-#include "tracer/timing/clock_model.h"
+#include "tracer/layout/clock_model.h"
+#include "tracer/mpi/pmpi.h"
 
 /// Writes the OTF2 archive of a job that is about to end, over MPI.
 namespace rubato {

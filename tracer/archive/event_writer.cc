@@ -4,9 +4,9 @@
 #include <array>
 #include <utility>
 
-#include "tracer/code/open_functions.h"
+#include "tracer/archive/open_functions.h"
 #include "tracer/counters/kernel_events.h"
-#include "tracer/hooks/send_mode.h"
+#include "tracer/layout/send_mode.h"
 
 namespace rubato {
 inline namespace tracing {

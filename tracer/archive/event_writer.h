@@ -6,9 +6,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "tracer/archive/definitions.h"
-#include "tracer/record/thread_records.h"
-#include "tracer/session/processors.h"
+#include "tracer/base/processors.h"
+#include "tracer/layout/definitions.h"
+#include "tracer/layout/thread_records.h"
 
 /// Turns the calls of one thread into OTF2 events.
 namespace rubato {

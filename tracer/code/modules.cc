@@ -10,25 +10,10 @@
 #include <fstream>
 #include <mutex>
 
-#include "tracer/record/journal.h"
+#include "tracer/layout/journal.h"
 
 namespace rubato {
 inline namespace tracing {
-
-void Module::pack(Packer& packer) const {
-  for (const uint64_t value : {begin, end, offset, bytes, modified}) packer.put(value);
-  packer.put(file);
-}
-
-Module Module::unpack(Unpacker& from) {
-  Module module;
-  for (uint64_t* value :
-       {&module.begin, &module.end, &module.offset, &module.bytes, &module.modified}) {
-    *value = from.value();
-  }
-  module.file = from.text();
-  return module;
-}
 
 namespace modules {
 namespace {

@@ -1,30 +1,16 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "tracer/record/packing.h"
+#include "tracer/layout/module.h"
 
 /// The places of a process's code in its memory. Records hold addresses; their names are looked up
 /// when the archive is written, perhaps after the death of the process. So each mapping goes to the
 /// journal as soon as an address in it is recorded.
 namespace rubato {
 inline namespace tracing {
-
-/// Executable memory, and the file it is from.
-struct Module {
-  uint64_t begin = 0;
-  uint64_t end = 0;
-  uint64_t offset = 0;    ///< of `begin` in the file
-  uint64_t bytes = 0;     ///< size of the file ...
-  uint64_t modified = 0;  ///< ... and when it was changed: it may be another one by now
-  std::string file;       ///< empty if unknown
-
-  void pack(Packer& packer) const;
-  static Module unpack(Unpacker& from);
-};
 
 namespace modules {
 

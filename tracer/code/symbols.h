@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tracer/code/modules.h"
+#include "tracer/layout/module.h"
 
 /// Names and lines of source code for addresses of a process, this one or one that has died.
 ///

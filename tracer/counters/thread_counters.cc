@@ -5,8 +5,8 @@
 #include <new>
 #include <vector>
 
+#include "tracer/base/clock.h"
 #include "tracer/counters/counter_list.h"
-#include "tracer/timing/clock.h"
 
 namespace rubato {
 inline namespace tracing {

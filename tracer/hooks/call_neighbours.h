@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tracer/hooks/call_collectives.h"
-#include "tracer/objects/topology.h"
+#include "tracer/layout/topology.h"
 
 /// Collectives among neighbours. OTF2 has no operation for them, so their bytes are attributes of
 /// the call's Enter record, and the start and end of a request are parameters. Only existing

@@ -6,9 +6,9 @@
 #include <mutex>
 #include <utility>
 
-#include "tracer/code/loaded_objects.h"
 #include "tracer/code/modules.h"
-#include "tracer/hooks/pmpi.h"
+#include "tracer/mpi/loaded_objects.h"
+#include "tracer/mpi/pmpi.h"
 #include "tracer/record/recorder.h"
 
 namespace rubato {

@@ -2,8 +2,8 @@
 
 #include <otf2/otf2.h>
 
+#include "tracer/layout/record.h"
 #include "tracer/objects/communicators.h"
-#include "tracer/record/record.h"
 
 /// The sizes and root of each collective operation for this rank, from the arguments of its call:
 /// one structure per operation, whose `of` serves the blocking, nonblocking and persistent forms

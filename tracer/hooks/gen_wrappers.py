@@ -74,7 +74,7 @@ def wrapper(function, entry, number):
     return '\n'.join(lines + ['}', f'RUBATO_ENTRY({function.name}, {number})', ''])
 
 
-# Wrappers of empty functions, generated like the others, to measure the cost of recording (overhead.cc).
+# Wrappers of empty functions, generated like the others, to measure the cost of recording (measure_overhead.cc).
 PROBES = '''
 int probe_region(void) {
   const auto real = pmpi<int (*)(void)>(kProbeRegion);
@@ -160,7 +160,7 @@ def main():
         out.write('  kCallCount\n};\n\n}  // namespace tracing\n}  // namespace rubato\n')
 
     with open(f'{options.out}/wrappers.cc', 'w') as out:
-        out.write('#include <cstdarg>\n\n#include "tracer/hooks/wrappers.h"\n\nnamespace rubato {\ninline namespace tracing {\n\n')
+        out.write('#include <cstdarg>\n\n#include "tracer/hooks/wrappers.h"\n#include "tracer/session/session_calls.h"\n\nnamespace rubato {\ninline namespace tracing {\n\n')
         out.write('const CallInfo kCalls[kCallCount] = {\n')
         for function, entry in wrapped:
             out.write(f'    {{"{function.name}", OTF2_REGION_ROLE_{ROLES[entry.role]}}},\n')

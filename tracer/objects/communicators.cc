@@ -5,10 +5,10 @@
 #include <mutex>
 #include <numeric>
 
+#include "tracer/layout/journal.h"
+#include "tracer/layout/record.h"
 #include "tracer/objects/handle_table.h"
 #include "tracer/objects/topology_query.h"
-#include "tracer/record/journal.h"
-#include "tracer/record/record.h"
 
 namespace rubato::tracing::communicators {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "tracer/archive/definitions.h"
-#include "tracer/hooks/pmpi.h"
-#include "tracer/objects/topology.h"
+#include "tracer/layout/definitions.h"
+#include "tracer/layout/topology.h"
+#include "tracer/mpi/pmpi.h"
 
 /// The communicators of this process.
 ///

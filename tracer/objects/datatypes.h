@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tracer/hooks/pmpi.h"
+#include "tracer/mpi/pmpi.h"
 
 /// The blocks of contiguous bytes that a datatype consists of. They are counted when the type is
 /// committed, or else when it is first communicated, and kept by handle until that is freed.

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "tracer/hooks/pmpi.h"
+#include "tracer/mpi/pmpi.h"
 
 /// Open MPI has a limit per transport (BTL), used only by its own protocols (PML ob1). MPICH 4
 /// (ch4) leaves the limit to the network library and does not report it.

@@ -1,15 +1,11 @@
 #pragma once
 
-#include <cstdint>
+#include "tracer/layout/eager_limits.h"
 
 namespace rubato {
 inline namespace tracing {
 
-/// Bytes up to which MPI sends a message eagerly, from the library's variables; 0 if unknown.
-struct EagerLimits {
-  uint64_t node = 0;
-  uint64_t network = 0;
-};
+/// Those of the MPI library of this process.
 EagerLimits eager_limits();
 
 }  // namespace tracing

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "tracer/hooks/pmpi.h"
-#include "tracer/hooks/send_mode.h"
-#include "tracer/record/record.h"
+#include "tracer/layout/record.h"
+#include "tracer/layout/send_mode.h"
+#include "tracer/mpi/pmpi.h"
 
 /// The requests that are under way in this process.
 ///

@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "tracer/hooks/pmpi.h"
-#include "tracer/objects/topology.h"
+#include "tracer/layout/topology.h"
+#include "tracer/mpi/pmpi.h"
 
 namespace rubato {
 inline namespace tracing {

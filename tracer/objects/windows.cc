@@ -3,10 +3,10 @@
 #include <deque>
 #include <mutex>
 
+#include "tracer/layout/journal.h"
+#include "tracer/layout/record.h"
 #include "tracer/objects/handle_table.h"
 #include "tracer/objects/requests.h"
-#include "tracer/record/journal.h"
-#include "tracer/record/record.h"
 
 namespace rubato {
 inline namespace tracing {

@@ -10,13 +10,12 @@
 #include <new>
 #include <utility>
 
-#include "tracer/archive/time_sums.h"
-#include "tracer/code/function_probe.h"
-#include "tracer/hooks/mpi_library.h"
+#include "tracer/base/processors.h"
+#include "tracer/mpi/mpi_library.h"
+#include "tracer/record/function_probe.h"
+#include "tracer/record/sampler.h"
 #include "tracer/record/threads.h"
-#include "tracer/report/run_tables.h"
-#include "tracer/session/processors.h"
-#include "tracer/stack/sampler.h"
+#include "tracer/record/time_sums.h"
 
 namespace rubato {
 inline namespace tracing {
@@ -39,6 +38,7 @@ std::atomic<uint64_t> barriers_passed{0};
 bool sums_only = false;
 RunBounds kept_bounds;
 RunTables* kept_tables = nullptr;
+AddToTables kept_add = nullptr;
 std::mutex tables_mutex;
 
 std::atomic<uint64_t>& switch_time(uint32_t number) {
@@ -55,9 +55,10 @@ void put_mark(ThreadLog& log, unsigned mark, uint64_t begin, uint64_t duration) 
 
 }  // namespace
 
-void Recorder::keep_sums_only(const RunBounds& bounds, RunTables* tables) {
+void Recorder::keep_sums_only(const RunBounds& bounds, RunTables* tables, AddToTables add) {
   kept_bounds = bounds;
   kept_tables = tables;
+  kept_add = add;
   sums_only = true;
 }
 
@@ -70,7 +71,7 @@ void ThreadLog::sum_up(TimeSums& all, RunTables* tables) {
   }
   const std::lock_guard lock(tables_mutex);
   folded.number = number;
-  for (record::Record r; cursor.next(r);) tables->add(r, all.add(r), folded);
+  kept_add(cursor, all, *tables, folded);
 }
 
 namespace {

@@ -6,15 +6,15 @@
 #include <cstring>
 #include <ctime>
 
+#include "tracer/base/clock.h"
+#include "tracer/base/stolen.h"
 #include "tracer/code/modules.h"
 #include "tracer/counters/thread_counters.h"
+#include "tracer/layout/record.h"
+#include "tracer/layout/segment.h"
+#include "tracer/record/call_paths.h"
 #include "tracer/record/folded_thread.h"
 #include "tracer/record/own_work.h"
-#include "tracer/record/record.h"
-#include "tracer/record/segment.h"
-#include "tracer/stack/call_paths.h"
-#include "tracer/timing/clock.h"
-#include "tracer/timing/stolen.h"
 
 /// The hot path of recording. Each thread appends to its own segments (segment.h). Nothing here
 /// locks, except at the first call of a thread; nothing allocates, except a segment every ten
@@ -26,6 +26,10 @@ class FunctionProbe;
 class RunTables;
 class TimeSums;
 struct RunBounds;
+
+/// Adds the records behind `cursor` to `sums` and to tables, which belong to a later layer.
+using AddToTables = void (*)(record::Cursor& cursor, TimeSums& sums, RunTables& tables,
+                             FoldedThread& thread);
 
 /// The records of one thread, and its state.
 struct ThreadLog {
@@ -83,8 +87,9 @@ class Recorder {
   static void stop() { on_.store(false, std::memory_order_release); }
 
   /// Adds up the records of each full segment instead of keeping them, so that memory use does not
-  /// grow with run time (time_sums.h, run_tables.h). Call it before start(). `tables` may be null.
-  static void keep_sums_only(const RunBounds& bounds, RunTables* tables);
+  /// grow with run time (time_sums.h, run_tables.h). Call it before start(). `tables` may be null;
+  /// `add_to_tables` is called for each block of records, not for each call.
+  static void keep_sums_only(const RunBounds& bounds, RunTables* tables, AddToTables add_to_tables);
 
   static bool on() { return on_.load(std::memory_order_relaxed); }
   static uint64_t zero() { return zero_; }
@@ -187,6 +192,10 @@ class Recorder {
   /// Removes a log's files, after stop(). A thread that is inside a call, or was interrupted while
   /// it recorded a function, still writes to its memory and may extend it.
   static void release(ThreadLog& log) { log.segments.remove(space_, log.number, !log.busy); }
+  /// The same for all logs.
+  static void release_all() {
+    for (ThreadLog* log = threads(); log != nullptr; log = log->next) release(*log);
+  }
 
   /// Lets this thread record into `log` and returns the log it had: for measuring what recording
   /// costs.

@@ -16,7 +16,7 @@
 #include <unordered_map>
 
 #include "call_ids.h"
-#include "tracer/hooks/symbol_lookup.h"
+#include "tracer/mpi/symbol_lookup.h"
 #include "tracer/record/recorder.h"
 
 namespace rubato {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "tracer/timing/stolen.h"
+#include "tracer/base/stolen.h"
 
 namespace rubato {
 inline namespace tracing {

@@ -12,10 +12,10 @@
 #include <system_error>
 
 #include "tracer/archive/archive_files.h"
-#include "tracer/record/journal.h"
+#include "tracer/base/clock.h"
+#include "tracer/layout/journal.h"
 #include "tracer/recover/record_search.h"
 #include "tracer/recover/recover.h"
-#include "tracer/timing/clock.h"
 
 namespace fs = std::filesystem;
 

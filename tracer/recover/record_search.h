@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tracer/archive/archive_files.h"
-#include "tracer/record/journal.h"
+#include "tracer/layout/journal.h"
 #include "tracer/recover/recover.h"
 
 /// Where the records of a killed job are.

@@ -16,10 +16,10 @@
 
 #include "tracer/archive/archive_definitions.h"
 #include "tracer/archive/archive_files.h"
-#include "tracer/code/code_places.h"
-#include "tracer/record/file_limit.h"
+#include "tracer/archive/code_places.h"
+#include "tracer/base/clock.h"
+#include "tracer/base/file_limit.h"
 #include "tracer/recover/record_search.h"
-#include "tracer/timing/clock.h"
 
 namespace fs = std::filesystem;
 

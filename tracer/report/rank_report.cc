@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "tracer/record/packing.h"
+#include "tracer/base/packing.h"
 
 namespace rubato {
 inline namespace tracing {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "tracer/archive/run_summary.h"
 #include "tracer/report/run_tables.h"
 #include "tracer/report/wait_samples.h"
+#include "tracer/summary/run_summary.h"
 
 /// The report of a run without a trace: what each rank sends to rank 0, and what becomes of it.
 namespace rubato {

@@ -8,10 +8,10 @@
 #include <cstdio>
 #include <vector>
 
-#include "tracer/record/file_limit.h"
+#include "tracer/base/file_limit.h"
+#include "tracer/base/output_name.h"
 #include "tracer/report/report_page.h"
 #include "tracer/report/report_tables.h"
-#include "tracer/session/output_name.h"
 
 namespace rubato {
 inline namespace tracing {

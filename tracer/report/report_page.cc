@@ -7,8 +7,8 @@
 
 #include "report_style.h"
 #include "tools/version.h"
+#include "tracer/base/report_line.h"
 #include "tracer/report/report_tables.h"
-#include "tracer/session/report_line.h"
 
 namespace rubato {
 inline namespace tracing {

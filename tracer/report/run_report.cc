@@ -5,15 +5,15 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "tracer/code/code_places.h"
-#include "tracer/code/own_times.h"
+#include "tracer/archive/code_places.h"
+#include "tracer/base/report_line.h"
+#include "tracer/mpi/gather.h"
 #include "tracer/objects/communicators.h"
 #include "tracer/objects/windows.h"
 #include "tracer/record/recorder.h"
 #include "tracer/report/rank_report.h"
 #include "tracer/report/report_files.h"
-#include "tracer/session/gather.h"
-#include "tracer/session/report_line.h"
+#include "tracer/summary/own_times.h"
 
 namespace rubato {
 inline namespace tracing {

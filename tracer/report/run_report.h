@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "tracer/hooks/pmpi.h"
+#include "tracer/layout/clock_model.h"
+#include "tracer/mpi/pmpi.h"
 #include "tracer/report/run_tables.h"
-#include "tracer/timing/clock_model.h"
 
 /// The report of a run without a trace (`rubato trace --no-archive --report DIR`), over MPI.
 namespace rubato {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "tracer/hooks/send_mode.h"
+#include "tracer/layout/send_mode.h"
 
 namespace rubato {
 inline namespace tracing {

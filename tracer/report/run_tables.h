@@ -3,10 +3,10 @@
 #include <array>
 #include <cstdint>
 
-#include "tracer/archive/time_sums.h"
-#include "tracer/objects/topology.h"
+#include "tracer/layout/record.h"
+#include "tracer/layout/topology.h"
 #include "tracer/record/folded_thread.h"
-#include "tracer/record/record.h"
+#include "tracer/record/time_sums.h"
 #include "tracer/report/flat_table.h"
 #include "tracer/report/member_share.h"
 #include "tracer/report/wait_samples.h"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tracer/record/packing.h"
+#include "tracer/base/packing.h"
 #include "tracer/report/flat_table.h"
 
 /// Times of a sample of messages and collectives, from which rank 0 finds waits at the end of a run

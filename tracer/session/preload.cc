@@ -7,13 +7,14 @@
 #include <cstring>
 #include <string>
 
-#include "tracer/hooks/pmpi.h"
-#include "tracer/hooks/symbol_lookup.h"
-#include "tracer/record/file_limit.h"
-#include "tracer/session/launcher.h"
-#include "tracer/session/output_name.h"
+#include "tracer/base/file_limit.h"
+#include "tracer/base/launcher.h"
+#include "tracer/base/output_name.h"
+#include "tracer/base/settings.h"
+#include "tracer/base/warnings.h"
+#include "tracer/mpi/pmpi.h"
+#include "tracer/mpi/symbol_lookup.h"
 #include "tracer/session/session.h"
-#include "tracer/session/settings.h"
 
 /// What the preloaded library does before the program's main() and after its exit.
 ///

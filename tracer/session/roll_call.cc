@@ -14,8 +14,8 @@
 #include <ctime>
 #include <fstream>
 
-#include "tracer/record/file_limit.h"
-#include "tracer/timing/clock.h"
+#include "tracer/base/clock.h"
+#include "tracer/base/file_limit.h"
 
 namespace rubato {
 inline namespace tracing {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tracer/hooks/pmpi.h"
+#include "tracer/mpi/pmpi.h"
 
 /// From MPI_Init to MPI_Finalize: what happens once per process. In programs that have MPI's own
 /// sessions and no MPI_Init, from the first MPI_Session_init on.

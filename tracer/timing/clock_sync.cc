@@ -1,6 +1,6 @@
 #include "tracer/timing/clock_sync.h"
 
-#include "tracer/timing/clock.h"
+#include "tracer/base/clock.h"
 
 /// How the clocks of a cluster are made one.
 ///

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "tracer/hooks/pmpi.h"
-#include "tracer/timing/clock_model.h"
+#include "tracer/layout/clock_model.h"
+#include "tracer/mpi/pmpi.h"
 
 namespace rubato {
 inline namespace tracing {

@@ -1,10 +1,10 @@
-#include "tracer/timing/overhead_in_place.h"
+#include "tracer/timing/measure_overhead.h"
 
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
-#include "tracer/hooks/pmpi.h"
+#include "tracer/mpi/pmpi.h"
 #include "tracer/record/recorder.h"
 
 /// A ping-pong between ranks 0 and 1, in recorded and unrecorded blocks, in the order plain,

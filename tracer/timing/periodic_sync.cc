@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tracer/record/journal.h"
+#include "tracer/layout/journal.h"
 
 namespace rubato {
 inline namespace tracing {

@@ -31,7 +31,7 @@ readelf -d "$tracer" | grep NEEDED | grep -i 'mpi\|otf2\|stdc++' && fail "the tr
 # At both levels, as a program with wrappers of its own calls PMPI_X.
 nm -D --defined-only "$tracer" | awk '{ print $3 }' | sed -n 's/^PMPI/MPI/p' | sort -u | cmp - wrapped || fail "not both of MPI_X and PMPI_X"
 # Besides MPI: what -finstrument-functions calls, how threads are created and joined (tracer/record/threads.h), and how programs
-# look functions up (tracer/hooks/symbol_lookup.h) and unload libraries (tracer/stack/).
+# look functions up (tracer/mpi/symbol_lookup.h) and unload libraries (tracer/record/call_paths.h).
 others='^dlclose$\|^dlmopen$\|^dlopen$\|^dlsym$\|^__cyg_profile_func_\(enter\|exit\)$\|^pthread_\(create\|join\|tryjoin_np\|timedjoin_np\|clockjoin_np\)$'
 # Bindings of Open MPI that make attribute functions and error handlers without a call of C (tracer/hooks/callbacks.cc).
 if [ "$flavour" = openmpi ]; then

@@ -5,7 +5,7 @@
 // program, on a clock that only messages and sleeps move. Linked into a copy with -Bsymbolic, these
 // functions come before those of the C library, for the program and for the parts of Rubato in it:
 // none of them is compiled differently for the laboratory. What else differs between SMPI and other
-// MPI libraries is in tracer/hooks/mpi_library.h.
+// MPI libraries is in tracer/mpi/mpi_library.h.
 #include <mpi.h>
 #include <simgrid/engine.h>
 #include <smpi/smpi_helpers_internal.h>

@@ -1,4 +1,4 @@
-#include "tracer/timing/clock_model.h"
+#include "tracer/layout/clock_model.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

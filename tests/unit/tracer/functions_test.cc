@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
+#include "tracer/archive/open_functions.h"
 #include "tracer/code/function_filter.h"
-#include "tracer/code/open_functions.h"
-#include "tracer/record/record.h"
+#include "tracer/layout/record.h"
 
 using namespace rubato;
 

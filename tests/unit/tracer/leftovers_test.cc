@@ -12,9 +12,9 @@
 
 #include "tests/fixture/killed_run.h"
 #include "tests/unit/directory.h"
+#include "tracer/base/clock.h"
+#include "tracer/base/settings.h"
 #include "tracer/recover/recover.h"
-#include "tracer/session/settings.h"
-#include "tracer/timing/clock.h"
 
 namespace fs = std::filesystem;
 using namespace rubato;

@@ -1,4 +1,4 @@
-#include "tracer/session/output_name.h"
+#include "tracer/base/output_name.h"
 
 #include <catch2/catch.hpp>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // The socket to which a process is bound, from the kernel's files.
-#include "tracer/session/processors.h"
+#include "tracer/base/processors.h"
 
 #include <catch2/catch.hpp>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "tracer/record/record.h"
+#include "tracer/layout/record.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

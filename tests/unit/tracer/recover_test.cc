@@ -16,7 +16,7 @@
 #include "replay/study/run_replay.h"
 #include "tests/fixture/killed_run.h"
 #include "tests/unit/directory.h"
-#include "tracer/record/record.h"
+#include "tracer/layout/record.h"
 
 namespace fs = std::filesystem;
 using namespace rubato;

@@ -1,4 +1,4 @@
-#include "tracer/session/report_line.h"
+#include "tracer/base/report_line.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "tracer/archive/run_summary.h"
+#include "tracer/summary/run_summary.h"
 
 #include <catch2/catch.hpp>
 

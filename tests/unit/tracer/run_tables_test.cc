@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "tracer/hooks/send_mode.h"
+#include "tracer/layout/send_mode.h"
 
 using namespace rubato;
 

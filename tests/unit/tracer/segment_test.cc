@@ -1,4 +1,4 @@
-#include "tracer/record/segment.h"
+#include "tracer/layout/segment.h"
 
 #include <fcntl.h>
 #include <sys/mount.h>
@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "tests/unit/directory.h"
-#include "tracer/record/file_limit.h"
-#include "tracer/record/thread_records.h"
+#include "tracer/base/file_limit.h"
+#include "tracer/layout/thread_records.h"
 
 using namespace rubato;
 

@@ -1,10 +1,10 @@
-#include "tracer/timing/stolen.h"
+#include "tracer/base/stolen.h"
 
 #include <catch2/catch.hpp>
 #include <ctime>
 #include <thread>
 
-#include "tracer/record/record.h"
+#include "tracer/layout/record.h"
 
 using namespace rubato;
 
