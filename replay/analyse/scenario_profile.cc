@@ -101,6 +101,7 @@ double time_receiving(const ScenarioProfile& profile, int32_t rank, int32_t peer
 CallSum& CallSum::operator+=(const CallSum& other) {
   calls += other.calls;
   time += other.time;
+  lengths += other.lengths;
   own_work += other.own_work;
   sent += other.sent;
   received += other.received;
@@ -116,6 +117,7 @@ std::vector<CallSum> sums_of(const ScenarioProfile& profile) {
       const CallRow& row = rank.calls[call];
       sums[call].calls += row.calls;
       sums[call].time += row.time;
+      sums[call].lengths += row.lengths;
       sums[call].own_work += row.own_work;
       sums[call].sent += row.traffic.sent.total();
       sums[call].received += row.traffic.received.total();

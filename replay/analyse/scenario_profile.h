@@ -3,6 +3,7 @@
 // MPInside's tables and matrices for one scenario: the times of Profile joined with the messages of
 // CallProfile. tools/ writes them as text, CSV and JSON.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <numeric>
@@ -20,11 +21,23 @@
 
 namespace rubato {
 
+/// Shortest and longest of some calls, seconds; 0: not known.
+struct CallLengths {
+  double least = 0, most = 0;
+
+  CallLengths& operator+=(const CallLengths& other) {
+    if (other.most > 0) least = most > 0 ? std::min(least, other.least) : other.least;
+    most = std::max(most, other.most);
+    return *this;
+  }
+};
+
 /// The calls of one name by one rank.
 struct CallRow {
   double time = 0;      ///< seconds inside the rank's window
   double own_work = 0;  ///< of `time`
   double outside = 0;   ///< seconds before and after the window: MPI_Init, MPI_Finalize
+  CallLengths lengths;  ///< of calls in the window; from files of sums only
   uint64_t calls = 0;
   CallTraffic traffic;
 };
@@ -75,6 +88,7 @@ struct CallSum {
   uint64_t calls = 0;
   double time = 0;      ///< seconds
   double own_work = 0;  ///< of `time`
+  CallLengths lengths;
   Requests sent, received;
   uint64_t bytes_completed = 0;
   std::array<double, kWaitKinds> waits{};  ///< of `time`

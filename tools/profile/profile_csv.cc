@@ -60,6 +60,10 @@ void add_calls(Rows& rows, const ScenarioProfile& profile, size_t number) {
     if (row.calls == 0) continue;
     const std::string name = csv_text((*profile.calls)[call]);
     if (row.time != 0) rows.add("time", name, rank, row.time);
+    if (row.lengths.most > 0) {
+      rows.add("time_min", name, rank, row.lengths.least);
+      rows.add("time_max", name, rank, row.lengths.most);
+    }
     if (row.own_work != 0) rows.add("own_work", name, rank, row.own_work);
     if (row.outside != 0) rows.add("outside", name, rank, row.outside);
     for (int kind = 0; kind < kWaitKinds; ++kind) {

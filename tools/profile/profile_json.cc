@@ -40,19 +40,27 @@ Json waits_to_json(const std::array<double, kWaitKinds>& waits, bool has_waits) 
   return json;
 }
 
+void add_lengths(Json& call, const CallLengths& lengths) {
+  if (lengths.most == 0) return;
+  call["time_min"] = number(lengths.least);
+  call["time_max"] = number(lengths.most);
+}
+
 Json call_to_json(const CallRow& row, bool has_waits) {
   const Requests sent = row.traffic.sent.total(), received = row.traffic.received.total();
-  return {{"calls", row.calls},
-          {"time", number(row.time)},
-          {"waits", waits_to_json(row.traffic.waits, has_waits)},
-          {"own_work", number(row.own_work)},
-          {"outside", number(row.outside)},
-          {"sends", sent.count},
-          {"bytes_sent", sent.bytes},
-          {"receives", received.count},
-          {"bytes_received", received.bytes},
-          {"bytes_completed", row.traffic.bytes_completed},
-          {"sizes", sizes_to_json(row.traffic)}};
+  Json json = {{"calls", row.calls},
+               {"time", number(row.time)},
+               {"waits", waits_to_json(row.traffic.waits, has_waits)},
+               {"own_work", number(row.own_work)},
+               {"outside", number(row.outside)},
+               {"sends", sent.count},
+               {"bytes_sent", sent.bytes},
+               {"receives", received.count},
+               {"bytes_received", received.bytes},
+               {"bytes_completed", row.traffic.bytes_completed},
+               {"sizes", sizes_to_json(row.traffic)}};
+  add_lengths(json, row.lengths);
+  return json;
 }
 
 Json rank_to_json(const ScenarioProfile& profile, size_t at) {
@@ -101,6 +109,7 @@ Json sums_to_json(const ScenarioProfile& profile) {
         {"bytes_completed", sum.bytes_completed},
         {"effective_bandwidth", effective > 0 ? number(effective) : Json(nullptr)},
         {"raw_bandwidth", raw > 0 ? number(raw) : Json(nullptr)}};
+    add_lengths(calls[(*profile.calls)[call]], sum.lengths);
   }
   return calls;
 }

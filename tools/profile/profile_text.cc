@@ -81,9 +81,14 @@ std::string call_table(const ScenarioProfile& profile, const std::vector<CallCol
   const bool has_waits = profile.result->has_waits;
   const bool works =
       std::any_of(sums.begin(), sums.end(), [](const CallSum& sum) { return sum.own_work > 0; });
+  const bool has_lengths = std::any_of(sums.begin(), sums.end(),
+                                       [](const CallSum& sum) { return sum.lengths.most > 0; });
   std::vector<std::string> header = {"Call", "Calls", "Time", "Waits"};
   if (works) header.push_back("Own work");
-  header.insert(header.end(), {"Mean", "Bytes completed", "Effective", "Raw"});
+  if (has_lengths) header.push_back("Min");
+  header.push_back("Mean");
+  if (has_lengths) header.push_back("Max");
+  header.insert(header.end(), {"Bytes completed", "Effective", "Raw"});
   TextTable table(header);
   for (const CallColumn& group : groups) {
     CallSum sum;
@@ -92,8 +97,10 @@ std::string call_table(const ScenarioProfile& profile, const std::vector<CallCol
     std::vector<TableCell> row = {group.name, show_count(sum.calls), SecondsCell{sum.time},
                                   has_waits ? show_share(sum.waited(), sum.time) : "-"};
     if (works) row.emplace_back(sum.own_work > 0 ? show_share(sum.own_work, sum.time) : "-");
-    row.insert(row.end(), {SecondsCell{sum.time / static_cast<double>(sum.calls)},
-                           bytes_or_dash(static_cast<double>(sum.bytes_completed)),
+    if (has_lengths) row.emplace_back(SecondsCell{sum.lengths.least});
+    row.emplace_back(SecondsCell{sum.time / static_cast<double>(sum.calls)});
+    if (has_lengths) row.emplace_back(SecondsCell{sum.lengths.most});
+    row.insert(row.end(), {bytes_or_dash(static_cast<double>(sum.bytes_completed)),
                            one ? rate_or_dash(sum.effective_bandwidth()) : TableCell("-"),
                            one && has_waits ? rate_or_dash(sum.raw_bandwidth()) : TableCell("-")});
     table.add_row(std::move(row));

@@ -454,7 +454,7 @@ void end_without_archive() {
   std::string written;
   if (all_ranks(session->comm, session->tables != nullptr)) {
     ReportTask task;
-    task.directory = session->settings.report;
+    task.file = session->settings.report;
     task.command = session->task.info.command;
     task.mpi_library = session->task.info.mpi_library;
     task.summary = line;
