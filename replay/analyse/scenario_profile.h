@@ -93,6 +93,8 @@ struct CallSum {
   uint64_t bytes_completed = 0;
   std::array<double, kWaitKinds> waits{};  ///< of `time`
 
+  double outside = 0;  ///< seconds outside of the ranks' windows
+
   double waited() const { return std::accumulate(waits.begin(), waits.end(), 0.0); }
   CallSum& operator+=(const CallSum& other);
   /// Bytes received per second of the call, MPInside's BW_eff (paper, section 3.4.1); 0 where it
@@ -108,6 +110,7 @@ struct CallSum {
     return transfer > 1e-9 * time ? static_cast<double>(bytes_completed) / transfer : 0;
   }
 };
+CallSum sum_of(const CallRow& row);
 /// Index: ScenarioProfile::calls.
 std::vector<CallSum> sums_of(const ScenarioProfile& profile);
 

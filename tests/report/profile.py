@@ -90,6 +90,10 @@ def same_in_all(archive, *words):
                     assert sum(size[key] for size in call["sizes"]) == call[key]
             for key, kind in (("size", "matrix_size"), ("requests", "matrix_request"), ("time", "matrix_time")):
                 assert close(total(own, kind, rank=number), sum(peer[key] for peer in rank["peers"]))
+        # Every number of a call has its documentation.
+        for call in [*scenario["calls"].values(), *(call for rank in scenario["ranks"] for call in rank["calls"].values())]:
+            for key in call:
+                assert f"`{key}`" in page or f"`{key}[]`" in page, key
         for name, call in scenario["calls"].items():
             for key in ("calls", "sends", "bytes_sent", "receives", "bytes_received", "bytes_completed", "time"):
                 assert close(call[key], sum(rank["calls"].get(name, {key: 0})[key] for rank in scenario["ranks"]))
