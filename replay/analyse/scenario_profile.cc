@@ -101,28 +101,34 @@ double time_receiving(const ScenarioProfile& profile, int32_t rank, int32_t peer
 CallSum& CallSum::operator+=(const CallSum& other) {
   calls += other.calls;
   time += other.time;
+  lengths += other.lengths;
   own_work += other.own_work;
   sent += other.sent;
   received += other.received;
   bytes_completed += other.bytes_completed;
+  outside += other.outside;
   for (int kind = 0; kind < kWaitKinds; ++kind) waits[kind] += other.waits[kind];
   return *this;
+}
+
+CallSum sum_of(const CallRow& row) {
+  CallSum sum;
+  sum.calls = row.calls;
+  sum.time = row.time;
+  sum.own_work = row.own_work;
+  sum.lengths = row.lengths;
+  sum.sent = row.traffic.sent.total();
+  sum.received = row.traffic.received.total();
+  sum.bytes_completed = row.traffic.bytes_completed;
+  sum.waits = row.traffic.waits;
+  sum.outside = row.outside;
+  return sum;
 }
 
 std::vector<CallSum> sums_of(const ScenarioProfile& profile) {
   std::vector<CallSum> sums(profile.calls->size());
   for (const RankProfile& rank : profile.ranks) {
-    for (size_t call = 0; call < sums.size(); ++call) {
-      const CallRow& row = rank.calls[call];
-      sums[call].calls += row.calls;
-      sums[call].time += row.time;
-      sums[call].own_work += row.own_work;
-      sums[call].sent += row.traffic.sent.total();
-      sums[call].received += row.traffic.received.total();
-      sums[call].bytes_completed += row.traffic.bytes_completed;
-      for (int kind = 0; kind < kWaitKinds; ++kind)
-        sums[call].waits[kind] += row.traffic.waits[kind];
-    }
+    for (size_t call = 0; call < sums.size(); ++call) sums[call] += sum_of(rank.calls[call]);
   }
   return sums;
 }

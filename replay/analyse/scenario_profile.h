@@ -3,6 +3,7 @@
 // MPInside's tables and matrices for one scenario: the times of Profile joined with the messages of
 // CallProfile. tools/ writes them as text, CSV and JSON.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <numeric>
@@ -19,11 +20,23 @@
 
 namespace rubato {
 
+/// Shortest and longest of some calls, seconds; 0: not known.
+struct CallLengths {
+  double least = 0, most = 0;
+
+  CallLengths& operator+=(const CallLengths& other) {
+    if (other.most > 0) least = most > 0 ? std::min(least, other.least) : other.least;
+    most = std::max(most, other.most);
+    return *this;
+  }
+};
+
 /// The calls of one name by one rank.
 struct CallRow {
   double time = 0;      ///< seconds inside the rank's window
   double own_work = 0;  ///< of `time`
   double outside = 0;   ///< seconds before and after the window: MPI_Init, MPI_Finalize
+  CallLengths lengths;  ///< of calls in the window; from files of sums only
   uint64_t calls = 0;
   CallTraffic traffic;
 };
@@ -74,9 +87,12 @@ struct CallSum {
   uint64_t calls = 0;
   double time = 0;      ///< seconds
   double own_work = 0;  ///< of `time`
+  CallLengths lengths;
   Requests sent, received;
   uint64_t bytes_completed = 0;
   std::array<double, kWaitKinds> waits{};  ///< of `time`
+
+  double outside = 0;  ///< seconds outside of the ranks' windows
 
   double waited() const { return std::accumulate(waits.begin(), waits.end(), 0.0); }
   CallSum& operator+=(const CallSum& other);
@@ -93,6 +109,7 @@ struct CallSum {
     return transfer > 1e-9 * time ? static_cast<double>(bytes_completed) / transfer : 0;
   }
 };
+CallSum sum_of(const CallRow& row);
 /// Index: ScenarioProfile::calls.
 std::vector<CallSum> sums_of(const ScenarioProfile& profile);
 

@@ -32,6 +32,12 @@ class SizeHistogram {
     classes_[at].bytes += bytes;
   }
 
+  /// Requests of one class, of any number.
+  void add_class(size_t at, const Requests& requests) {
+    if (at >= classes_.size()) classes_.resize(at + 1);
+    classes_[at] += requests;
+  }
+
   SizeHistogram& operator+=(const SizeHistogram& other) {
     if (other.classes_.size() > classes_.size()) classes_.resize(other.classes_.size());
     for (size_t at = 0; at < other.classes_.size(); ++at) classes_[at] += other.classes_[at];

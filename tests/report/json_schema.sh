@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The output of --json conforms to share/doc/replay.schema.json: json_schema.sh REPORT_DEMO
+# The output of --json conforms to share/doc/schemas/replay.schema.json: json_schema.sh REPORT_DEMO
 set -euo pipefail
 demo=$1
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -12,7 +12,7 @@ trap 'rm -rf "$dir"' EXIT
 for arguments in "1 $dir" "3 $dir" "4 $dir troubled"; do
   # shellcheck disable=SC2086  # words on purpose
   "$demo" $arguments >/dev/null
-  python3 - "$root/share/doc/replay.schema.json" "$dir/report.json" <<'END'
+  python3 - "$root/share/doc/schemas/replay.schema.json" "$dir/report.json" <<'END'
 import json, sys, jsonschema
 schema = json.load(open(sys.argv[1]))
 jsonschema.Draft7Validator.check_schema(schema)

@@ -90,6 +90,10 @@ def same_in_all(archive, *words):
                     assert sum(size[key] for size in call["sizes"]) == call[key]
             for key, kind in (("size", "matrix_size"), ("requests", "matrix_request"), ("time", "matrix_time")):
                 assert close(total(own, kind, rank=number), sum(peer[key] for peer in rank["peers"]))
+        # Every number of a call has its documentation.
+        for call in [*scenario["calls"].values(), *(call for rank in scenario["ranks"] for call in rank["calls"].values())]:
+            for key in call:
+                assert f"`{key}`" in page or f"`{key}[]`" in page, key
         for name, call in scenario["calls"].items():
             for key in ("calls", "sends", "bytes_sent", "receives", "bytes_received", "bytes_completed", "time"):
                 assert close(call[key], sum(rank["calls"].get(name, {key: 0})[key] for rank in scenario["ranks"]))
@@ -118,19 +122,20 @@ def examples():
         print(f"the examples for {tool} print the output in profile.md")
 
 
-def schema(data, break_it=True):
+def schema(data, break_it=True, rules_of="profile", changes=()):
     try:
         import jsonschema
     except ImportError:
         missing.append("python3-jsonschema is not installed: no schema was checked")
         return
-    rules = json.loads((documents / "profile.schema.json").read_text())
+    rules = json.loads((documents / f"schemas/{rules_of}.schema.json").read_text())
     jsonschema.Draft7Validator.check_schema(rules)
     jsonschema.validate(data, rules)
     if not break_it:
         return
     # It has teeth.
-    for change in (lambda d: d.pop("scenarios"), lambda d: d["scenarios"][0]["ranks"][0].pop("peers"),
+    for change in changes or (
+                   lambda d: d.pop("scenarios"), lambda d: d["scenarios"][0]["ranks"][0].pop("peers"),
                    lambda d: d["scenarios"][0]["ranks"][0]["calls"]["MPI_Send"].pop("bytes_sent"),
                    lambda d: d["scenarios"][0]["nodes"][0].update(receives="1")):
         changed = json.loads(json.dumps(data))
@@ -195,6 +200,43 @@ def stolen():
         assert close(rank["peers"][0]["time"], inside), rank
     data = same_in_all("stolen.txt", "--on", "undisturbed")
     assert data["scenarios"][0]["ranks"][1]["lost_core"] == 0
+
+
+def sums():
+    """The file of sums of a run without an archive: one rank sends 3 messages of 4 bytes, and the other one receives them
+    at two lines."""
+    def rank(number, call, lines, peers, before):
+        message = {"size": 4, "sends": 0, "bytes_sent": 0, "receives": 0, "bytes_received": 0}
+        way = ("sends", "bytes_sent") if call == "MPI_Send" else ("receives", "bytes_received")
+        calls = [{"call": call, "call_site": line, "calls": count, "calls_timed": count, "time": 0.125 * count,
+                  "time_min": 0.125, "time_max": 0.125, "outside": 0, "bytes_completed": 0 if call == "MPI_Send" else 4 * count,
+                  "waits": {"late_sender": 0, "late_receiver": 0.0625, "collective_wait": 0},
+                  "sizes": [{**message, way[0]: count, way[1]: 4 * count}]} for line, count in lines]
+        return {"rank": number, "threads": 1, "compute": 0.5, "flushing": 0, "not_recorded": 0, "lost_core": 0.125,
+                "before": before, "after": 0.5 - before, "stopped": False,
+                "left_out": {"pairs": 0, "messages": 0, "requests": 0, "sizes": 0}, "calls": calls, "peers": peers}
+    run = {"kind": "rubato sums", "format": 1, "rubato": "0", "units": {"times": "s", "sizes": "B"}, "command": "./app",
+           "mpi_library": "M", "summary": "2 ranks", "elapsed": 1.5, "call_sites": True, "waits_known": True,
+           "sampled_one_of": 1,
+           "ranks": [rank(0, "MPI_Send", [("a.c:3", 3)], [{"peer": 1, "size": 12, "requests": 3, "time": 0}], 0.5),
+                     rank(1, "MPI_Recv", [("a.c:5", 1), ("a.c:6", 2)], [{"peer": 0, "size": 0, "requests": 0, "time": 0.375}], 0)]}
+    schema(run, rules_of="sums", changes=(
+        lambda d: d.pop("kind"), lambda d: d["ranks"][0].pop("left_out"), lambda d: d["ranks"][1]["calls"][0].update(calls=-1),
+        lambda d: d["ranks"][0]["peers"][0].update(time=None)))
+    (here / "sums.json").write_text(json.dumps(run))
+    data = same_in_all("sums.json")
+    [scenario] = data["scenarios"]
+    assert scenario["calls"]["MPI_Recv"]["calls"] == 3 and data["trace"]["command"] == "./app", data
+    assert [site["path"] for site in scenario["call_sites"]] == [["a.c:3"], ["a.c:6"], ["a.c:5"]], scenario["call_sites"]
+    assert re.search(r"^0 +- +12$", profile("sums.json", "--all"), re.MULTILINE)  # SIZE(0, 1)
+    assert profile("sums.json").startswith("sums.json: 2 ranks\n")
+    assert "--on needs an archive" in profile("sums.json", "--on", "perfect", code=2)
+    assert "--wildcards needs an archive" in profile("sums.json", "--wildcards", "arrival", code=2)
+    assert "sums.json is an input file" in profile("sums.json", "--csv", "./sums.json", code=1)
+    run["ranks"][0]["peers"][0]["peer"] = 7
+    (here / "bad.json").write_text(json.dumps(run))
+    assert "bad.json: the sums cannot be read: a rank has a peer that is no rank" in profile("bad.json", code=1)
+    return data
 
 
 def whole_or_nothing():
@@ -269,6 +311,7 @@ def main():
     deadlock()
     names()
     stolen()
+    schema(sums(), break_it=False)
     whole_or_nothing()
     order()
     many_kinds()

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <memory>
 #include <set>
 
 #include "replay/analyse/scenario_profile.h"
@@ -9,12 +10,14 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/replay_notices.h"
 #include "tools/files/report_files.h"
+#include "tools/files/whole_file.h"
 #include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
 #include "tools/options/options.h"
 #include "tools/options/scenario_options.h"
 #include "tools/profile/counter_tables.h"
 #include "tools/profile/profile_report.h"
+#include "tools/profile/run_sums.h"
 #include "tools/tables/site_tables.h"
 #include "tools/words/note_words.h"
 
@@ -26,15 +29,21 @@ namespace {
 using Words = std::vector<std::string>;
 
 const CommandHelp kProfileHelp = {
-    "rubato profile ARCHIVE [--on SCENARIO]... [options]",
+    "rubato profile ARCHIVE|SUMS [--on SCENARIO]... [options]",
     "Prints what costs time and the longest MPI calls; with --all the time of each rank in each\n"
     "call, the bytes it sends and receives there, message sizes, and bytes per pair of ranks: the\n"
     "tables and matrices of MPInside.",
-    "Without --on, the recorded run is profiled; no platform file is needed.\n"
+    "Without --on, the recorded run is profiled; no platform file is needed. SUMS is a file that\n"
+    "'rubato trace --no-archive --report' wrote: the same tables of a run without an archive.\n"
     "share/doc/profile.md explains the tables, with examples for pandas and jq.\n"
     "  rubato profile run.otf2dir\n"
     "  rubato profile run.otf2dir --on measured --on perfect --csv run.csv\n"
+    "  rubato profile sums.json --all\n"
     "Existing files are replaced, and only when the new file is complete."};
+
+constexpr const char* kMoreTables =
+    "\nMore: --all prints the tables of ranks, waits, sizes and pairs; --csv and --json write "
+    "them.\n";
 
 po::options_description profile_options() {
   po::options_description options("Options");
@@ -106,10 +115,7 @@ class Profiler {
     if (files_->tables_wanted()) tables_ += counters_text(*metrics_, page_width(), all_);
     if (all_ && !recorded_.empty() && !predicted_.empty())
       tables_ += site_errors_text(recorded_, predicted_, page_width());
-    if (!all_)
-      tables_ +=
-          "\nMore: --all prints the tables of ranks, waits, sizes and pairs; --csv and --json "
-          "write them.\n";
+    if (!all_) tables_ += kMoreTables;
     if (files_->tables_wanted()) print_to_stdout(tables_);
   }
 
@@ -182,6 +188,45 @@ class Profiler {
   std::set<std::string> said_;
 };
 
+/// The profile of a run without an archive.
+int profile_of_sums(const std::string& path, const po::variables_map& values) {
+  static const std::set<std::string> kApplicable = {"archive", "csv", "json", "all"};
+  for (const auto& [name, value] : values) {
+    if (!value.defaulted() && !kApplicable.contains(name))
+      throw UsageError(fmt::format("--{} needs an archive; {} is a file of sums", name, path));
+  }
+  for (const char* const option : {"csv", "json"}) {
+    const std::string output = text_of(values, option);
+    if (!output.empty() && output != "-") keep_input(path, output);
+  }
+  ReportFiles files(values, {"csv", "json"}, path);
+  const std::unique_ptr<RunSums> run = read_run_sums(path);
+  const auto sink = [&](const char* option) -> TextSink {
+    return [&files, option](const std::string& text) { files.write(option, text); };
+  };
+  if (files.wants("csv")) {
+    files.write("csv", kProfileCsvHeader);
+    profile_csv(run->profile, sink("csv"));
+  }
+  if (files.wants("json")) {
+    profile_json_head(sink("json"));
+    profile_json_scenario(run->results.scenarios[0], &run->profile, true, sink("json"));
+    profile_json_end(run->results.trace, {}, nullptr, sink("json"));
+  }
+  if (files.tables_wanted()) {
+    const int width = page_width();
+    const bool all = values.count("all") > 0;
+    std::string text = wrap(path + ": " + run->summary, width, 2);
+    text += all ? profile_text(run->profile, width) : profile_summary(run->profile, width);
+    text += "\n";
+    for (const std::string& note : run->notes) text += wrap("Note: " + note, width, 2);
+    if (!all) text += kMoreTables;
+    print_to_stdout(text);
+  }
+  files.commit();
+  return 0;
+}
+
 }  // namespace
 
 int command_profile(const Arguments& arguments) {
@@ -189,6 +234,7 @@ int command_profile(const Arguments& arguments) {
   if (!parse_options(arguments, kProfileHelp, profile_options(), "archive", false, values))
     return 0;
   const std::string archive = one_archive(values, kProfileHelp);
+  if (is_run_sums(archive)) return profile_of_sums(archive, values);
   std::vector<Scenario> scenarios = named_scenarios(values);
   if (scenarios.empty()) scenarios.push_back(parse_scenario("measured"));
   for (const Scenario& scenario : scenarios) refuse_fit(scenario);

@@ -89,22 +89,23 @@ std::string checked_window(const po::variables_map& values) {
   return text;
 }
 
-/// The absolute path of a new directory: the program may change its working directory.
-std::string new_directory(const std::string& option, const std::string& name) {
-  if (name.empty()) throw UsageError(option + ": expected the name of a directory");
+/// The absolute path of a new directory, or file: the program may change its working directory.
+std::string new_output(const std::string& option, const std::string& name,
+                       const char* what = "directory") {
+  if (name.empty()) throw UsageError(fmt::format("{}: expected the name of a {}", option, what));
   std::string path = fs::absolute(name).lexically_normal().string();
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   // For the working directory or a parent, the archive would become its sibling (DIR-2).
   if ((fs::current_path().string() + "/").starts_with(path == "/" ? path : path + "/")) {
-    throw UsageError(fmt::format("{} {}: expected the name of a new directory", option, name));
+    throw UsageError(fmt::format("{} {}: expected the name of a new {}", option, name, what));
   }
   return path;
 }
 
 /// The directory of the archive.
 std::string output_path(const po::variables_map& values, const std::string& program) {
-  if (values.count("output") != 0) return new_directory("-o", values["output"].as<std::string>());
-  return new_directory("-o", "rubato-" + fs::path(program).filename().string() + ".otf2dir");
+  if (values.count("output") != 0) return new_output("-o", values["output"].as<std::string>());
+  return new_output("-o", "rubato-" + fs::path(program).filename().string() + ".otf2dir");
 }
 
 /// Checked before the program starts, not after hours of running.
@@ -215,9 +216,9 @@ int trace(const Arguments& arguments) {
        "print a summary at the end: elapsed time, share of MPI, the most expensive calls, load "
        "balance (also with RUBATO_SUMMARY=1 in the environment)")
       ("no-archive", "print only the summary: write no archive and keep no records")
-      ("report", po::value<std::string>()->value_name("DIR"),
-       "with --no-archive: write tables and a page of times, messages, sizes and waits to DIR at "
-       "the end")
+      ("report", po::value<std::string>()->value_name("FILE"),
+       "with --no-archive: at the end write sums of times, messages, sizes and waits to FILE, which "
+       "'rubato profile FILE' shows")
       ("help,h", "show this help");
   // clang-format on
   const CommandHelp help = {
@@ -228,7 +229,7 @@ int trace(const Arguments& arguments) {
       "  mpirun -n 4 rubato trace -o run.otf2dir ./app args\n"
       "  mpirun -n 4 rubato trace bash job.sh       (a script that starts the program)\n"
       "  mpirun -n 4 rubato trace --no-archive ./app   (one line, no files)\n"
-      "  mpirun -n 4 rubato trace --no-archive --report tables ./app   (long runs)\n"
+      "  mpirun -n 4 rubato trace --no-archive --report sums.json ./app   (long runs)\n"
       "Details: share/doc/tracing.md"};
   po::variables_map values;
   if (!parse_options(arguments, help, options, "program", true, values)) return 0;
@@ -263,9 +264,10 @@ int trace(const Arguments& arguments) {
   const auto command = values["program"].as<std::vector<std::string>>();
   const std::string program = find_program(command[0]);
   const std::string output = output_path(values, command[0]);
-  const std::string report = values.count("report") != 0
-                                 ? new_directory("--report", values["report"].as<std::string>())
-                                 : "";
+  const std::string report =
+      values.count("report") != 0
+          ? new_output("--report", values["report"].as<std::string>(), "file")
+          : "";
   if (archive) refuse_unwritable(output);
   if (!report.empty()) refuse_unwritable(report);
   const Flavour flavour = choose_flavour(program);

@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <map>
 
 #include "replay/analyse/other_rows.h"
 #include "tools/format/csv_text.h"
 #include "tools/format/json_text.h"
 #include "tools/profile/profile_report.h"
+#include "tools/tables/call_figures.h"
 #include "tools/tables/cause_tables.h"
 #include "tools/tables/place_tables.h"
 #include "tools/tables/profile_tables.h"
@@ -53,24 +56,39 @@ void add_sizes(Rows& rows, const char* count_kind, const char* bytes_kind, const
   }
 }
 
+/// The figures of a call that have one of these measures.
+void add_figures(Rows& rows, const std::string& name, const std::string& rank, const CallSum& sum,
+                 std::initializer_list<Measure> measures) {
+  for (const CallFigure& figure : call_figures()) {
+    if (figure.csv == CallFigure::kNo ||
+        std::find(measures.begin(), measures.end(), figure.measure) == measures.end())
+      continue;
+    if (figure.measure == Measure::kWaits) {
+      for (int kind = 0; kind < kWaitKinds; ++kind) {
+        if (sum.waits[kind] != 0)
+          rows.add(json_text::wait_key(kind).c_str(), name, rank, sum.waits[kind]);
+      }
+      continue;
+    }
+    const CallFigure::Value value = figure.value(sum);
+    if (figure.csv == CallFigure::kIfAny && number_of(value) == 0) continue;
+    std::visit([&](auto number) { rows.add(figure.key, name, rank, number); }, value);
+  }
+}
+
 void add_calls(Rows& rows, const ScenarioProfile& profile, size_t number) {
   const std::string rank = std::to_string(number);
   for (size_t call = 0; call < profile.calls->size(); ++call) {
     const CallRow& row = profile.ranks[number].calls[call];
     if (row.calls == 0) continue;
     const std::string name = csv_text((*profile.calls)[call]);
-    if (row.time != 0) rows.add("time", name, rank, row.time);
-    if (row.own_work != 0) rows.add("own_work", name, rank, row.own_work);
-    if (row.outside != 0) rows.add("outside", name, rank, row.outside);
-    for (int kind = 0; kind < kWaitKinds; ++kind) {
-      const double wait = row.traffic.waits[kind];
-      if (wait != 0) rows.add(json_text::wait_key(kind).c_str(), name, rank, wait);
-    }
-    rows.add("calls", name, rank, row.calls);
+    const CallSum sum = sum_of(row);
+    add_figures(rows, name, rank, sum, {Measure::kSeconds, Measure::kShare});
+    add_figures(rows, name, rank, sum, {Measure::kWaits});
+    add_figures(rows, name, rank, sum, {Measure::kCount});
     add_sizes(rows, "sends", "bytes_sent", name, rank, row.traffic.sent);
     add_sizes(rows, "receives", "bytes_received", name, rank, row.traffic.received);
-    if (row.traffic.bytes_completed > 0)
-      rows.add("bytes_completed", name, rank, row.traffic.bytes_completed);
+    add_figures(rows, name, rank, sum, {Measure::kBytes, Measure::kRate});
   }
 }
 

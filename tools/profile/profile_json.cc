@@ -2,6 +2,7 @@
 #include "tools/format/json_text.h"
 #include "tools/profile/profile_report.h"
 #include "tools/report/report_json.h"
+#include "tools/tables/call_figures.h"
 #include "tools/tables/cause_tables.h"
 #include "tools/tables/place_tables.h"
 #include "tools/tables/profile_tables.h"
@@ -40,19 +41,29 @@ Json waits_to_json(const std::array<double, kWaitKinds>& waits, bool has_waits) 
   return json;
 }
 
+/// `shown`: CallFigure::rank or ::sum.
+Json figures_to_json(const CallSum& sum, CallFigure::Shown CallFigure::*shown, bool has_waits) {
+  Json json = Json::object();
+  for (const CallFigure& figure : call_figures()) {
+    if (figure.*shown == CallFigure::kNo) continue;
+    if (figure.measure == Measure::kWaits) {
+      json[figure.key] = waits_to_json(sum.waits, has_waits);
+      continue;
+    }
+    const CallFigure::Value value = figure.value(sum);
+    if (figure.*shown == CallFigure::kIfAny && number_of(value) == 0) continue;
+    const bool is_known = (!figure.of_waits || has_waits) &&
+                          (figure.measure != Measure::kRate || number_of(value) > 0);
+    const auto* const count = std::get_if<uint64_t>(&value);
+    json[figure.key] = !is_known ? Json(nullptr) : count ? Json(*count) : number(number_of(value));
+  }
+  return json;
+}
+
 Json call_to_json(const CallRow& row, bool has_waits) {
-  const Requests sent = row.traffic.sent.total(), received = row.traffic.received.total();
-  return {{"calls", row.calls},
-          {"time", number(row.time)},
-          {"waits", waits_to_json(row.traffic.waits, has_waits)},
-          {"own_work", number(row.own_work)},
-          {"outside", number(row.outside)},
-          {"sends", sent.count},
-          {"bytes_sent", sent.bytes},
-          {"receives", received.count},
-          {"bytes_received", received.bytes},
-          {"bytes_completed", row.traffic.bytes_completed},
-          {"sizes", sizes_to_json(row.traffic)}};
+  Json json = figures_to_json(sum_of(row), &CallFigure::rank, has_waits);
+  json["sizes"] = sizes_to_json(row.traffic);
+  return json;
 }
 
 Json rank_to_json(const ScenarioProfile& profile, size_t at) {
@@ -87,20 +98,8 @@ Json sums_to_json(const ScenarioProfile& profile) {
   for (size_t call = 0; call < sums.size(); ++call) {
     const CallSum& sum = sums[call];
     if (sum.calls == 0) continue;
-    const double effective = sum.effective_bandwidth();
-    const double raw = profile.result->has_waits ? sum.raw_bandwidth() : 0;
-    calls[(*profile.calls)[call]] = {
-        {"calls", sum.calls},
-        {"time", number(sum.time)},
-        {"waits", waits_to_json(sum.waits, profile.result->has_waits)},
-        {"own_work", number(sum.own_work)},
-        {"sends", sum.sent.count},
-        {"bytes_sent", sum.sent.bytes},
-        {"receives", sum.received.count},
-        {"bytes_received", sum.received.bytes},
-        {"bytes_completed", sum.bytes_completed},
-        {"effective_bandwidth", effective > 0 ? number(effective) : Json(nullptr)},
-        {"raw_bandwidth", raw > 0 ? number(raw) : Json(nullptr)}};
+    calls[(*profile.calls)[call]] =
+        figures_to_json(sum, &CallFigure::sum, profile.result->has_waits);
   }
   return calls;
 }

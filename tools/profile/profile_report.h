@@ -25,7 +25,7 @@ inline constexpr const char* kProfileCsvHeader = "scenario,kind,name,rank,peer,s
 void profile_csv(const ScenarioProfile& profile, const TextSink& write);
 
 /// One JSON object: its head, then the scenarios, then its end with the archive, because only all
-/// scenarios together give its complete summary (share/doc/profile.schema.json).
+/// scenarios together give its complete summary (share/doc/schemas/profile.schema.json).
 void profile_json_head(const TextSink& write);
 /// `profile`: null where the scenario deadlocks.
 void profile_json_scenario(const ScenarioResult& scenario, const ScenarioProfile* profile,

@@ -7,6 +7,7 @@
 #include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
 #include "tools/profile/profile_report.h"
+#include "tools/tables/call_figures.h"
 #include "tools/tables/cause_tables.h"
 #include "tools/tables/place_tables.h"
 #include "tools/tables/profile_tables.h"
@@ -74,28 +75,50 @@ std::string layout(const RankTable& table, const std::string& scenario, int widt
   return "\n" + wrap(title, width, 2) + text.format(width);
 }
 
+TableCell call_cell(const CallFigure& figure, const CallSum& sum) {
+  const double value = number_of(figure.value(sum));
+  if (figure.text == CallFigure::kIfAny && value == 0) return "-";
+  switch (figure.measure) {
+    case Measure::kCount:
+      return show_count(static_cast<uint64_t>(std::llround(value)));
+    case Measure::kSeconds:
+      return SecondsCell{value};
+    case Measure::kShare:
+    case Measure::kWaits:
+      return show_share(value, sum.time);
+    case Measure::kBytes:
+      return bytes_or_dash(value);
+    case Measure::kRate:
+      break;
+  }
+  return rate_or_dash(value);
+}
+
 /// Calls summed over all ranks, with the bandwidth of receiving calls.
 std::string call_table(const ScenarioProfile& profile, const std::vector<CallColumn>& groups,
                        int width) {
   const std::vector<CallSum> sums = sums_of(profile);
-  const bool has_waits = profile.result->has_waits;
-  const bool works =
-      std::any_of(sums.begin(), sums.end(), [](const CallSum& sum) { return sum.own_work > 0; });
-  std::vector<std::string> header = {"Call", "Calls", "Time", "Waits"};
-  if (works) header.push_back("Own work");
-  header.insert(header.end(), {"Mean", "Bytes completed", "Effective", "Raw"});
+  std::vector<const CallFigure*> figures;
+  std::vector<std::string> header = {"Call"};
+  for (const CallFigure& figure : call_figures()) {
+    if (figure.text == CallFigure::kNo) continue;
+    const bool any = std::any_of(sums.begin(), sums.end(), [&](const CallSum& sum) {
+      return number_of(figure.value(sum)) > 0;
+    });
+    if (figure.text == CallFigure::kIfAny && !any) continue;
+    figures.push_back(&figure);
+    header.push_back(figure.heading);
+  }
   TextTable table(header);
   for (const CallColumn& group : groups) {
     CallSum sum;
     for (const size_t call : group.calls) sum += sums[call];
-    const bool one = group.calls.size() == 1;
-    std::vector<TableCell> row = {group.name, show_count(sum.calls), SecondsCell{sum.time},
-                                  has_waits ? show_share(sum.waited(), sum.time) : "-"};
-    if (works) row.emplace_back(sum.own_work > 0 ? show_share(sum.own_work, sum.time) : "-");
-    row.insert(row.end(), {SecondsCell{sum.time / static_cast<double>(sum.calls)},
-                           bytes_or_dash(static_cast<double>(sum.bytes_completed)),
-                           one ? rate_or_dash(sum.effective_bandwidth()) : TableCell("-"),
-                           one && has_waits ? rate_or_dash(sum.raw_bandwidth()) : TableCell("-")});
+    std::vector<TableCell> row = {group.name};
+    for (const CallFigure* figure : figures) {
+      const bool is_known = (!figure->of_one || group.calls.size() == 1) &&
+                            (!figure->of_waits || profile.result->has_waits);
+      row.push_back(is_known ? call_cell(*figure, sum) : TableCell("-"));
+    }
     table.add_row(std::move(row));
   }
   return table.format(width);

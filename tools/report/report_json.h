@@ -9,8 +9,9 @@
 
 namespace rubato {
 
-/// The results as JSON with a stable schema: share/doc/json.md and share/doc/replay.schema.json. An
-/// incompatible change increments kJsonFormat; new keys do not.
+/// The results as JSON with a stable schema: share/doc/json.md and
+/// share/doc/schemas/replay.schema.json. An incompatible change increments kJsonFormat; new keys do
+/// not.
 inline constexpr int kJsonFormat = 1;
 
 nlohmann::ordered_json trace_to_json(const TraceSummary& trace);

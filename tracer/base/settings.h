@@ -34,7 +34,7 @@ struct Settings {
   uint64_t sample_period = 0;             ///< RUBATO_TRACE_SAMPLE: nanoseconds, 0 = no samples
   bool summary = false;                   ///< RUBATO_SUMMARY=1: a line at the end (run_summary.h)
   bool archive = true;                    ///< RUBATO_TRACE_ARCHIVE=0: that line alone
-  std::string report;  ///< RUBATO_TRACE_REPORT: directory of tables (run_report.h)
+  std::string report;                     ///< RUBATO_TRACE_REPORT: file of sums (run_report.h)
 
   static Settings from_environment();
 };

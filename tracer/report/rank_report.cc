@@ -8,19 +8,10 @@
 namespace rubato {
 inline namespace tracing {
 
-Traffic traffic_of(const CallRow& row, bool sends) {
-  Traffic sum;
-  for (const SizeRow& each : row.sizes) {
-    if (each.sends != sends) continue;
-    sum.count += each.count;
-    sum.bytes += each.bytes;
-  }
-  return sum;
-}
-
 std::string RankReport::pack() const {
   Packer packer;
-  for (const double value : {start, end, compute, tracer, lost_core, not_recorded})
+  packer.put(threads);
+  for (const double value : {start, end, starts, ends, compute, tracer, lost_core, not_recorded})
     packer.put(value);
   for (const uint64_t value :
        {uint64_t{stopped}, uint64_t{waits_known}, stride, pairs_left_out, messages_left_out,
@@ -63,8 +54,9 @@ std::string RankReport::pack() const {
 RankReport RankReport::unpack(const std::string& bytes) {
   Unpacker from(bytes);
   RankReport report;
-  for (double* value : {&report.start, &report.end, &report.compute, &report.tracer,
-                        &report.lost_core, &report.not_recorded}) {
+  report.threads = from.value();
+  for (double* value : {&report.start, &report.end, &report.starts, &report.ends, &report.compute,
+                        &report.tracer, &report.lost_core, &report.not_recorded}) {
     *value = from.number();
   }
   report.stopped = from.value() != 0;
@@ -112,6 +104,9 @@ RankReport RankReport::unpack(const std::string& bytes) {
   return report;
 }
 
+namespace {
+
+/// Adds the calls of another address.
 void add(CallRow& sum, const CallRow& row) {
   if (row.most > 0) sum.least = sum.most > 0 ? std::min(sum.least, row.least) : row.least;
   sum.most = std::max(sum.most, row.most);
@@ -138,8 +133,6 @@ void add(CallRow& sum, const CallRow& row) {
   }
 }
 
-namespace {
-
 void find_waits_of(JobReport& job) {
   std::vector<RankSamples> samples(job.ranks.size());
   for (size_t i = 0; i < samples.size(); ++i) samples[i].samples.swap(job.ranks[i].samples);
@@ -158,28 +151,34 @@ void find_waits_of(JobReport& job) {
   }
 }
 
-}  // namespace
-
-std::vector<CallRow> by_name(const std::vector<CallRow>& rows) {
-  std::map<unsigned, CallRow> sums;
+/// One row for each call and call site, in the order of CallId.
+std::vector<CallRow> merged(const std::vector<CallRow>& rows) {
+  std::map<std::pair<unsigned, std::string>, CallRow> sums;
   for (const CallRow& row : rows) {
-    CallRow& sum = sums[row.call];
+    CallRow& sum = sums[{row.call, row.site}];
     sum.call = row.call;
+    sum.site = row.site;
     add(sum, row);
   }
   std::vector<CallRow> list;
-  for (auto& [call, sum] : sums) {
-    list.push_back(std::move(sum));
-  }
+  for (auto& [key, sum] : sums) list.push_back(std::move(sum));
   return list;
 }
 
+}  // namespace
+
 void complete(JobReport& job) {
+  bool any = false;
   for (const RankReport& rank : job.ranks) {
     job.waits_known = job.waits_known && rank.waits_known;
     job.stride = std::max(job.stride, rank.stride);
+    if (rank.threads == 0) continue;
+    job.begin = any ? std::min(job.begin, rank.start) : rank.start;
+    job.end = any ? std::max(job.end, rank.end) : rank.end;
+    any = true;
   }
   if (job.waits_known) find_waits_of(job);
+  for (RankReport& rank : job.ranks) rank.calls = merged(rank.calls);
   std::vector<std::map<int, PairRow>> pairs(job.ranks.size());
   for (size_t rank = 0; rank < job.ranks.size(); ++rank) {
     for (const PairRow& pair : job.ranks[rank].pairs) {

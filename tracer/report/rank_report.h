@@ -8,7 +8,7 @@
 #include "tracer/report/wait_samples.h"
 #include "tracer/summary/run_summary.h"
 
-/// The report of a run without a trace: what each rank sends to rank 0, and what becomes of it.
+/// The sums of a run without a trace: what each rank sends to rank 0, and what becomes of it.
 namespace rubato {
 inline namespace tracing {
 
@@ -42,14 +42,10 @@ struct PairRow {
   double time = 0;  ///< in calls that received from it
 };
 
-/// Requests of a direction, of all sizes.
-struct Traffic {
-  uint64_t count = 0, bytes = 0;
-};
-Traffic traffic_of(const CallRow& row, bool sends);
-
 struct RankReport {
-  double start = 0, end = 0;  ///< of the window (RankTimes)
+  uint64_t threads = 0;         ///< that have records
+  double start = 0, end = 0;    ///< of the main thread's window (RankTimes)
+  double starts = 0, ends = 0;  ///< of the windows of all its threads, summed
   double compute = 0, tracer = 0, lost_core = 0, not_recorded = 0;
   bool stopped = false;
   bool waits_known = true;
@@ -64,11 +60,6 @@ struct RankReport {
   static RankReport unpack(const std::string& bytes);
 };
 
-/// Adds the calls of another rank or site.
-void add(CallRow& sum, const CallRow& row);
-/// Sums over the sites of a rank's calls, by CallId.
-std::vector<CallRow> by_name(const std::vector<CallRow>& rows);
-
 /// A whole run, on rank 0.
 struct JobReport {
   std::string command, mpi_library;
@@ -77,10 +68,12 @@ struct JobReport {
   bool call_sites = false;
   bool waits_known = true;
   uint64_t stride = 1;
+  double begin = 0, end = 0;  ///< seconds: the first window begins, the last one ends
   std::vector<RankReport> ranks;
 };
 
-/// Finds the waits, and books what was fetched from a rank's memory as sent by that rank.
+/// Finds the waits, adds up calls from several addresses of one line, and books what was fetched
+/// from a rank's memory as sent by that rank.
 void complete(JobReport& job);
 
 }  // namespace tracing

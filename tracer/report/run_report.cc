@@ -12,7 +12,7 @@
 #include "tracer/objects/windows.h"
 #include "tracer/record/recorder.h"
 #include "tracer/report/rank_report.h"
-#include "tracer/report/report_files.h"
+#include "tracer/report/sums_file.h"
 #include "tracer/summary/own_times.h"
 
 namespace rubato {
@@ -142,11 +142,18 @@ RankReport own_report(MPI_Comm comm, const ClockModel& clock, const ReportTask& 
     log->sum_up(sums, &tables);
     times.add(sums, task.per_second);
     report.tracer += static_cast<double>(sums.tracer_ticks()) / task.per_second;
-    if (log->number != 0 || !sums.any()) continue;
-    report.start = static_cast<double>(clock.reference(sums.start())) / reference_per_second;
-    report.end = static_cast<double>(clock.reference(sums.end())) / reference_per_second;
+    if (!sums.any()) continue;
+    const auto seconds = [&](uint64_t ticks) {
+      return static_cast<double>(clock.reference(ticks)) / reference_per_second;
+    };
+    report.starts += seconds(sums.start());
+    report.ends += seconds(sums.end());
+    if (log->number != 0) continue;
+    report.start = seconds(sums.start());
+    report.end = seconds(sums.end());
   }
   tables.finish();
+  report.threads = times.threads;
   report.compute = times.compute;
   report.lost_core = times.stolen;
   report.not_recorded = times.not_recorded;
@@ -179,11 +186,10 @@ std::string write_report(MPI_Comm comm, const ClockModel& clock, const ReportTas
   for (const std::string& part : parts) job.ranks.push_back(RankReport::unpack(part));
   complete(job);
   const char* const here = std::getenv("PWD");
-  const std::string name =
-      seen_from(here != nullptr ? here : "", write_report_files(job, task.directory));
+  const std::string name = seen_from(here != nullptr ? here : "", write_sums_file(job, task.file));
   if (name.empty())
-    return "the report could not be written to " + task.directory + ": " + std::strerror(errno);
-  return "wrote " + shell_word(name) + "; open " + shell_word(name + "/index.html");
+    return "the sums could not be written to " + task.file + ": " + std::strerror(errno);
+  return "wrote " + shell_word(name) + "; next: rubato profile " + shell_word(name);
 }
 
 }  // namespace tracing

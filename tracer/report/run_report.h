@@ -6,12 +6,12 @@
 #include "tracer/mpi/pmpi.h"
 #include "tracer/report/run_tables.h"
 
-/// The report of a run without a trace (`rubato trace --no-archive --report DIR`), over MPI.
+/// The sums of a run without a trace (`rubato trace --no-archive --report FILE`), over MPI.
 namespace rubato {
 inline namespace tracing {
 
 struct ReportTask {
-  std::string directory;
+  std::string file;  ///< of sums (sums_file.h)
   std::string command, mpi_library;
   std::string summary;  ///< on rank 0
   bool call_sites = false;
@@ -21,7 +21,7 @@ struct ReportTask {
 /// The communicators and windows of this process.
 LocalObjects local_objects();
 
-/// Writes the report, after Recorder::stop(). Collective. Rank 0 gets the line that says so, or
+/// Writes the file, after Recorder::stop(). Collective. Rank 0 gets the line that says so, or
 /// what failed.
 std::string write_report(MPI_Comm comm, const ClockModel& clock, const ReportTask& task,
                          RunTables& tables);

@@ -11,7 +11,7 @@
 #include "tracer/report/member_share.h"
 #include "tracer/report/wait_samples.h"
 
-/// What the records of a process come to: the sums behind the tables of `rubato trace --report`.
+/// What the records of a process come to: the sums of `rubato trace --report`.
 /// Definitions are those of `rubato profile` (replay/observe/call_profile.h).
 ///
 ///   MPI_Irecv (posts number 7)       number 7 is open

@@ -33,7 +33,7 @@ void write_sums(const Job& job) {
   std::string written;
   if (all_ranks(job.comm, tables != nullptr)) {
     ReportTask task;
-    task.directory = job.settings.report;
+    task.file = job.settings.report;
     task.command = archive_task().info.command;
     task.mpi_library = archive_task().info.mpi_library;
     task.summary = line;

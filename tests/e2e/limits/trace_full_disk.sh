@@ -72,4 +72,13 @@ one_report said.txt
 otf2-print moved.otf2dir/traces.otf2 >print.txt
 expect 300000 '^MPI_RECV '
 [ -z "$(ls -A disk)" ] || fail "records are left: $(ls -A disk)"
+
+# A file of sums is whole, or is not there.
+dd if=/dev/zero of=disk/filler bs=1k >/dev/null 2>&1 || true
+rc=0
+run 2 "$rubato" trace --no-archive --report disk/sums.json ./app 10 2>err.txt || rc=$?
+[ $rc = 7 ] || fail "exit code $rc: $(cat err.txt)"
+[ "$(grep -c '^rubato: the sums could not be written to .*/disk/sums.json: No space left on device$' err.txt)" = 1 ] ||
+  fail "message: $(cat err.txt)"
+[ "$(ls -A disk)" = filler ] || fail "left: $(ls -A disk)"
 pass

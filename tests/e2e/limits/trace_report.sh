@@ -1,6 +1,6 @@
 #!/bin/sh
-# `rubato trace --no-archive --report`: the tables at the end of a run are those of `rubato profile`, of an archive of the
-# same program, call by call and pair by pair, also if records filled many blocks. Some are derived by hand.
+# `rubato trace --no-archive --report`: `rubato profile` shows the same of the file of sums as of an archive of the same
+# program, call by call and pair by pair, also if records filled many blocks. Some are derived by hand.
 . "$(dirname "$0")/../lib.sh"
 build_program app -g <<'C'
 #include <mpi.h>
@@ -130,56 +130,62 @@ int main(int argc, char** argv) {
 }
 C
 cat >check.py <<'P'
-import collections, csv, sys
-directory, ranks, rounds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-def rows(name):
-    with open(f"{directory}/{name}.tsv") as file:
-        assert file.readline().startswith("# "), name
-        return list(csv.DictReader(file, delimiter="\t"))
+import collections, csv, json, sys
+file, ranks, rounds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 def same(what, got, expected):
     for key in sorted(set(got) | set(expected)):
         assert got.get(key) == expected.get(key), f"{what} {key}: {got.get(key)}, profile has {expected.get(key)}"
-profile = collections.defaultdict(dict)
-for row in csv.DictReader(open("profile.csv")):
-    key = (row["name"], row["rank"], row["peer"], row["size"])
-    profile[row["kind"]][key] = float(row["value"])
+def kinds(name):
+    kinds = collections.defaultdict(dict)
+    for row in csv.DictReader(open(name)):
+        kinds[row["kind"]][row["name"], row["rank"], row["peer"], row["size"]] = float(row["value"])
+    return kinds
+profile, report = kinds("profile.csv"), kinds("report.csv")
 # Test is called as often as it takes.
 steady = lambda table: {key: value for key, value in table.items() if key[0] != "MPI_Test"}
-calls = {(r["function"], r["rank"], "", ""): r for r in rows("calls")}
-same("calls", steady({k: float(r["calls"]) for k, r in calls.items()}), steady(profile["calls"]))
-same("bytes completed", {k: float(r["bytes_completed"]) for k, r in calls.items() if r["bytes_completed"] != "0"},
-     profile["bytes_completed"])
-for direction, counts, sums in (("send", "sends", "bytes_sent"), ("receive", "receives", "bytes_received")):
-    sizes = {(r["function"], r["rank"], "", r["from"]): r for r in rows("sizes") if r["direction"] == direction}
-    same(counts, {k: float(r["count"]) for k, r in sizes.items()}, profile[counts])
-    same(sums, {k: float(r["bytes"]) for k, r in sizes.items()}, profile[sums])
-    # The tables by rank are their sums.
-    for name, column in ((counts, "count"), (sums, "bytes")):
-        table = {(function, row["rank"]): float(value) for row in rows(name) for function, value in row.items()
-                 if function != "rank" and float(value) != 0}
-        totals = collections.Counter()
-        for (function, rank, _, _), row in sizes.items(): totals[function, rank] += float(row[column])
-        same(name, table, {k: v for k, v in totals.items() if v != 0})
-matrix = {("", r["rank"], r["peer"], ""): r for r in rows("matrix")}
-same("matrix", {k: float(r["bytes"]) for k, r in matrix.items() if r["messages"] != "0"}, profile["matrix_size"])
-same("matrix", {k: float(r["messages"]) for k, r in matrix.items() if r["messages"] != "0"}, profile["matrix_request"])
+same("calls", steady(report["calls"]), steady(profile["calls"]))
+for kind in ("bytes_completed", "sends", "bytes_sent", "receives", "bytes_received", "matrix_size", "matrix_request"):
+    assert report[kind], kind
+    same(kind, report[kind], profile[kind])
+# The file itself has the same, and so has JSON, with sums over sizes.
+sums, data = json.load(open(file)), json.load(open("report.json"))
+[scenario] = data["scenarios"]
+try:
+    import jsonschema
+    jsonschema.validate(sums, json.load(open(sys.argv[4])))
+except ImportError:
+    pass
+assert sums["kind"] == "rubato sums" and len(sums["ranks"]) == len(scenario["ranks"]) == ranks
+assert data["trace"]["command"] == sums["command"] == f"./app {rounds}", sums["command"]
+for rank, shown in zip(sums["ranks"], scenario["ranks"]):
+    number = str(rank["rank"])
+    assert {call["call"] for call in rank["calls"]} == set(shown["calls"])
+    for call in rank["calls"]:
+        name = call["call"]
+        assert call["calls"] == report["calls"][name, number, "", ""] == shown["calls"][name]["calls"]
+        for key in ("sends", "bytes_sent", "receives", "bytes_received"):
+            total = sum(size[key] for size in call["sizes"])
+            assert total == shown["calls"][name][key], (name, key)
+            assert total == sum(v for (of, r, _, _), v in report[key].items() if (of, r) == (name, number)), (name, key)
 # By hand: rank 0 sends ints of i % 50 to rank 1 in each round.
 total = 4 * sum(i % 50 for i in range(rounds))
-[sends] = [r for r in rows("bytes_sent") if r["rank"] == "0"]
-assert int(sends["MPI_Ssend"]) == total, sends["MPI_Ssend"]
+assert scenario["ranks"][0]["calls"]["MPI_Ssend"]["bytes_sent"] == total, scenario["ranks"][0]["calls"]["MPI_Ssend"]
 # To the next rank go 100, 8, 7 and 132 bytes in each round, in the first 20 by one-sided calls a put of 40, 4 + 4 from
 # the next rank's view (fetch and add, accumulate) are to the previous one; 4 are fetched by the previous rank's up.
 # From rank 2 to rank 3 also 12 + 13 along the line, and what 3's down = 2 does not fetch: rank 3 fetches 4 from 2's memory,
 # rank 1 gets 50 of it.
+matrix = report["matrix_size"]
 forward = rounds * (100 + 8 + 7 + 132) + 20 * (40 + 12 + 13) + 20 * 4
-assert float(matrix["", "2", "3", ""]["bytes"]) == forward, (matrix["", "2", "3", ""], forward)
+assert matrix["", "2", "3", ""] == forward, (matrix["", "2", "3", ""], forward)
 back = 20 * (4 + 4 + 12 + 13) + 20 * 50
-assert float(matrix["", "3", "2", ""]["bytes"]) == back, (matrix["", "3", "2", ""], back)
-# Times are not those of the same run; columns sum to about the run's length.
-time = rows("time")
-assert len(time) == ranks and float(time[0]["compute"]) > 0
-whole = [sum(float(v) for k, v in row.items() if k != "rank") for row in time]
-assert max(whole) < 1.5 * min(whole) + 0.1, whole
+assert matrix["", "3", "2", ""] == back, (matrix["", "3", "2", ""], back)
+# Times are not those of the same run; those of a rank add up to the run's length.
+for rank in range(ranks):
+    times = {name: value for (name, r, _, _), value in report["time"].items() if r == str(rank)}
+    whole, lost = sum(times.values()), times.get("lost_core", 0)
+    assert times["compute"] > 0 and abs(whole - scenario["elapsed"]) < 0.01 * scenario["elapsed"] + lost, (rank, times)
+for call in (call for rank in sums["ranks"] for call in rank["calls"]):
+    assert 0 <= call["time_min"] <= call["time_max"] <= call["time"] * 1.000001, call
 P
 rounds=60
 rc=0
@@ -192,10 +198,18 @@ run 4 "$rubato" trace --no-archive --report tables ./app $rounds 2>err.txt || rc
 [ $rc = 5 ] || fail "exit code $rc: $(cat err.txt)"
 grep '^rubato:' err.txt >said.txt
 [ "$(wc -l <said.txt)" = 2 ] && grep -q '^rubato: summary: 4 ranks' said.txt || fail "$(cat err.txt)"
-grep -q '^rubato: wrote .*tables; open .*tables/index.html$' said.txt || fail "$(cat err.txt)"
-$python check.py tables 4 $rounds >out.txt 2>&1 || fail "$(tail -1 out.txt)"
+grep -q '^rubato: wrote tables; next: rubato profile tables$' said.txt || fail "$(cat err.txt)"
+"$rubato" profile tables --csv report.csv --json report.json >report.txt || fail "profile of sums"
+$python check.py tables 4 $rounds "${tests%/tests}/share/doc/schemas/sums.schema.json" >out.txt 2>&1 || fail "$(tail -1 out.txt)"
 [ "$(ls -d tables*)" = tables ] || fail "left: $(ls -d tables*)"
-grep -q '<h1>4 ranks, elapsed ' tables/index.html || fail "page: $(grep '<h1>' tables/index.html)"
+# The summary of the end of the run, then the tables.
+[ "tables: $(sed -n 's/^rubato: summary: //p' said.txt)" = "$(sed '/^$/,$d' report.txt | tr '\n' ' ' | sed 's/  */ /g; s/ $//')" ] ||
+  fail "$(head -3 report.txt)"
+"$rubato" profile tables --all >all.txt || fail "profile --all of sums"
+grep -q '^MPI_Ssend .*[0-9]' all.txt || fail "$(cat all.txt)"
+grep -q 'SIZE(row, column)' all.txt || fail "no matrix: $(cat all.txt)"
+expect_failure 2 "--on needs an archive" "$rubato" profile tables --on perfect
+expect_failure 1 "tables is an input file" "$rubato" profile tables --csv tables
 
 # Waits that are planted, by call site; a name that is taken. In each of 10 rounds each rank makes the other one wait for
 # 30 ms. The program's own clock, which is that of both, says how long a rank waited: from its call until the other's.
@@ -243,35 +257,43 @@ int main(int argc, char** argv) {
 C
 mkdir tables-2
 run 2 "$rubato" trace --no-archive --report tables --call-sites ./late 2>err.txt || fail "$(cat err.txt)"
-grep -q 'tables-3/index.html$' err.txt || fail "$(cat err.txt)"
+grep -q 'rubato profile tables-3$' err.txt || fail "$(cat err.txt)"
 cat >waits.py <<'P'
-import csv
-def rows(name):
-    file = open(f"tables-3/{name}.tsv")
-    assert "all messages and collectives" in file.readline() or name != "waits"
-    return list(csv.DictReader(file, delimiter="\t"))
-waits = {(r["function"], r["rank"]): r for r in rows("waits")}
+import json
+sums, [scenario] = json.load(open("tables-3")), json.load(open("waits.json"))["scenarios"]
+assert sums["waits_known"] and sums["sampled_one_of"] == 1
 enters = [[[float(word) for word in line.split()] for line in open(f"enters.{rank}")] for rank in (0, 1)]
 # Without a core a rank neither waits nor makes the other one wait; the kernel's time for that is uncertain.
-lost = sum(float(row["lost_core"]) for row in rows("time"))
+lost = sum(rank["lost_core"] for rank in sums["ranks"])
 def planted(function, rank, call, kind):
-    row = waits[function, str(rank)]
+    row = scenario["ranks"][rank]["calls"][function]
     judged = sum(max(0, other[call] - own[call]) for own, other in zip(enters[rank], enters[1 - rank]))
     assert judged > 0.2, (function, judged)
-    assert abs(float(row[kind]) - judged) <= 0.03 * judged + lost, (kind, judged, lost, row)
-    assert float(row[kind]) <= float(row["time"]) * 1.001 + 1e-6, (kind, row)
-    for other in ("late_sender", "late_receiver", "collective"):
-        assert other == kind or float(row[other]) < 0.5 * float(row[kind]), (other, row)
+    assert abs(row["waits"][kind] - judged) <= 0.03 * judged + lost, (kind, judged, lost, row)
+    assert row["waits"][kind] <= row["time"] * 1.001 + 1e-6, (kind, row)
+    for other in ("late_sender", "late_receiver", "collective_wait"):
+        assert other == kind or row["waits"][other] < 0.5 * row["waits"][kind], (other, row)
 planted("MPI_Recv", 1, 0, "late_sender")
 planted("MPI_Ssend", 0, 1, "late_receiver")
-planted("MPI_Bcast", 1, 2, "collective")
-sites = {(r["function"], r["call_site"].rpartition("/")[2]): r for r in rows("call_sites")}
-lines = [n for n, line in enumerate(open("late.c"), 1) if "MPI_Recv" in line]
-late, other = (sites["MPI_Recv", f"late.c:{line}"] for line in lines)
-assert late["calls"] == "10" and late["receives"] == "10" and late["bytes_received"] == "80", late
-assert float(late["late_sender"]) > 0.001, late
-assert other["bytes_received"] == str(10 << 20) and float(other["late_sender"]) < 0.5 * float(late["late_sender"]), other
+planted("MPI_Bcast", 1, 2, "collective_wait")
+[lines] = [[n for n, line in enumerate(open("late.c"), 1) if "MPI_Recv" in line]]
+def site(rows, line):
+    [row] = [row for row in rows if row["call"] == "MPI_Recv" and row["call_site"].endswith(f"late.c:{line}")]
+    return row
+late, other = (site(sums["ranks"][1]["calls"], line) for line in lines)
+[size] = late["sizes"]
+assert late["calls"] == 10 and size["receives"] == 10 and size["bytes_received"] == 80 and size["size"] == 8, late
+assert late["waits"]["late_sender"] > 0.001, late
+assert sum(size["bytes_received"] for size in other["sizes"]) == 10 << 20, other
+assert other["waits"]["late_sender"] < 0.5 * late["waits"]["late_sender"], other
+# The table of call sites: sizes are bounds of their class.
+shown = {row["path"][0].rpartition("/")[2]: row for row in scenario["call_sites"] if row["call"] == "MPI_Recv"}
+row = shown[f"late.c:{lines[0]}"]
+assert (row["calls"], row["ranks"], row["messages"], row["bytes"]) == (10, 1, 10, 80), row
+assert (row["size_min"], row["size_max"]) == (8, 15), row
+assert (row["time"], row["time_min"], row["time_max"]) == (late["time"], late["time_min"], late["time_max"]), row
 P
+"$rubato" profile tables-3 --json waits.json >/dev/null || fail "profile of sums with call sites"
 $python waits.py >out.txt 2>&1 || fail "$(tail -1 out.txt)"
 
 # Killed: there is no report, nor half of one. (The launcher may end its process group.)

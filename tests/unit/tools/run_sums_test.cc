@@ -1,0 +1,137 @@
+#include "tools/profile/run_sums.h"
+
+#include <catch2/catch.hpp>
+
+#include "models/base/error.h"
+#include "tests/unit/directory.h"
+#include "tests/unit/small_sums.h"
+#include "tools/profile/profile_report.h"
+
+using namespace rubato;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::string changed(const std::string& from, const std::string& to) {
+  std::string text = small_sums();
+  const size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+std::string csv_of(const RunSums& run) {
+  std::string text;
+  profile_csv(run.profile, [&](const std::string& part) { text += part; });
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a file of sums has the profile of its run") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("sums", small_sums());
+  CHECK(is_run_sums(path));
+  const auto run = read_run_sums(path);
+  CHECK(run->summary == "2 ranks, elapsed 1.25 s");
+  CHECK(run->results.calls == std::vector<std::string>{"MPI_Recv", "MPI_Send", "MPI_Get"});
+  CHECK(run->results.trace.command == "./app <\"in.txt\"");
+  CHECK(run->results.trace.mpi_calls == 11);
+  CHECK(csv_of(*run) ==
+        "measured,elapsed,,,,,1.25\n"
+        "measured,time,compute,0,,,0.75\n"
+        "measured,time,overhead,0,,,0\n"
+        "measured,time,after,0,,,0.25\n"
+        "measured,time,MPI_Send,0,,,0.25\n"
+        "measured,time_min,MPI_Send,0,,,0.01\n"
+        "measured,time_max,MPI_Send,0,,,0.1\n"
+        "measured,calls,MPI_Send,0,,,5\n"
+        "measured,sends,MPI_Send,0,,2,5\n"
+        "measured,bytes_sent,MPI_Send,0,,2,15\n"
+        "measured,calls,MPI_Get,0,,,1\n"
+        "measured,receives,MPI_Get,0,,4,1\n"
+        "measured,bytes_received,MPI_Get,0,,4,7\n"
+        "measured,matrix_size,,0,1,,15\n"
+        "measured,matrix_request,,0,1,,5\n"
+        "measured,time,compute,1,,,0.5\n"
+        "measured,time,overhead,1,,,0\n"
+        "measured,time,before,1,,,0.25\n"
+        "measured,time,MPI_Recv,1,,,0.5\n"
+        "measured,time_min,MPI_Recv,1,,,0.0625\n"
+        "measured,time_max,MPI_Recv,1,,,0.25\n"
+        "measured,late_sender,MPI_Recv,1,,,0.125\n"
+        "measured,calls,MPI_Recv,1,,,5\n"
+        "measured,receives,MPI_Recv,1,,2,5\n"
+        "measured,bytes_received,MPI_Recv,1,,2,15\n"
+        "measured,bytes_completed,MPI_Recv,1,,,15\n"
+        "measured,matrix_time,,1,0,,0.5\n"
+        "measured,matrix_size,,1,0,,7\n"
+        "measured,matrix_request,,1,0,,1\n");
+}
+
+TEST_CASE("a profile of sums has the shortest and the longest call, and names what it lacks") {
+  const TemporaryDirectory directory;
+  auto run = read_run_sums(directory.write("sums", small_sums()));
+  const std::string text = profile_summary(run->profile, 100);
+  CHECK_THAT(text, Contains("Min") && Contains("Max") && Contains("25.0 %"));  // 0.125 of 0.5 s
+  CHECK_THAT(run->notes[0], Contains("of all messages"));
+  run = read_run_sums(directory.write("sums", changed("one_of\": 1", "one_of\": 1024")));
+  CHECK_THAT(run->notes[0], Contains("estimates from 1 of 1,024 messages"));
+  run = read_run_sums(directory.write("sums", changed("known\": true", "known\": false")));
+  CHECK_THAT(run->notes[0], Contains("Waits are not known"));
+  run = read_run_sums(directory.write(
+      "sums", changed(R"("pairs": 0, "messages": 0)", R"("pairs": 2, "messages": 3)")));
+  CHECK(run->notes.back() == "The matrix lacks 3 messages of further pairs of ranks.");
+}
+
+TEST_CASE("calls of several lines are one row by name, and one each by call site") {
+  const TemporaryDirectory directory;
+  std::string text = changed("\"call_sites\": false", "\"call_sites\": true");
+  const std::string call = R"({"call": ")";
+  for (size_t at = 0, line = 1; (at = text.find(call, at)) != std::string::npos; ++at, ++line) {
+    const size_t end = text.find(", ", at);
+    text.insert(end, R"(, "call_site": "app.c:)" + std::to_string(line) + "\"");
+  }
+  text.replace(text.find("MPI_Get"), 7, "MPI_Send");
+  const auto run = read_run_sums(directory.write("sums", text));
+  CHECK(run->results.calls == std::vector<std::string>{"MPI_Recv", "MPI_Send"});
+  CHECK(run->profile.ranks[0].calls[1].calls == 6);
+  const std::vector<SiteRow>& sites = run->profile.sites;
+  REQUIRE(sites.size() == 3);
+  CHECK(sites[1].path == std::vector<std::string>{"app.c:1"});
+  CHECK(sites[1].count == 5);
+  CHECK(sites[1].messages == 5);
+  CHECK(sites[1].bytes == 15);
+  // 3 bytes are in the class from 2 to 3.
+  CHECK(sites[1].smallest == 2);
+  CHECK(sites[1].largest == 3);
+  CHECK(sites[2].path == std::vector<std::string>{"app.c:2"});
+  CHECK(sites[2].count == 1);
+}
+
+TEST_CASE("a damaged file of sums is refused, wherever it ends") {
+  const TemporaryDirectory directory;
+  const std::string whole = small_sums();
+  for (size_t size = 0; size + 1 < whole.size(); ++size) {
+    const std::string path = directory.write("sums", whole.substr(0, size));
+    CHECK_THROWS_AS(read_run_sums(path), InputError);
+    CHECK(is_run_sums(path) == (size >= std::string(R"({"kind": "rubato sums")").size()));
+  }
+  for (const auto& [from, to] :
+       {std::pair("\"calls\": 5", "\"calls\": -5"),
+        std::pair("\"time\": 0.25", "\"time\": \"1 s\""), std::pair("\"peer\": 1", "\"peer\": 2"),
+        std::pair("\"peer\": 1", "\"peer\": 99999999999"),
+        std::pair("\"format\": 1", "\"format\": 2"),
+        std::pair("\"sizes\": [{", "\"sizes\": [{\"size\": 0.5}, {"),
+        std::pair("\"compute\": 0.75", "\"compute\": null")}) {
+    CHECK_THROWS_WITH(read_run_sums(directory.write("sums", changed(from, to))),
+                      Contains("sums: the sums cannot be read: "));
+  }
+  CHECK_THROWS_AS(read_run_sums(directory.path() / "none"), InputError);
+}
+
+TEST_CASE("a reader of sums skips keys that it does not know") {
+  const TemporaryDirectory directory;
+  const auto run = read_run_sums(directory.write(
+      "sums", changed("\"ranks\": [", "\"nodes\": [{\"name\": \"a\"}], \"ranks\": [")));
+  CHECK(run->profile.ranks.size() == 2);
+}
