@@ -3,8 +3,9 @@
 
 #include "models/collective/algorithm_table.h"
 
+#include <algorithm>
+#include <array>
 #include <cassert>
-#include <functional>
 
 #include "models/base/error.h"
 
@@ -50,9 +51,11 @@ constexpr Traits kTraits[] = {{A::kLinear, "linear"},
                               {A::kGatherBcast, "gather_then_bcast"},
                               {A::kReduceScatter, "reduce_then_scatter"}};
 constexpr size_t kAlgorithms = static_cast<size_t>(A::kEnd);
-static_assert(std::size(kTraits) == kAlgorithms, "an algorithm has no name");
-// Strictly ascending, so none is missing.
-static_assert(std::ranges::is_sorted(kTraits, std::less_equal(), &Traits::algorithm));
+constexpr bool is_at_its_place(const Traits& traits) {
+  return &traits - kTraits == static_cast<std::ptrdiff_t>(traits.algorithm);
+}
+static_assert(std::size(kTraits) == kAlgorithms && std::ranges::all_of(kTraits, is_at_its_place),
+              "an algorithm has no name, or not at its place");
 
 struct Operations {
   uint32_t set = 0;
@@ -163,11 +166,18 @@ constexpr auto kTable = [] {
   std::array<std::array<const Row*, kAlgorithms>, kCollectiveOps + 2> table{};
   for (const Row& row : kRows) {
     for (size_t op = 0; op < table.size(); ++op) {
-      if ((row.operations.set >> op & 1) != 0) table[op][static_cast<size_t>(row.algorithm)] = &row;
+      if ((row.operations.set >> op & 1) == 0) continue;
+      const Row*& entry = table[op][static_cast<size_t>(row.algorithm)];
+      if (entry) throw "an operation has two rows of one algorithm";
+      entry = &row;
     }
   }
   return table;
 }();
+constexpr bool has_algorithm(const std::array<const Row*, kAlgorithms>& of_operation) {
+  return std::ranges::any_of(of_operation, [](const Row* row) { return row != nullptr; });
+}
+static_assert(std::ranges::all_of(kTable, has_algorithm), "an operation has no algorithm");
 
 constexpr bool has_row(const Traits& traits) {
   return std::ranges::count(kRows, traits.algorithm, &Row::algorithm) > 0;

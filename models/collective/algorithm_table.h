@@ -58,15 +58,16 @@ class Phases {
   size_t size_;
 };
 
-/// Those of an algorithm of algorithms_of(op).
+/// The phases of `algorithm`, which must be one of algorithms_of(op).
 const Phases& phases_of(CollectiveOp op, Algorithm algorithm);
-
-/// What they depend on. A barrier has no payload.
-inline Sizes sizes_of(CollectiveOp op, AlgorithmChoice choice, int p, double bytes) {
-  return {p, op == CollectiveOp::kBarrier ? 0 : bytes, choice.segment};
-}
 
 /// The part of the vector that an algorithm cuts into segments; 0 if it does not.
 double cut_part(Algorithm algorithm);
+
+/// The sizes on which messages and times depend. A barrier has no payload.
+inline Sizes sizes_of(CollectiveOp op, AlgorithmChoice choice, int p, double bytes) {
+  return {p, op == CollectiveOp::kBarrier ? 0 : bytes,
+          cut_part(choice.algorithm) > 0 ? choice.segment : 0};
+}
 
 }  // namespace rubato::phases

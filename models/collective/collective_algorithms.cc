@@ -3,6 +3,8 @@
 #include "models/collective/collective_algorithms.h"
 
 #include <cassert>
+#include <concepts>
+#include <variant>
 
 #include "models/collective/algorithm_table.h"
 
@@ -29,6 +31,7 @@ double algorithm_seconds(CollectiveOp op, AlgorithmChoice choice, int p, double 
 
 double departure_seconds(CollectiveOp op, AlgorithmChoice choice, int p, double bytes, bool is_root,
                          const RoundCost& cost) {
+  assert(p > 1);
   const Synchronisation who = synchronisation(op);
   const bool is_leaf = who == Synchronisation::kAllToOne && !is_root;
   if (who != Synchronisation::kOneToAll && !is_leaf) return 0;
@@ -44,8 +47,8 @@ double departure_seconds(CollectiveOp op, AlgorithmChoice choice, int p, double 
           if constexpr (std::same_as<P, phases::Part>) {
             return seconds;  // of no operation with a root
           } else if constexpr (phases::Together<P>) {
-            // Members other than the root have done their earlier phases while they were awaited.
-            return phase.end(member == phases::Member::kRoot ? seconds : 0, prices);
+            // The others wait for a late receiver only from here on.
+            return phase.end(member == phases::Member::kLateReceiver ? 0 : seconds, prices);
           } else {
             return seconds + phase.departure(member, prices);
           }

@@ -2,6 +2,10 @@
 
 #include "models/collective/collective_schedule.h"
 
+#include <algorithm>
+#include <utility>
+#include <variant>
+
 #include "models/collective/algorithm_table.h"
 
 namespace rubato {

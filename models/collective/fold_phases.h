@@ -11,7 +11,7 @@ namespace rubato::phases {
 enum class Stay : uint8_t {
   kFirst,  ///< the last members are folded into the first ones
   kOdd,    ///< of the first pairs the odd member remains
-  kEven,   ///< the even one remains: with the root
+  kEven,   ///< the even one remains, so the root does
 };
 
 /// The members that remain, which are renumbered.

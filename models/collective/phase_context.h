@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -13,12 +15,10 @@
 //
 //   double end(double begin, const Prices&) const    the closed form of its time
 //   void messages(ScheduleBuilder&) const            its messages
-//   double departure(Member, const Prices&) const    the part of a member that does not wait,
-//   unless
-//                                                    the phase is Together (algorithm_table.h)
+//   double departure(Member, const Prices&) const    time of a member that does not wait
 //
 // side by side in tree_phases.h, round_phases.h and fold_phases.h. A type that lacks one does not
-// compile.
+// compile; only phases that are Together (algorithm_table.h) have no departure().
 //
 // The machine model is LogGP (Alexandrov, Ionescu, Schauser and Scheiman, 1995) with sizes in every
 // term: a message takes `move`, the next one of the same sender or to the same receiver follows
@@ -101,7 +101,7 @@ class ScheduleBuilder : public Sizes {
   bool combines = false;   ///< the following messages are combined with the receiver's data
   bool backwards = false;  ///< their members are numbered from the last one on
 
-  explicit ScheduleBuilder(const Sizes& sizes) : Sizes(sizes) {}
+  explicit ScheduleBuilder(const Sizes& sizes) : Sizes(sizes) { assert(p > 1); }
 
   /// The first step behind all existing ones.
   int next() const { return next_; }
@@ -123,6 +123,7 @@ class ScheduleBuilder : public Sizes {
   /// partner(member).
   template <typename Partner, typename First>
   void round(int members, double bytes, Partner partner, First first) {
+    if (full()) return;
     const int step = next_;
     for (int member = 0; member < members; ++member) {
       const int to = partner(member) % p;

@@ -118,7 +118,7 @@ struct NeighbourExchange {
   }
 };
 
-/// Messages from each member to each other, those to this many members at once.
+/// Messages from each member to every other, `most` receivers at a time.
 struct Batches {
   static constexpr int kAll = 0;
   int most;
@@ -135,7 +135,8 @@ struct Batches {
     const int batch = most == kAll ? to.p - 1 : most;
     for (int first = 1; first < to.p && !to.full(); first += batch) {
       const int step = to.next();
-      for (int distance = first; distance < std::min(to.p, first + batch); ++distance) {
+      const int end = std::min(to.p, first + batch);
+      for (int distance = first; distance < end && !to.full(); ++distance) {
         for (int member = 0; member < to.p; ++member)
           to.add(step, member, member + distance, to.payload, member + distance);
       }
@@ -143,7 +144,8 @@ struct Batches {
   }
 };
 
-/// Opposite members, the first and the last, ..., swap their blocks. Nothing between two.
+/// Opposite members, the first and the last, ..., swap their blocks. No
+/// message if p = 2: BlockHalving has put the blocks in place.
 struct Mirror {
   double end(double begin, const Prices& prices) const {
     return prices.p > 2 ? begin + prices.move(prices.payload) : begin;

@@ -150,8 +150,8 @@ struct Chain {
 };
 
 /// Along a complete binary tree [PG], which has floor_log2(p) levels below its root. Closed forms
-/// place the members of the lowest level below first children before second children, messages from
-/// the left.
+/// fill its lowest level with first children before second children; messages fill it from the
+/// left.
 struct Binary {
   Way way;
   bool from_last = false;  ///< members are numbered from the last one on

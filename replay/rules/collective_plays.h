@@ -487,8 +487,8 @@ class CollectivePlays {
             gets += part_to(record.members[other], member);
           }
         } else if (is_rooted(record.op)) {
-          const bool collects = is_root == (record.op == CollectiveOp::kGatherv);
-          (collects ? gets : gives) = is_root ? others : own;
+          const bool sends = is_root == (record.op == CollectiveOp::kScatterv);
+          (sends ? gives : gets) = is_root ? others : own;
         } else {
           const bool reduces = record.op == CollectiveOp::kReduceScatter;
           gives = reduces ? others : own, gets = reduces ? own : others;

@@ -37,6 +37,14 @@ at_most() {
 relative=$(grep -rnE --include='*.h' --include='*.cc' '#[[:space:]]*include "\.' models replay tracer calibrate tools)
 [[ -z $relative ]] || { echo "includes relative to a file:" && echo "$relative" && bad=1; }
 
+# Each exists; but generated ones.
+while IFS=: read -r file line included; do
+  included=${included#*\"} included=${included%%\"*}
+  [[ -e $included || $included == @(tools/version.h|replay/trace/mpi_calls.inc) ]] ||
+    { echo "$file:$line: there is no $included" && bad=1; }
+done < <(grep -rnE --include='*.h' --include='*.cc' '#[[:space:]]*include "(models|replay|tracer|calibrate|tools)/' \
+  models replay tracer calibrate tools)
+
 mpi='mpi\.h|mpi\.hpp'
 otf2='otf2/|OTF2'
 eigen='Eigen/|unsupported/Eigen'

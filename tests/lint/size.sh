@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks the size of the product against lines.txt, a line "FOLDER LINES" for each folder with C++ code: no folder may
 # grow beyond its number, and a number more than 100 lines too high is to be lowered. A commit that needs more lines
-# changes the number, and says in its message what came for them and what went. Folders have at most 25 files.
+# changes the number, and its message names the lines added and removed. Folders have at most 25 files.
 #
 #   size.sh --write   writes the present numbers
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
@@ -34,7 +34,7 @@ while read -r folder lines; do
   most=${limit[$folder]:-0}
   unset "limit[$folder]"
   if ((lines > most)); then
-    complain "$folder has $lines lines, $table allows $most: take lines out, or write the new number and say what went"
+    complain "$folder has $lines lines, $table allows $most: take lines out, or write the new number and give the reason"
   elif ((lines < most - slack)); then
     complain "$folder has $lines lines, $table says $most: lower the number (tests/lint/size.sh --write)"
   fi

@@ -93,6 +93,9 @@ std::string checked_window(const po::variables_map& values) {
 std::string new_output(const std::string& option, const std::string& name,
                        const char* what = "directory") {
   if (name.empty()) throw UsageError(fmt::format("{}: expected the name of a {}", option, what));
+  if (what == std::string("file") && name.back() == '/')
+    throw UsageError(
+        fmt::format("{} {}: expected the name of a file, not a directory", option, name));
   std::string path = fs::absolute(name).lexically_normal().string();
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   // For the working directory or a parent, the archive would become its sibling (DIR-2).

@@ -18,7 +18,8 @@
 namespace rubato {
 namespace {
 
-constexpr const char* kSumsBegin = R"({"kind": "rubato sums")";
+constexpr const char* kSumsBegin = R"({"kind":"rubatosums")";  ///< without white space
+constexpr size_t kBegin = 256;                                 ///< bytes that contain it
 constexpr uint64_t kSumsFormat = 1;
 
 /// A value of the file. Errors: as nlohmann's, InputError if it is not a count or a time.
@@ -29,6 +30,7 @@ uint64_t count_at(const nlohmann::json& json, const char* key) {
 }
 double seconds_at(const nlohmann::json& json, const char* key) {
   const nlohmann::json& value = json.at(key);
+  if (value.is_null()) return 0;  // it was not finite
   if (!value.is_number()) throw InputError(fmt::format("{} is not a number", key));
   return value.get<double>();
 }
@@ -38,6 +40,7 @@ class SumsReader {
  public:
   explicit SumsReader(RunSums& run) : run_(&run) { run.results.scenarios.emplace_back(); }
 
+  void format(const nlohmann::json& number) const;
   void rank(const nlohmann::json& json);
   /// `head`: the file without its ranks.
   void end(const nlohmann::json& head);
@@ -140,7 +143,15 @@ void SumsReader::peers(const nlohmann::json& list, RankProfile& rank) {
   }
 }
 
+void SumsReader::format(const nlohmann::json& number) const {
+  if (number != kSumsFormat)
+    throw InputError(
+        fmt::format("its format is {}, and this version reads {}", number.dump(), kSumsFormat));
+}
+
 void SumsReader::rank(const nlohmann::json& json) {
+  if (count_at(json, "rank") != calls_.size())
+    throw InputError(fmt::format("rank {} is not at its place", count_at(json, "rank")));
   RankProfile profile;
   RankResult result;
   result.threads = static_cast<int>(std::min<uint64_t>(count_at(json, "threads"), INT_MAX));
@@ -232,9 +243,9 @@ void SumsReader::add_notes(const nlohmann::json& head) {
 }
 
 void SumsReader::end(const nlohmann::json& head) {
-  if (count_at(head, "format") != kSumsFormat)
-    throw InputError(fmt::format("its format is {}, and this version reads {}",
-                                 count_at(head, "format"), kSumsFormat));
+  format(head.at("format"));
+  if (!head.at("ranks").is_array() || !head.at("ranks").empty() || calls_.empty())
+    throw InputError("'ranks' is no list of ranks");
   ScenarioResult& scenario = run_->results.scenarios[0];
   scenario.name = scenario.base = "measured";
   scenario.from_recording = true;
@@ -266,9 +277,10 @@ bool is_run_sums(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return false;
   std::ifstream file(path, std::ios::binary);
-  std::string begin(std::string(kSumsBegin).size(), '\0');
+  std::string begin(kBegin, '\0');
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  return file.good() && begin == kSumsBegin;
+  std::erase_if(begin, [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; });
+  return begin.starts_with(kSumsBegin);
 }
 
 std::unique_ptr<RunSums> read_run_sums(const std::string& path) {
@@ -279,20 +291,30 @@ std::unique_ptr<RunSums> read_run_sums(const std::string& path) {
   SumsReader reader(*run);
   constexpr int kDepthOfKeys = 1, kDepthOfRanks = 2;
   using Event = nlohmann::json::parse_event_t;
-  bool in_ranks = false;
+  std::string key;
+  const auto refuse = [&](const std::string& why) {
+    return InputError(fmt::format(
+        "{}: the sums cannot be read: {} (after {} ranks); record the run again with 'rubato trace "
+        "--no-archive --report FILE'",
+        path, why, run->profile.ranks.size()));
+  };
   try {
     const nlohmann::json head =
         nlohmann::json::parse(file, [&](int depth, Event event, nlohmann::json& parsed) {
-          if (event == Event::key && depth == kDepthOfKeys) in_ranks = parsed == "ranks";
-          if (event != Event::object_end || depth != kDepthOfRanks || !in_ranks) return true;
+          if (event == Event::key && depth == kDepthOfKeys) key = parsed.get<std::string>();
+          if (event == Event::value && depth == kDepthOfKeys && key == "format")
+            reader.format(parsed);
+          if (event != Event::object_end || depth != kDepthOfRanks || key != "ranks") return true;
           reader.rank(parsed);
           return false;
         });
     reader.end(head);
+  } catch (const nlohmann::json::parse_error& error) {
+    throw refuse(fmt::format("no JSON at byte {}", error.byte));
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(fmt::format("{}: the sums cannot be read: {}", path, error.what()));
+    throw refuse(error.what());
   } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: the sums cannot be read: {}", path, error.what()));
+    throw refuse(error.what());
   }
   return run;
 }

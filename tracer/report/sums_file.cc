@@ -8,11 +8,12 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <new>
 
 #include "tools/version.h"
 #include "tracer/archive/utf8.h"
+#include "tracer/base/file_limit.h"
 #include "tracer/base/output_name.h"
-#include "tracer/record/file_limit.h"
 
 namespace rubato {
 inline namespace tracing {
@@ -151,7 +152,8 @@ std::string head_text(const JobReport& job) {
   json.close('}');
   json.put("command", job.command);
   json.put("mpi_library", job.mpi_library);
-  json.put("summary", job.summary.substr(job.summary.find(": ") + 2));
+  const std::string prefix = "summary: ";
+  json.put("summary", job.summary.substr(job.summary.starts_with(prefix) ? prefix.size() : 0));
   json.put("elapsed", job.end - job.begin);
   json.put("call_sites", job.call_sites);
   json.put("waits_known", job.waits_known);
@@ -213,13 +215,22 @@ bool sums_text(const JobReport& job, const std::function<bool(const std::string&
 
 std::string write_sums_file(const JobReport& job, const std::string& file) {
   const NoFileSizeSignal quiet;
-  const std::string partial = file + "." + std::to_string(getpid()) + ".part";
+  // Not longer than the name of the file may be.
+  const size_t base = file.rfind('/') + 1;
+  const std::string partial = file.substr(0, base) + "." + file.substr(base, 100) + "." +
+                              std::to_string(getpid()) + ".part";
   FILE* const out = std::fopen(partial.c_str(), "wbxe");
   if (out == nullptr) return "";
-  bool good = sums_text(job, [&](const std::string& part) {
-    return std::fwrite(part.data(), 1, part.size(), out) == part.size();
-  });
-  int error = errno;
+  bool good = false;
+  int error = EEXIST;
+  try {
+    good = sums_text(job, [&](const std::string& part) {
+      return std::fwrite(part.data(), 1, part.size(), out) == part.size();
+    });
+    if (!good) error = errno;
+  } catch (const std::bad_alloc&) {
+    error = ENOMEM;
+  }
   if (std::fclose(out) != 0 && good) {
     good = false;
     error = errno;
@@ -228,9 +239,12 @@ std::string write_sums_file(const JobReport& job, const std::string& file) {
   for (int number = 1; good && name.empty() && number <= kMostOutputs; ++number) {
     const std::string next = numbered_output(file, number);
     if (is_taken(next)) continue;
-    // (A file system may lack the call that replaces no file.)
+    // (A file system may lack the call that replaces no file, or links.)
+    const auto is_missing = [] { return errno == EINVAL || errno == ENOSYS || errno == EPERM; };
     if (renameat2(AT_FDCWD, partial.c_str(), AT_FDCWD, next.c_str(), RENAME_NOREPLACE) == 0 ||
-        ((errno == EINVAL || errno == ENOSYS) && std::rename(partial.c_str(), next.c_str()) == 0)) {
+        (is_missing() && link(partial.c_str(), next.c_str()) == 0 &&
+         unlink(partial.c_str()) == 0) ||
+        (is_missing() && std::rename(partial.c_str(), next.c_str()) == 0)) {
       name = next;
     } else if (errno != EEXIST) {
       good = false;

@@ -89,12 +89,13 @@ void AbortLine::say_here() {
     made = open(claim_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (made >= 0 || errno == EEXIST) mine = made >= 0;
   }
+  // (Before it is printed: another rank's MPI_Abort may end this process after the line.)
+  if (mine) outcome_is_said();
   const bool printed = mine && write(file_, line_.data(), line_.size()) >= 0;
   if (printed && made >= 0) {
     [[maybe_unused]] const ssize_t marked = write(made, "x", 1);
   }
   if (made >= 0) close(made);
-  if (printed) outcome_is_said();
 }
 
 bool AbortLine::is_said() const {

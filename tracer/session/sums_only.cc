@@ -15,8 +15,7 @@ namespace {
 
 RunTables* tables = nullptr;  ///< null without a report
 
-void add_to_tables_of_run(record::Cursor& cursor, TimeSums& sums, RunTables& all,
-                          FoldedThread& thread) {
+void add_records(record::Cursor& cursor, TimeSums& sums, RunTables& all, FoldedThread& thread) {
   for (record::Record r; cursor.next(r);) all.add(r, sums.add(r), thread);
 }
 
@@ -24,7 +23,7 @@ void add_to_tables_of_run(record::Cursor& cursor, TimeSums& sums, RunTables& all
 
 void keep_sums_only(const Settings& settings) {
   if (!settings.report.empty()) tables = new RunTables(local_objects(), kMPI_Request_get_status);
-  Recorder::keep_sums_only(run_bounds(), tables, add_to_tables_of_run);
+  Recorder::keep_sums_only(run_bounds(), tables, add_records);
 }
 
 void write_sums(const Job& job) {

@@ -96,6 +96,27 @@ void check_each(int p, const std::function<void(CollectiveOp, AlgorithmChoice)>&
 
 }  // namespace
 
+TEST_CASE("a segment for an algorithm that takes none changes nothing") {
+  const RoundCost cost = {[](double n) { return 5 + n; }, [](double n) { return 1 + n; },
+                          [](double n) { return 2 + n; }, [](double n) { return n; },
+                          [](double n) { return 3 + n; }};
+  const PartCost part = [](CollectiveOp, double) { return 0.0; };
+  for (int number = 0; number < kCollectiveOps; ++number) {
+    const auto op = static_cast<CollectiveOp>(number);
+    for (const Algorithm algorithm : algorithms_of(op)) {
+      if (takes_segments(algorithm)) continue;
+      const AlgorithmChoice whole{algorithm, 0}, cut{algorithm, 300};
+      CHECK(algorithm_seconds(op, whole, 6, 1000, cost, part) ==
+            algorithm_seconds(op, cut, 6, 1000, cost, part));
+      for (const bool is_root : {true, false})
+        CHECK(departure_seconds(op, whole, 6, 1000, is_root, cost) ==
+              departure_seconds(op, cut, 6, 1000, is_root, cost));
+      CHECK(algorithm_schedule(op, whole, 6, 1000, 0).size() ==
+            algorithm_schedule(op, cut, 6, 1000, 0).size());
+    }
+  }
+}
+
 TEST_CASE("each schedule brings the data where its operation needs it") {
   for (int p = 2; p <= 19; ++p) {
     for (const int root : {0, p / 2}) {

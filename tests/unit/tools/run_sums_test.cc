@@ -122,11 +122,23 @@ TEST_CASE("a damaged file of sums is refused, wherever it ends") {
         std::pair("\"peer\": 1", "\"peer\": 99999999999"),
         std::pair("\"format\": 1", "\"format\": 2"),
         std::pair("\"sizes\": [{", "\"sizes\": [{\"size\": 0.5}, {"),
-        std::pair("\"compute\": 0.75", "\"compute\": null")}) {
+        std::pair("\"rank\": 1", "\"rank\": 0"), std::pair("\"ranks\": [", "\"ranks\": [1, ")}) {
     CHECK_THROWS_WITH(read_run_sums(directory.write("sums", changed(from, to))),
                       Contains("sums: the sums cannot be read: "));
   }
   CHECK_THROWS_AS(read_run_sums(directory.path() / "none"), InputError);
+}
+
+TEST_CASE("a file of sums may have other white space, and a time that was not finite") {
+  const TemporaryDirectory directory;
+  const std::string path =
+      directory.write("sums", "{\n  \"kind\" : \"rubato sums\"" +
+                                  changed("\"compute\": 0.75", "\"compute\": null")
+                                      .substr(std::string(R"({"kind": "rubato sums")").size()));
+  CHECK(is_run_sums(path));
+  const auto run = read_run_sums(path);
+  CHECK(run->profile.ranks[0].compute == 0);
+  CHECK(run->profile.ranks[1].compute == 0.5);
 }
 
 TEST_CASE("a reader of sums skips keys that it does not know") {
