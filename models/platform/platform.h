@@ -79,7 +79,7 @@ struct Platform {
   std::optional<double> reduction_bandwidth;
   CollectiveModel collectives;
   ContentionSetting contention;
-  /// Relative standard error of time in MPI due to effects not modelled; unset: kModelError.
+  /// Relative standard error of message costs, for effects not modelled; unset: kModelError.
   std::optional<double> model_error;
   std::string grade;  ///< faults of the calibration, for reports; empty: none
   Provenance measured;

@@ -1,6 +1,7 @@
 #include "models/platform/uncertainty.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "models/platform/level_curves.h"
 
@@ -9,31 +10,31 @@ namespace {
 
 constexpr double kLeastFactor = 0.1;  ///< keeps times above 0, whatever the errors
 
-double factor_of(double uncertainty, double errors) {
-  return std::max(kLeastFactor, 1 + errors * uncertainty);
-}
+/// The factor of costs with this relative standard error.
+using FactorOf = std::function<double(double)>;
 
-TransferCurve deviated(const TransferCurve& curve, double errors, const TransferCurve& bound) {
+TransferCurve longer(const TransferCurve& curve, const FactorOf& factor_of,
+                     const TransferCurve& bound) {
   if (curve.empty()) return curve;
   std::vector<Segment> segments = curve.segments();
   for (Segment& segment : segments) {
     double uncertainty = segment.uncertainty;
     if (!bound.empty())
       uncertainty = std::min(uncertainty, bound.segment_at(segment.from).uncertainty);
-    const double factor = factor_of(uncertainty, errors);
+    const double factor = factor_of(uncertainty);
     segment.intercept *= factor;
     segment.per_byte *= factor;
   }
   return TransferCurve(std::move(segments));
 }
 
-LevelModel deviated(const LevelModel& level, double errors) {
+LevelModel longer(const LevelModel& level, const FactorOf& factor_of) {
   LevelModel changed = level;
   for (const LevelCurve& curve : level_curves()) {
     if (const TransferCurve* found = curve.find(level)) {
       const TransferCurve& bound =
           curve.is_as_certain_as_transfer ? level.transfer : TransferCurve();
-      curve.make(changed) = deviated(*found, errors, bound);
+      curve.make(changed) = longer(*found, factor_of, bound);
     }
   }
   return changed;
@@ -44,6 +45,35 @@ bool is_known(const LevelModel& level) {
   return segments.empty() ||
          std::any_of(segments.begin(), segments.end(),
                      [](const Segment& segment) { return segment.uncertainty > 0; });
+}
+
+Platform longer(const Platform& platform, const FactorOf& factor_of) {
+  Platform changed = platform;
+  for (auto& level : changed.levels) {
+    if (level) level = longer(*level, factor_of);
+  }
+  // Links are as slow as the longest messages that were measured on them.
+  if (const auto& network = platform.level(Level::kNetwork);
+      network && !network->transfer.empty()) {
+    const double factor = factor_of(network->transfer.segments().back().uncertainty);
+    const auto latency = changed.contention.numbers.find("link_latency");
+    if (latency != changed.contention.numbers.end())
+      latency->second *= factor_of(network->transfer.segments().front().uncertainty);
+    for (const char* key :
+         {"link_bandwidth", "backbone_bandwidth", "injection_bandwidth", "ejection_bandwidth"}) {
+      const auto found = changed.contention.numbers.find(key);
+      if (found != changed.contention.numbers.end()) found->second /= factor;
+    }
+  }
+  for (OperationModel& operation : changed.collectives.operations) {
+    for (CollectiveFormula& formula : operation.formula) {
+      const double factor = factor_of(formula.uncertainty);
+      for (double* term : {&formula.constant, &formula.log_p, &formula.p, &formula.p2, &formula.d,
+                           &formula.d_log_p, &formula.d_p, &formula.d_p2})
+        *term *= factor;
+    }
+  }
+  return changed;
 }
 
 }  // namespace
@@ -63,32 +93,13 @@ bool states_uncertainty(const Platform& platform) {
 }
 
 Platform deviated(const Platform& platform, double errors) {
-  Platform changed = platform;
-  for (auto& level : changed.levels) {
-    if (level) level = deviated(*level, errors);
-  }
-  // Links are as slow as the longest messages that were measured on them.
-  if (const auto& network = platform.level(Level::kNetwork);
-      network && !network->transfer.empty()) {
-    const double factor = factor_of(network->transfer.segments().back().uncertainty, errors);
-    const auto latency = changed.contention.numbers.find("link_latency");
-    if (latency != changed.contention.numbers.end())
-      latency->second *= factor_of(network->transfer.segments().front().uncertainty, errors);
-    for (const char* key :
-         {"link_bandwidth", "backbone_bandwidth", "injection_bandwidth", "ejection_bandwidth"}) {
-      const auto found = changed.contention.numbers.find(key);
-      if (found != changed.contention.numbers.end()) found->second /= factor;
-    }
-  }
-  for (OperationModel& operation : changed.collectives.operations) {
-    for (CollectiveFormula& formula : operation.formula) {
-      const double factor = factor_of(formula.uncertainty, errors);
-      for (double* term : {&formula.constant, &formula.log_p, &formula.p, &formula.p2, &formula.d,
-                           &formula.d_log_p, &formula.d_p, &formula.d_p2})
-        *term *= factor;
-    }
-  }
-  return changed;
+  return longer(platform, [errors](double uncertainty) {
+    return std::max(kLeastFactor, 1 + errors * uncertainty);
+  });
+}
+
+Platform costlier(const Platform& platform, double factor) {
+  return longer(platform, [factor](double /*uncertainty*/) { return factor; });
 }
 
 }  // namespace rubato

@@ -4,10 +4,10 @@
 
 namespace rubato {
 
-/// Relative standard error of MPI time due to effects that are not modelled. From the laboratory
-/// (share/doc/accuracy.md): the intervals of 540 predictions contained 83 % of the measured times
-/// with 0.12, and contain some 90 % with this value (Open MPI 93 %, MPICH 87 %), which was chosen
-/// on these.
+/// Relative standard error of the costs of messages due to effects that are not modelled. From the
+/// laboratory (share/doc/accuracy.md): the intervals of 540 predictions contained 83 % of the
+/// measured times with 0.12, and contain some 90 % with this value (Open MPI 93 %, MPICH 87 %),
+/// which was chosen on these.
 inline constexpr double kModelError = 0.17;
 /// The same for a platform whose calibration had no noise, a simulator: only the model's own rules
 /// err (share/doc/accuracy.md, the virtual laboratory).
@@ -38,5 +38,9 @@ bool states_uncertainty(const Platform& platform);
 /// errors. Processor time changes by no more than T at that size: one way is measured as a whole,
 /// so T compensates for any further error of an overhead.
 Platform deviated(const Platform& platform, double errors);
+
+/// The platform with all costs of messages, and its formulas of collectives, `factor` times as
+/// long.
+Platform costlier(const Platform& platform, double factor);
 
 }  // namespace rubato

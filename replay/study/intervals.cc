@@ -138,6 +138,10 @@ IntervalPlan::IntervalPlan(const std::vector<Scenario>& asked, bool of_recording
       variants.network = scenarios_.size();
       scenarios_.push_back(scenario);
       scenarios_.back().platform = deviated(scenario.platform, kErrors);
+      variants.model = scenarios_.size();
+      scenarios_.push_back(scenario);
+      scenarios_.back().platform =
+          costlier(scenario.platform, 1 + kErrors * model_error_of(scenario.platform, 0));
     }
     variants.compute = scenarios_.size();
     scenarios_.push_back(scenario);
@@ -170,13 +174,18 @@ Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhe
     if (variants.compensated && variants.recording == 0)
       subtracted =
           kErrors * kOverheadError * most_overhead(result, scenarios_[i], recording, overhead);
-    double of_mpi = model_error_of(scenarios_[i].platform, result.measured_nodes);
-    if (&result == own.scenario) of_mpi = own.of_mpi;
-    // A change may use what the run did not.
-    if (!own.file.empty() && scenarios_[i].platform_file == own.file)
-      of_mpi = std::max(of_mpi, own.of_mpi);
-    const double model =
-        variants.models ? kErrors * of_mpi * mean(result.ranks, &RankResult::mpi) : 0;
+    double model = 0;
+    if (variants.models) {
+      const Platform& platform = scenarios_[i].platform;
+      const double of_mpi = model_error_of(platform, result.measured_nodes);
+      const double mpi = kErrors * mean(result.ranks, &RankResult::mpi);
+      const double stated = model_error_of(platform, 0);
+      const double costlier = stated > 0 ? longer_by(variants.model) * of_mpi / stated : 0;
+      model = std::min(of_mpi * mpi, std::max(costlier, kModelErrorInSimulator * mpi));
+      // A change may use what the run did not.
+      if (!own.file.empty() && scenarios_[i].platform_file == own.file)
+        model = &result == own.scenario ? own.of_mpi * mpi : std::max(model, own.of_mpi * mpi);
+    }
     const double guesses =
         variants.models ? kErrors * kGuessedAlgorithmError * mean_guessed(result, results.calls)
                         : 0;
@@ -203,7 +212,7 @@ std::vector<double> elapsed_with_intervals(Study& study, const std::vector<Scena
                                            Intervals& intervals) {
   std::vector<double> elapsed;
   for (auto next = variants.begin(); next != variants.end();) {
-    const auto end = next + std::min<std::ptrdiff_t>(Study::kAtATime / 3, variants.end() - next);
+    const auto end = next + std::min<std::ptrdiff_t>(Study::kAtATime / 4, variants.end() - next);
     const IntervalPlan plan({next, end});
     const double part = static_cast<double>(end - next) / static_cast<double>(variants.size());
     Results results = study.replay(plan.scenarios(), part);

@@ -19,7 +19,10 @@
 //              for one without a core may keep some of that wait, and processes share caches:
 //              kLossErrorRecorded and kLossErrorModel of the mean rank's loss in the recording, if
 //              `measured` is replayed beside the prediction.
-//   model      Effects that the model leaves out: model_error_of() of the time in MPI, and
+//   model      Effects that the model leaves out: the scenario is replayed once more with all costs
+//              of messages longer by kErrors model_error_of(). At least kModelErrorInSimulator and
+//              at most model_error_of() of the time in MPI, which contains waits that no network
+//              shortens; and
 //              kGuessedAlgorithmError of the time in blocking collectives for which there are no
 //              data. The unchanged file of the recorded machine, beside the recording, has the
 //              error that it shows on this run instead: what it misses call by call
@@ -103,6 +106,7 @@ class IntervalPlan {
     bool models = false;  ///< MPI time comes from a model with errors
     bool compensated = false;
     size_t network = 0;
+    size_t model = 0;
     size_t compute = 0;
     size_t recording = 0;
   };

@@ -145,7 +145,7 @@ class Network:
             if holder.poll() is None:
                 namespaces.add(os.readlink(f"/proc/{holder.pid}/ns/net"))
         namespaces.discard(os.readlink("/proc/self/ns/net"))   # of a holder that has none of its own yet
-        own = {holder.pid for holder in self.holders if holder}
+        own = {process.pid for process in [self.switch, *self.holders] if process}
         for name in filter(str.isdigit, os.listdir("/proc")):
             try:
                 if int(name) not in own and os.readlink(f"/proc/{name}/ns/net") in namespaces:

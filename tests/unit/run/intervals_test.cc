@@ -70,12 +70,33 @@ TEST_CASE("half-widths of network, recording and model are combined in quadratur
   CHECK(predicted.intervals[0]->low * 1e9 == Approx(2000 - half));
 }
 
+// One rank computes 100,000 longer than the other, whose wait for it is most of MPI time: the
+// message is sent 101,000 into the window, takes 1000, and may cost 1.96 x 17 % more: 333.2. MPI
+// takes rank 1 101,990 and the mean rank 50,995, 17 % of which would be 16,991; at least 2 % of it
+// count: 1.96 x 1019.9 = 1999.004. Beside it 196 for the latency, 1.96 x 1 % of 101,000, 1979.6.
+TEST_CASE("waits for compute are no error of the model of the network") {
+  const Predicted predicted = predict({network(0.1)}, {}, R"(
+      nodes 0 1
+      0: 0..10 init
+      0: 101010..101020 send 1 8B
+      0: 101020 end
+      1: 0..10 init
+      1: 20..102010 recv 0 8B
+      1: 102010 end
+    )");
+  CHECK(predicted.results.scenarios[0].elapsed * 1e9 == Approx(102000));
+  CHECK(half_width(predicted.intervals[0]) ==
+        Approx(std::sqrt(196.0 * 196.0 + 1979.6 * 1979.6 + 1999.004 * 1999.004)));
+}
+
 // As above. Recorded are 10 in MPI_Send and `received` in MPI_Recv, 5 and received / 2 of the mean
 // rank, and 10 + received elapsed; the file of this machine predicts 0, 995 and 2000.
 //   received 2180: calls differ by 5 + 95, elapsed times by 190, which is more: 1.96 x 190 = 372.4.
 //   received 1980: by 5 + 5, and by 10: below 2 % of 995, which count then, 1.96 x 19.9 = 39.004.
 // With half the latency the network adds 98, and MPI takes 1490 of rank 1, 745 of the mean rank:
-// 1.96 x 745 x 190 / 995 = 278.832, and no less than by 17 %, 248.234. Another file keeps 17 %.
+// 1.96 x 745 x 190 / 995 = 278.832, and no less than for costs of 500 that are 1.96 x 17 % longer,
+// 166.6: less than 17 % of MPI time, 248.234, which contains rank 1's wait. The other file keeps
+// 17 % of MPI time, 331.534: costs of 1000 would add 333.2.
 TEST_CASE("the file of the recorded machine has the error of this run") {
   const auto halves = [](int received) {
     const std::string end = std::to_string(20 + received);
@@ -100,7 +121,7 @@ TEST_CASE("the file of the recorded machine has the error of this run") {
   CHECK(halves(2180)[1] == with(98, 278.832));
   CHECK(halves(2180)[2] == with(196, 331.534));
   CHECK(halves(1980)[0] == with(196, 39.004));
-  CHECK(halves(1980)[1] == with(98, 248.234));
+  CHECK(halves(1980)[1] == with(98, 166.6));
 }
 
 // A third rank, on a third node, computes for 2000. MPI takes the mean rank 1990 / 3 = 663.33: 1.96
