@@ -55,6 +55,13 @@ int most_through_uplink(const Shift& shift, int leaf) {
   return most;
 }
 
+/// How far a rate is from the expected one. Sharing makes no rate higher than that of a pair
+/// `alone`, so if nothing is shared a higher one says that the pair was disturbed, not how.
+double error_of(double rate, double expected, double alone) {
+  const double error = expected / rate - 1;
+  return expected >= alone ? std::max(0.0, error) : std::abs(error);
+}
+
 /// Tries to explain the rates by a resource that a given number of messages of each shift share.
 template <typename Messages>
 void try_shared(const Rates& rates, double alone, double same, const Messages& messages,
@@ -70,7 +77,7 @@ void try_shared(const Rates& rates, double alone, double same, const Messages& m
   for (const auto& [shift, of_rank] : rates) {
     const int passing = messages(shift);
     const double expected = passing > 0 ? std::min(alone, whole / passing) : alone;
-    const double error = std::abs(expected / of_rank - 1);
+    const double error = error_of(of_rank, expected, alone);
     if (error < found.worst) continue;
     found.worst = error;
     found.worst_shift = shift.name();
@@ -198,7 +205,7 @@ std::optional<SharedLinks> fit_shared_links(const ShiftTimes& times, double one_
 
   SharedLinks best;
   for (const auto& [shift, rate] : rates) {
-    const double error = std::abs(alone / rate - 1);
+    const double error = error_of(rate, alone, alone);
     if (error < best.worst) continue;
     best.worst = error;
     best.worst_shift = shift.name();

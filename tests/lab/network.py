@@ -12,8 +12,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 SWITCH_CORE, RANKS_CORE = 0, 1
-# Real-time priorities. The switch has the highest, 50, probably more than anything else on the machine.
-LAUNCHER_PRIORITY, RANKS_PRIORITY = "40", "30"
+# Real-time priorities. The switch has the highest, 50, probably more than anything else on the machine. Launchers have
+# that of the ranks: daemons of Open MPI poll while a rank starts on their core, which at a lower priority never does.
+LAUNCHER_PRIORITY = RANKS_PRIORITY = "30"
 
 
 def pinned(core):

@@ -150,6 +150,23 @@ TEST_CASE("unexplained times are reported") {
   CHECK(network_table(*links).find("name the") != std::string::npos);
 }
 
+// Two pairs at once that are twice as fast as one pair alone share nothing: the pair alone was
+// disturbed. Half as fast, they share something.
+TEST_CASE("messages that are faster at once than alone are no shared network") {
+  const auto kind_of = [](double at_once) {
+    const auto links =
+        fit_shared_links(times_of(4, 1,
+                                  [&](const Shift& shift) {
+                                    return shift.nodes == 4 && shift.shift == 2 ? at_once : 1e9;
+                                  }),
+                         1e9, false);
+    REQUIRE(links);
+    return links->kind;
+  };
+  CHECK(kind_of(2e9) == SharedLinks::Kind::kAdapters);
+  CHECK(kind_of(0.5e9) != SharedLinks::Kind::kAdapters);
+}
+
 TEST_CASE("how messages share ports decides whether they are flows") {
   // 16 nodes of 1 GB/s with messages of 1 MB to all others, in turn 15 ms. In order, each message
   // is received behind all others by its last node, at 2 * 16 - 3 = 29 ms, or shares its ports.
