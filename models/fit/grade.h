@@ -9,7 +9,7 @@ namespace rubato {
 /// The faults of a calibration, and the additional uncertainty of its predictions.
 struct Grade {
   std::string faults;  ///< "other programs took 53 % of the time; it was interrupted"; empty: none
-  double error = 0;    ///< additional relative standard error of time in MPI
+  double error = 0;    ///< additional relative standard error of message costs
 };
 
 /// From the entries of [measured]: time taken by other programs, an interruption, halves of the run

@@ -236,6 +236,9 @@ std::optional<SharedLinks> fit_shared_links(const ShiftTimes& times, double one_
   best.as_flows = share || ports_are_fair(times).value_or(exact);
   best.pairs_at_once = overtakes(times, one_way, eager).value_or(exact);
   best.adapter = std::max(adapter, one_way);
+  for (const auto& [shift, rate] : rates) {
+    if (rate > (1 + same) * alone) best.adapter = std::max(best.adapter, rate);
+  }
   if (nodes == 2 && ranks == 1) best.kind = SharedLinks::Kind::kUnknown;
   return best;
 }

@@ -216,7 +216,7 @@ std::string format_platform(const Platform& platform, const PlatformComments& co
     error.precision(3);
     error << *platform.model_error;
     out << "model_error = " << error.str()
-        << "  # relative standard error of time in MPI, for what the model leaves out\n";
+        << "  # relative standard error of message costs, for what the model leaves out\n";
   }
   for (int i = 0; i < kLevels; ++i) {
     if (platform.levels[i]) write_level(out, writer, i, *platform.levels[i]);

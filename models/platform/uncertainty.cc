@@ -78,9 +78,20 @@ Platform longer(const Platform& platform, const FactorOf& factor_of) {
 
 }  // namespace
 
+int calibrated_nodes(const Provenance& measured) {
+  const auto hosts = measured.find("hosts");
+  if (hosts == measured.end()) return 0;
+  return 1 + static_cast<int>(std::count(hosts->second.begin(), hosts->second.end(), ','));
+}
+
 double model_error_of(const Platform& platform, int measured_nodes) {
   const double stated = platform.model_error.value_or(kModelError);
   return measured_nodes > 0 ? std::max(stated, kFewNodesError) : stated;
+}
+
+double largest_model_error(const Platform& platform) {
+  const int nodes = calibrated_nodes(platform.measured);
+  return model_error_of(platform, nodes > 1 && nodes < kNodesThatShare ? nodes : 0);
 }
 
 bool states_uncertainty(const Platform& platform) {
@@ -99,7 +110,13 @@ Platform deviated(const Platform& platform, double errors) {
 }
 
 Platform costlier(const Platform& platform, double factor) {
-  return longer(platform, [factor](double /*uncertainty*/) { return factor; });
+  const FactorOf factor_of = [factor](double /*uncertainty*/) { return factor; };
+  Platform changed = longer(platform, factor_of);
+  for (auto* curve : {&changed.copy, &changed.packing}) {
+    if (*curve) *curve = longer(**curve, factor_of, {});
+  }
+  if (changed.reduction_bandwidth) *changed.reduction_bandwidth /= factor;
+  return changed;
 }
 
 }  // namespace rubato

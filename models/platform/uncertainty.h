@@ -19,15 +19,21 @@ inline constexpr double kModelErrorInSimulator = 0.02;
 inline constexpr double kGuessedAlgorithmError = 0.5;
 
 /// From so many nodes on a calibration shows how nodes share the network. With two or three nodes
-/// most networks look alike, and MPI time on more of them has kFewNodesError: sixteen nodes were
+/// most networks look alike, and costs on more of them have kFewNodesError: sixteen nodes were
 /// predicted from two with errors of up to 65 %.
 inline constexpr int kNodesThatShare = 4;
 inline constexpr double kFewNodesError = 0.33;
 
-/// The relative standard error of MPI time on a platform: what its file states, or kModelError.
-/// `measured_nodes`: of the calibration, where the run has more nodes than it can speak for; else
-/// 0.
+/// The number of nodes that took part in a calibration, from its entries of [measured]; 0 if
+/// unknown.
+int calibrated_nodes(const Provenance& measured);
+
+/// The relative standard error of message costs on a platform: what its file states, or
+/// kModelError. `measured_nodes`: of the calibration, where the run has more nodes than it can
+/// speak for; else 0.
 double model_error_of(const Platform& platform, int measured_nodes);
+/// The largest of it, whatever the run.
+double largest_model_error(const Platform& platform);
 
 /// True if the file states an uncertainty for each network: of the model, or of some segment of T
 /// at every level but self that takes time. Costs of zero are exact.
@@ -39,8 +45,8 @@ bool states_uncertainty(const Platform& platform);
 /// so T compensates for any further error of an overhead.
 Platform deviated(const Platform& platform, double errors);
 
-/// The platform with all costs of messages, and its formulas of collectives, `factor` times as
-/// long.
+/// The platform with all costs of messages, copies and reductions, and its formulas of collectives,
+/// `factor` times as long. Cables with numbers of their own stay as they are.
 Platform costlier(const Platform& platform, double factor);
 
 }  // namespace rubato

@@ -215,7 +215,7 @@ NetworkCosts network_costs(EventSource& source, const Scenario& platform,
   NetworkCosts found;
   found.scenario = known.name;
   found.elapsed = known.elapsed;
-  // With shared links each scenario is a pass of its own, and intervals take two more of each.
+  // With shared links each scenario is a pass of its own, and intervals take three more of each.
   const bool with_intervals =
       states_uncertainty(platform.platform) && !has_shared_network(platform, Placement());
   std::vector<Scenario> scenarios;

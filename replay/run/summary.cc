@@ -106,11 +106,7 @@ bool lacks_ports(const Scenario& scenario, const ScenarioResult& result) {
 
 /// ScenarioResult::measured_nodes.
 int few_nodes(const PlayedScenario& played) {
-  const Provenance& measured = played.scenario.platform.measured;
-  const auto hosts = measured.find("hosts");
-  if (hosts == measured.end() || played.placement.nodes() < 3) return 0;
-  const std::string& list = hosts->second;
-  const int nodes = 1 + static_cast<int>(std::count(list.begin(), list.end(), ','));
+  const int nodes = calibrated_nodes(played.scenario.platform.measured);
   return nodes > 1 && nodes < std::min(kNodesThatShare, played.placement.nodes()) ? nodes : 0;
 }
 

@@ -141,7 +141,7 @@ IntervalPlan::IntervalPlan(const std::vector<Scenario>& asked, bool of_recording
       variants.model = scenarios_.size();
       scenarios_.push_back(scenario);
       scenarios_.back().platform =
-          costlier(scenario.platform, 1 + kErrors * model_error_of(scenario.platform, 0));
+          costlier(scenario.platform, 1 + kErrors * largest_model_error(scenario.platform));
     }
     variants.compute = scenarios_.size();
     scenarios_.push_back(scenario);
@@ -179,9 +179,11 @@ Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhe
       const Platform& platform = scenarios_[i].platform;
       const double of_mpi = model_error_of(platform, result.measured_nodes);
       const double mpi = kErrors * mean(result.ranks, &RankResult::mpi);
-      const double stated = model_error_of(platform, 0);
-      const double costlier = stated > 0 ? longer_by(variants.model) * of_mpi / stated : 0;
-      model = std::min(of_mpi * mpi, std::max(costlier, kModelErrorInSimulator * mpi));
+      const double replayed = largest_model_error(platform);
+      const bool ends = results.scenarios[variants.model].deadlock.empty();
+      const double costlier = replayed > 0 ? longer_by(variants.model) * of_mpi / replayed : 0;
+      model = of_mpi * mpi;
+      if (ends) model = std::min(model, std::max(costlier, kModelErrorInSimulator * mpi));
       // A change may use what the run did not.
       if (!own.file.empty() && scenarios_[i].platform_file == own.file)
         model = &result == own.scenario ? own.of_mpi * mpi : std::max(model, own.of_mpi * mpi);

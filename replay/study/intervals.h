@@ -20,9 +20,9 @@
 //              kLossErrorRecorded and kLossErrorModel of the mean rank's loss in the recording, if
 //              `measured` is replayed beside the prediction.
 //   model      Effects that the model leaves out: the scenario is replayed once more with all costs
-//              of messages longer by kErrors model_error_of(). At least kModelErrorInSimulator and
-//              at most model_error_of() of the time in MPI, which contains waits that no network
-//              shortens; and
+//              of messages longer by kErrors largest_model_error(), of which model_error_of()
+//              counts in proportion. At least kModelErrorInSimulator and at most model_error_of()
+//              of the time in MPI, which contains waits that no network shortens; and
 //              kGuessedAlgorithmError of the time in blocking collectives for which there are no
 //              data. The unchanged file of the recorded machine, beside the recording, has the
 //              error that it shows on this run instead: what it misses call by call
@@ -115,7 +115,7 @@ class IntervalPlan {
   std::vector<Variants> variants_;
 };
 
-/// Study::elapsed(), and appends the intervals to `intervals`, which takes up to three replays of
+/// Study::elapsed(), and appends the intervals to `intervals`, which takes up to four replays of
 /// each variant.
 std::vector<double> elapsed_with_intervals(Study& study, const std::vector<Scenario>& variants,
                                            const RecordingOverhead& overhead, Intervals& intervals);

@@ -9,7 +9,7 @@
 //     └──────────────┴──────┴─ latency
 //
 // Points are lanes of common passes (scenario_groups.h): a curve is one pass, crossovers two more;
-// three times as many for intervals. In the order of time each point is a pass.
+// four times as many for intervals. In the order of time each point is a pass.
 
 #include <array>
 #include <optional>

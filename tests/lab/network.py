@@ -128,6 +128,7 @@ class Network:
                 except subprocess.TimeoutExpired:   # ranks at a real-time priority starve it
                     self._end_what_is_left()
                     process.kill()
+                self._end_what_is_left()
                 if isinstance(error, subprocess.TimeoutExpired):
                     raise HungRun(f"{' '.join(launch + command)} did not end") from error
                 raise

@@ -31,13 +31,6 @@ Ranks two_of_node(Level level, bool tells_sockets) {
   return ranks;
 }
 
-/// The number of nodes that took part; 0 if unknown.
-int nodes_of(const Provenance& measured) {
-  const auto hosts = measured.find("hosts");
-  if (hosts == measured.end()) return 0;
-  return static_cast<int>(std::count(hosts->second.begin(), hosts->second.end(), ',')) + 1;
-}
-
 /// So many ranks, each on a node of its own or all on one.
 Ranks all_of(int ranks, bool are_apart) {
   Ranks all{{}, "nodes"};
@@ -51,7 +44,7 @@ Ranks all_of(int ranks, bool are_apart) {
 
 /// Patterns between nodes are those of the first and the last rank (level_tasks()).
 Ranks two_nodes(const Provenance& measured) {
-  const int nodes = std::clamp(nodes_of(measured), 2, kMostRanks);
+  const int nodes = std::clamp(calibrated_nodes(measured), 2, kMostRanks);
   return {{0, nodes - 1}, all_of(nodes, true).lines};
 }
 
@@ -60,7 +53,7 @@ Ranks two_nodes(const Provenance& measured) {
 std::optional<Ranks> all_ranks(const Provenance& measured, bool tells_sockets) {
   const auto number = measured.find("ranks");
   const int ranks = number == measured.end() ? 0 : std::atoi(number->second.c_str());
-  const int nodes = nodes_of(measured);
+  const int nodes = calibrated_nodes(measured);
   if (ranks < 2 || ranks > kMostRanks) return std::nullopt;
   if (nodes > 1 && nodes == ranks) return all_of(ranks, true);
   const bool have_cores = ranks <= cores_of_nodes(measured).value_or(ranks);

@@ -28,9 +28,9 @@ struct CheckedPattern {
 std::vector<CheckedPattern> check_patterns(const Platform& platform, const SampleFile& samples,
                                            const std::string& file, OfLoops of_loops);
 
-/// The relative standard error of MPI time due to the model: the root mean square of the errors of
-/// the patterns, at least kModelErrorInSimulator. Of no patterns kModelError, or that of a
-/// simulator if the samples are `exact`.
+/// The relative standard error of message costs due to the model: the root mean square of the
+/// errors of the patterns, at least kModelErrorInSimulator. Of no patterns kModelError, or that of
+/// a simulator if the samples are `exact`.
 double model_error(const std::vector<CheckedPattern>& patterns, bool exact);
 
 /// "The file predicts 45 measured patterns within 2.1 % (rms), at worst 7.0 % (ring of 64KiB)."

@@ -161,6 +161,7 @@ TEST_CASE("messages that are faster at once than alone are no shared network") {
                                   }),
                          1e9, false);
     REQUIRE(links);
+    CHECK(links->adapter == Approx(std::max(1e9, at_once)));
     return links->kind;
   };
   CHECK(kind_of(2e9) == SharedLinks::Kind::kAdapters);
