@@ -4,10 +4,10 @@
 
 namespace rubato {
 
-/// Relative standard error of the costs of messages due to effects that are not modelled. From the
-/// laboratory (share/doc/accuracy.md): the intervals of 540 predictions contained 83 % of the
-/// measured times with 0.12, and contain some 90 % with this value (Open MPI 93 %, MPICH 87 %),
-/// which was chosen on these.
+/// Relative standard error of the costs of messages due to effects that are not modelled. Chosen as
+/// a share of MPI time on 540 predictions (share/doc/accuracy.md): their intervals contained 90 %
+/// of the measured times (Open MPI 93 %, MPICH 87 %), with 0.12 83 %. As a share of costs, which
+/// makes intervals no wider, it was not measured.
 inline constexpr double kModelError = 0.17;
 /// The same for a platform whose calibration had no noise, a simulator: only the model's own rules
 /// err (share/doc/accuracy.md, the virtual laboratory).
@@ -32,7 +32,7 @@ int calibrated_nodes(const Provenance& measured);
 /// kModelError. `measured_nodes`: of the calibration, where the run has more nodes than it can
 /// speak for; else 0.
 double model_error_of(const Platform& platform, int measured_nodes);
-/// The largest of it, whatever the run.
+/// The largest value of model_error_of() for any run.
 double largest_model_error(const Platform& platform);
 
 /// True if the file states an uncertainty for each network: of the model, or of some segment of T

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <mutex>
 #include <optional>
@@ -56,6 +57,11 @@ class Quiet {
   static inline OTF2_ErrorCallback before = nullptr;
 };
 
+bool is_json(const std::string& file) {
+  char first = 0;
+  return std::ifstream(file) >> first && first == '{';
+}
+
 }  // namespace
 
 void EventFiles::Closing::operator()(OTF2_Reader_struct* reader) const {
@@ -90,6 +96,10 @@ EventFiles::Reader EventFiles::open_anchor(const std::string& anchor) {
   const NowReading reading(anchor);
   Reader reader(has_room ? OTF2_Reader_Open(anchor.c_str()) : nullptr);
   if (!reader) Quiet::end();
+  if (!reader && is_json(anchor))
+    throw InputError(anchor +
+                     ": is JSON, not an archive; for a file of sums (rubato trace --report) use "
+                     "'rubato profile', which needs no replay");
   if (!reader) throw InputError(anchor + ": is not an OTF2 anchor file, or is damaged");
   OTF2_Reader_SetSerialCollectiveCallbacks(reader.get());
   return reader;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks the size of the product against lines.txt, a line "FOLDER LINES" for each folder with C++ code: no folder may
 # grow beyond its number, and a number more than 100 lines too high is to be lowered. A commit that needs more lines
-# changes the number, and its message names the lines added and removed. Folders have at most 25 files.
+# changes the number, and its message gives the reason. Folders have at most 25 files.
 #
 #   size.sh --write   writes the present numbers
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1

@@ -1,14 +1,13 @@
 #!/usr/bin/python3
 """One account of one run: replay, profile, info and diff say the same of an archive. Time by call and rank, number of
-calls, lost cores, waits by kind, call and cause; a run compared with itself differs nowhere. And the tables without a
-trace say the same of late receivers as an archive of that program.
+calls, lost cores, waits by kind, call and cause; a run compared with itself differs nowhere. And a file of
+sums (--no-archive --report) says the same of late receivers as an archive of that program.
 
     accounts.py RUBATO
 
 The archives: text traces below, in which each kind of call loses its core, and those of ../shared, if they are there.
 """
 import collections
-import csv
 import json
 import os
 import pathlib

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """rubato profile: its formats agree, sums add up, the examples of share/doc/profile.md print the documented output,
-and JSON satisfies share/doc/profile.schema.json.
+and JSON satisfies share/doc/schemas/profile.schema.json.
 
     profile.py RUBATO
 """

@@ -221,7 +221,7 @@ void SumsReader::add_notes(const nlohmann::json& head) {
     notes.push_back(
         (one_of <= 1 ? std::string("Waits are from the time stamps of all messages and blocking "
                                    "collectives")
-                     : fmt::format("Waits are estimates from 1 of {} messages and blocking "
+                     : fmt::format("Waits are estimated from one of {} messages and blocking "
                                    "collectives; of calls that complete several messages they are "
                                    "a lower bound",
                                    show_count(one_of))) +
@@ -233,8 +233,8 @@ void SumsReader::add_notes(const nlohmann::json& head) {
       "Causes, the critical path and predictions for other networks need a trace. Compute contains "
       "the cost of recording.");
   if (pairs_ + messages_ > 0)
-    notes.push_back(fmt::format("The matrix lacks {} messages of further pairs of ranks.",
-                                show_count(messages_)));
+    notes.push_back(fmt::format("The matrix lacks {} pairs of ranks and {} messages.",
+                                show_count(pairs_), show_count(messages_)));
   if (requests_ > 0)
     notes.push_back(fmt::format("{} requests are not attributed to the call that started them.",
                                 show_count(requests_)));

@@ -6,7 +6,7 @@
 #include "tracer/base/settings.h"
 #include "tracer/mpi/pmpi.h"
 
-/// This process as a rank of its job, and how far its recording is.
+/// This process as a rank of its job, and the state of its recording.
 namespace rubato {
 inline namespace tracing {
 

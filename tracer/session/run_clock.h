@@ -12,7 +12,7 @@ namespace rubato {
 inline namespace tracing {
 namespace run_clock {
 
-/// This process can use the time-stamp counter, and is not to do without it.
+/// This process can use the time-stamp counter, and the settings do not forbid it.
 bool wants_tsc(const Settings& settings);
 /// When MPI_Init (or the first MPI_Session_init) was entered, on the clock in use.
 uint64_t ticks_of(const InitStamp& stamp);

@@ -124,6 +124,13 @@ TEST_CASE("an anchor with fewer properties than claimed is refused at once") {
   CHECK(refusal(directory) == "is not an OTF2 anchor file, or is damaged");
 }
 
+TEST_CASE("a file of sums in place of an archive is told from a damaged one") {
+  const Directory directory;
+  write_archive(with_one_message(), directory.archive());
+  std::ofstream(directory.file("traces.otf2")) << R"({"kind": "rubato sums", "format": 1})";
+  CHECK(refusal(directory).starts_with("is JSON, not an archive; for a file of sums"));
+}
+
 TEST_CASE("a record with a rank that the communicator does not have is refused by place") {
   CHECK(refusal(with_record([](OTF2_EvtWriter* writer) {
           OTF2_EvtWriter_MpiSend(writer, nullptr, 20, 2, 0, 0, 8);

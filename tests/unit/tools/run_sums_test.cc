@@ -75,12 +75,12 @@ TEST_CASE("a profile of sums has the shortest and the longest call, and names wh
   CHECK_THAT(text, Contains("Min") && Contains("Max") && Contains("25.0 %"));  // 0.125 of 0.5 s
   CHECK_THAT(run->notes[0], Contains("of all messages"));
   run = read_run_sums(directory.write("sums", changed("one_of\": 1", "one_of\": 1024")));
-  CHECK_THAT(run->notes[0], Contains("estimates from 1 of 1,024 messages"));
+  CHECK_THAT(run->notes[0], Contains("estimated from one of 1,024 messages"));
   run = read_run_sums(directory.write("sums", changed("known\": true", "known\": false")));
   CHECK_THAT(run->notes[0], Contains("Waits are not known"));
   run = read_run_sums(directory.write(
       "sums", changed(R"("pairs": 0, "messages": 0)", R"("pairs": 2, "messages": 3)")));
-  CHECK(run->notes.back() == "The matrix lacks 3 messages of further pairs of ranks.");
+  CHECK(run->notes.back() == "The matrix lacks 2 pairs of ranks and 3 messages.");
 }
 
 TEST_CASE("calls of several lines are one row by name, and one each by call site") {
@@ -116,15 +116,20 @@ TEST_CASE("a damaged file of sums is refused, wherever it ends") {
     CHECK_THROWS_AS(read_run_sums(path), InputError);
     CHECK(is_run_sums(path) == (size >= std::string(R"({"kind": "rubato sums")").size()));
   }
-  for (const auto& [from, to] :
-       {std::pair("\"calls\": 5", "\"calls\": -5"),
-        std::pair("\"time\": 0.25", "\"time\": \"1 s\""), std::pair("\"peer\": 1", "\"peer\": 2"),
-        std::pair("\"peer\": 1", "\"peer\": 99999999999"),
-        std::pair("\"format\": 1", "\"format\": 2"),
-        std::pair("\"sizes\": [{", "\"sizes\": [{\"size\": 0.5}, {"),
-        std::pair("\"rank\": 1", "\"rank\": 0"), std::pair("\"ranks\": [", "\"ranks\": [1, ")}) {
+  struct Damage {
+    const char *from, *to, *why;
+  };
+  for (const auto& [from, to, why] :
+       {Damage{"\"calls\": 5", "\"calls\": -5", "calls is not a count"},
+        Damage{"\"time\": 0.25", "\"time\": \"1 s\"", "time is not a number"},
+        Damage{"\"peer\": 1", "\"peer\": 2", "a rank has a peer that is no rank"},
+        Damage{"\"peer\": 1", "\"peer\": 99999999999", "a rank has a peer that is no rank"},
+        Damage{"\"format\": 1", "\"format\": 2", "its format is 2, and this version reads 1"},
+        Damage{"\"sizes\": [{", "\"sizes\": [{\"size\": 0.5}, {", "size is not a count"},
+        Damage{"\"rank\": 1", "\"rank\": 0", "rank 0 is not at its place"},
+        Damage{"\"ranks\": [", "\"ranks\": [1, ", "'ranks' is no list of ranks"}}) {
     CHECK_THROWS_WITH(read_run_sums(directory.write("sums", changed(from, to))),
-                      Contains("sums: the sums cannot be read: "));
+                      Contains(std::string("sums: the sums cannot be read: ") + why));
   }
   CHECK_THROWS_AS(read_run_sums(directory.path() / "none"), InputError);
 }

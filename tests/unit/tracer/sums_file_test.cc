@@ -70,6 +70,15 @@ bool has(const std::string& text, const std::string& part) {
 
 }  // namespace
 
+TEST_CASE("sums that cannot be written are reported, whichever part fails") {
+  // The head, two ranks, the end.
+  for (int good = 0; good <= 4; ++good) {
+    int written = 0;
+    CHECK(sums_text(small_job(), [&](const std::string&) { return written++ < good; }) ==
+          (good == 4));
+  }
+}
+
 TEST_CASE("a file of sums has the calls of each rank, and what was read is sent by its owner") {
   JobReport job = small_job();
   complete(job);
