@@ -190,6 +190,10 @@ Placement PlacementRule::on_nodes(const Placement& recorded) const {
     case Kind::kBlocks:
       return Placement::blocks(recorded.ranks(), count);
     case Kind::kRoundRobin:
+      if (const int most = (recorded.ranks() - 1) / count + 1; per_node > 0 && most > per_node)
+        throw InputError("placement=roundrobin:" + std::to_string(count) + " puts " +
+                         std::to_string(most) +
+                         " ranks on a node, more than ppn=" + std::to_string(per_node));
       return Placement::round_robin(recorded.ranks(), count);
     case Kind::kFixed:
       return *fixed;

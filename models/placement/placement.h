@@ -117,6 +117,7 @@ struct PlacementRule {
   enum class Kind : uint8_t { kRecorded, kBlocks, kRoundRobin, kHosts, kFixed };
   Kind kind = Kind::kRecorded;
   int count = 0;                           ///< kBlocks: ranks per node; kRoundRobin: nodes
+  int per_node = 0;                        ///< of ppn=, which kRoundRobin keeps; 0: not given
   std::vector<std::string> hosts;          ///< kHosts: by rank
   std::vector<int> slots;                  ///< kHosts: the socket of each rank, or kNoSocket
   std::optional<uint64_t> shuffle;         ///< the seed of shuffled()
@@ -126,7 +127,8 @@ struct PlacementRule {
   std::shared_ptr<const Placement> fixed;  ///< kFixed: this one, whatever was recorded
 
   bool operator==(const PlacementRule&) const = default;
-  /// Errors: InputError when the number of `hosts` differs from that of ranks.
+  /// Errors: InputError when the number of `hosts` differs from that of ranks, and for more than
+  /// `per_node` ranks on a node of kRoundRobin.
   Placement place(const Placement& recorded) const;
 
  private:

@@ -18,7 +18,7 @@ int positive_count(const std::string& scenario, const std::string& number, bool 
   return count;
 }
 
-/// Puts ranks on other nodes; other parts of the rule stay, in any order of changes.
+/// Puts ranks on other nodes; sockets and nodes of the network stay.
 void put_on(PlacementRule& rule, PlacementRule::Kind kind, int count) {
   rule.kind = kind;
   rule.count = count;
@@ -107,11 +107,14 @@ void change_network_nodes(PlacementRule& rule, const ContentionSetting& network,
 
 void change_placement(PlacementRule& rule, const std::string& text, const Change& change) {
   if (change.key == "ppn") {
-    put_on(rule, PlacementRule::Kind::kBlocks,
-           positive_count(text, change.value, change.operation == '=', "ppn=RANKS_PER_NODE"));
+    if (rule.per_node > 0) refuse(text, "ppn= is given twice");
+    rule.per_node =
+        positive_count(text, change.value, change.operation == '=', "ppn=RANKS_PER_NODE");
+    put_on(rule, PlacementRule::Kind::kBlocks, rule.per_node);
     return;
   }
   if (change.key == "sockets") {
+    if (rule.sockets > 0) refuse(text, "sockets= is given twice");
     rule.sockets =
         positive_count(text, change.value, change.operation == '=', "sockets=SOCKETS_PER_NODE");
     return;
@@ -120,6 +123,8 @@ void change_placement(PlacementRule& rule, const std::string& text, const Change
   const std::string kind = change.value.substr(0, colon);
   const std::string rest = colon == std::string::npos ? "" : change.value.substr(colon + 1);
   const bool is_set = change.operation == '=';
+  // (random: draws the order of ranks on the nodes before it.)
+  if (kind != "random") rule.shuffle.reset();
   if (is_set && kind == "block") {
     put_on(rule, PlacementRule::Kind::kBlocks,
            positive_count(text, rest, true, "placement=block:RANKS_PER_NODE"));
@@ -130,8 +135,7 @@ void change_placement(PlacementRule& rule, const std::string& text, const Change
     rule.shuffle = parse_seed(text, rest, "placement=random:SEED");
   } else if (is_set && kind == "file" && !rest.empty()) {
     PlacementRule read = read_placement(rest);
-    std::tie(read.shuffle, read.nodes, read.sockets) =
-        std::tuple(rule.shuffle, rule.nodes, rule.sockets);
+    std::tie(read.nodes, read.sockets) = std::tuple(rule.nodes, rule.sockets);
     rule = std::move(read);
   } else {
     refuse(text,

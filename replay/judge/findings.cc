@@ -257,7 +257,7 @@ std::vector<Finding> of_network(const Roles& roles, const NetworkCosts& network)
       [&](const ScenarioResult& scenario) { return scenario.name == network.scenario; });
   std::vector<Finding> findings;
   for (const NetworkCosts::Cost& cost : network.costs) {
-    if (!(cost.seconds >= kLeastGain * network.elapsed)) continue;
+    if (!counts(cost, network.elapsed)) continue;
     Finding& finding = findings.emplace_back();
     finding.kind = static_cast<FindingKind>(static_cast<int>(FindingKind::kLatency) +
                                             static_cast<int>(cost.property));

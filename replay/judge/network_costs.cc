@@ -16,7 +16,8 @@
 namespace rubato {
 namespace {
 
-constexpr double kLeastCost = 0.02;  ///< of the elapsed time
+constexpr double kLeastCost = 0.02;  ///< of the elapsed time, of a network
+constexpr double kLeastProperty = 0.01;  ///< likewise, of a property
 
 /// What a replay took: seconds, those in calls summed over ranks.
 struct Taken {
@@ -152,30 +153,57 @@ void name_call(const Taken& with, const Taken& without, NetworkCosts::Cost& cost
   if (!(most > all / 2)) cost.call = "";
 }
 
+/// A cost and the numbers of what it is the difference of (Variant::of).
+struct Difference {
+  NetworkCosts::Cost cost;
+  size_t with = 0, without = 0;
+};
+
 /// The costs of the variants that end; of several placements the best. `taken`: by number.
-/// `intervals`: likewise, or empty.
-std::vector<NetworkCosts::Cost> costs_of(const std::vector<Variant>& variants,
-                                         const std::vector<Taken>& taken,
-                                         const Intervals& intervals) {
-  std::vector<NetworkCosts::Cost> costs;
+std::vector<Difference> differences(const std::vector<Variant>& variants,
+                                    const std::vector<Taken>& taken) {
+  std::vector<Difference> found;
   for (size_t i = 0; i < variants.size(); ++i) {
-    const size_t of = variants[i].of;
-    const Taken &with = taken[of], &without = taken[i + 1];
+    const Taken &with = taken[variants[i].of], &without = taken[i + 1];
     if (!with.ends || !without.ends) continue;
-    NetworkCosts::Cost cost;
-    cost.property = variants[i].property;
-    cost.changes = variants[i].changes;
-    cost.seconds = with.elapsed - without.elapsed;
-    name_call(with, without, cost);
-    if (!intervals.empty() && intervals[of] && intervals[i + 1])
-      cost.half = half_of_difference(*intervals[of], *intervals[i + 1]);
-    const bool is_other = !costs.empty() && costs.back().property == cost.property;
+    Difference next{{}, variants[i].of, i + 1};
+    next.cost.property = variants[i].property;
+    next.cost.changes = variants[i].changes;
+    next.cost.seconds = with.elapsed - without.elapsed;
+    name_call(with, without, next.cost);
+    const bool is_other = !found.empty() && found.back().cost.property == next.cost.property;
     if (!is_other)
-      costs.push_back(cost);
-    else if (cost.seconds > costs.back().seconds)
-      costs.back() = cost;
+      found.push_back(next);
+    else if (next.cost.seconds > found.back().cost.seconds)
+      found.back() = next;
   }
-  return costs;
+  return found;
+}
+
+/// Sets the intervals of the costs that count.
+void find_intervals(Study& study, const Scenario& platform, const std::vector<Variant>& variants,
+                    const RecordingOverhead& overhead, double elapsed,
+                    std::vector<Difference>& found) {
+  std::map<size_t, size_t> lanes;  // by number: index into `scenarios`
+  std::vector<Scenario> scenarios;
+  const auto add = [&](size_t number) {
+    if (lanes.emplace(number, scenarios.size()).second)
+      scenarios.push_back(number == 0 ? platform : variants[number - 1].scenario);
+  };
+  for (const Difference& each : found) {
+    if (!counts(each.cost, elapsed)) continue;
+    add(each.with);
+    add(each.without);
+  }
+  if (scenarios.empty()) return;
+  const IntervalPlan plan(scenarios);
+  Results results = study.replay(plan.scenarios());
+  const Intervals intervals = plan.settle(results, overhead);
+  for (Difference& each : found) {
+    if (!counts(each.cost, elapsed)) continue;
+    const auto &with = intervals[lanes[each.with]], &without = intervals[lanes[each.without]];
+    if (with && without) each.cost.half = half_of_difference(*with, *without);
+  }
 }
 
 /// The platform without contention, as far as replayed before (contention_cost.h).
@@ -197,6 +225,10 @@ bool is_costly(const ScenarioResult& platform, const ScenarioResult& perfect) {
 
 }  // namespace
 
+bool counts(const NetworkCosts::Cost& cost, double elapsed) {
+  return cost.seconds >= kLeastProperty * elapsed;
+}
+
 const ScenarioResult* costly_network(const Roles& roles) {
   if (!roles.platform || !roles.perfect) return nullptr;
   if (is_costly(*roles.platform, *roles.perfect)) return roles.platform;
@@ -215,11 +247,7 @@ NetworkCosts network_costs(EventSource& source, const Scenario& platform,
   NetworkCosts found;
   found.scenario = known.name;
   found.elapsed = known.elapsed;
-  // With shared links each scenario is a pass of its own, and intervals take three more of each.
-  const bool with_intervals =
-      states_uncertainty(platform.platform) && !has_shared_network(platform, Placement());
   std::vector<Scenario> scenarios;
-  if (with_intervals) scenarios.push_back(platform);
   const auto is_replayed = [&](const Variant& variant) {
     return variant.property != NetworkProperty::kContention || !known.contention;
   };
@@ -227,17 +255,20 @@ NetworkCosts network_costs(EventSource& source, const Scenario& platform,
     if (is_replayed(variant)) scenarios.push_back(variant.scenario);
   }
   if (scenarios.empty()) return found;
-  const IntervalPlan plan(with_intervals ? scenarios : std::vector<Scenario>());
-  Results results = Study(source, options).replay(with_intervals ? plan.scenarios() : scenarios);
-  const Intervals intervals =
-      with_intervals ? plan.settle(results, options.subtracted(trace.overhead)) : Intervals();
+  Study study(source, options);
+  const Results results = study.replay(scenarios);
   std::vector<Taken> taken_by = {taken(known, calls)};
-  auto next = results.scenarios.begin() + (with_intervals ? 1 : 0);
+  auto next = results.scenarios.begin();
   for (const Variant& variant : variants) {
     taken_by.push_back(is_replayed(variant) ? taken(*next++, results.calls)
                                             : alone(taken_by[0], *known.contention, calls));
   }
-  found.costs = costs_of(variants, taken_by, intervals);
+  std::vector<Difference> costs = differences(variants, taken_by);
+  // With shared links each scenario is a pass of its own, and intervals take three more of each.
+  if (states_uncertainty(platform.platform) && !has_shared_network(platform, Placement()))
+    find_intervals(study, platform, variants, options.subtracted(trace.overhead), known.elapsed,
+                   costs);
+  for (const Difference& each : costs) found.costs.push_back(each.cost);
   found.function = costly_function(source, platform, options);
   return found;
 }

@@ -32,7 +32,7 @@ struct NetworkCosts {
   struct Cost {
     NetworkProperty property = NetworkProperty::kLatency;
     double seconds = 0;          ///< of `elapsed`
-    std::optional<double> half;  ///< half of the 95 % interval; none: not known
+    std::optional<double> half;  ///< half of the 95 % interval; none: not known, or not counts()
     std::string call;            ///< in which more than half of it is; "": none
     /// Of the scenario, to be tried: "latency/2"; "placement=block:4", "sockets=2". Empty: there
     /// are none.
@@ -44,13 +44,17 @@ struct NetworkCosts {
   std::optional<CostlyFunction> function;  ///< none if not recorded
 };
 
+/// True for a cost of at least 1 % of the `elapsed` time.
+bool counts(const NetworkCosts::Cost& cost, double elapsed);
+
 /// The platform whose network is worth a finding: Roles::platform, else the first other one, on
 /// which the run takes at least 2 % longer than on a perfect interconnect with its processors;
 /// without dr=fit. Null: there is none.
 const ScenarioResult* costly_network(const Roles& roles);
 
-/// Replays `platform`, the scenario of `known`, once for each property; once more if the archive
-/// tells which functions make calls. Errors: as run_replay().
+/// Replays `platform`, the scenario of `known`, once for each property, those whose cost counts()
+/// again for intervals; once more if the archive tells which functions make calls. Errors: as
+/// run_replay().
 NetworkCosts network_costs(EventSource& source, const Scenario& platform,
                            const ScenarioResult& known, const std::vector<std::string>& calls,
                            const ReplayOptions& options);

@@ -109,14 +109,16 @@ double half_of_difference(const ElapsedInterval& a, const ElapsedInterval& b) {
                     std::hypot(a.overhead - b.overhead, a.losses - b.losses));
 }
 
+double model_of_ratio(double a, double b, bool is_one_file) {
+  return is_one_file ? std::hypot(a - b, kModelErrorApart * std::hypot(a, b)) : std::hypot(a, b);
+}
+
 double half_of_ratio(const ElapsedInterval& a, const ElapsedInterval& b) {
   const auto shared = [&](double ElapsedInterval::*part) {
     return a.*part / a.elapsed - b.*part / b.elapsed;
   };
-  const bool is_one_file = a.platform_file == b.platform_file;
-  const double apart =
-      (is_one_file ? kModelErrorApart : 1) * std::hypot(a.model / a.elapsed, b.model / b.elapsed);
-  const double model = is_one_file ? std::hypot(shared(&ElapsedInterval::model), apart) : apart;
+  const double model =
+      model_of_ratio(a.model / a.elapsed, b.model / b.elapsed, a.platform_file == b.platform_file);
   return std::hypot(
       std::hypot(model, shared(&ElapsedInterval::compute)),
       std::hypot(shared(&ElapsedInterval::overhead), shared(&ElapsedInterval::losses)));

@@ -81,6 +81,10 @@ using Intervals = std::vector<std::optional<ElapsedInterval>>;
 /// the same errors, so only their differences count.
 double half_of_difference(const ElapsedInterval& a, const ElapsedInterval& b);
 
+/// The part that the model has in half_of_ratio(), from those of both predictions, relative to
+/// their times.
+double model_of_ratio(double a, double b, bool is_one_file);
+
 /// Half the width of the interval of the logarithm of the ratio of two predictions of one study, a
 /// to b: for small errors that of the ratio, relative to it. They share their errors, of the model
 /// half if their platform files are the same, else nothing. Both must take time.

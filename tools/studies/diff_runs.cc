@@ -61,7 +61,7 @@ RunTime time_of(const ScenarioResult& result, const std::optional<ElapsedInterva
   const double compute = own           ? own->compute
                          : undisturbed ? undisturbed->compute
                                        : kErrors * kComputeError * result.elapsed;
-  return {result.elapsed, compute, parts.overhead, parts.losses, parts.model};
+  return {result.elapsed, compute, parts.overhead, parts.losses, parts.model, parts.platform_file};
 }
 
 /// Replays an archive for its times. `scenario`: null for a recording.
@@ -229,9 +229,9 @@ DiffResults compare_runs(const DiffSides& sides, const DiffOptions& how, ReplayO
     for (const DiffRun& run : side.runs) all.push_back(run.time);
     return all;
   };
-  const bool one_model = results.before.is_prediction && results.after.is_prediction &&
-                         results.before.scenario == results.after.scenario;
-  results.slowdown = slowdown_of(times(results.before), times(results.after), one_model);
+  const bool one_scenario = results.before.is_prediction && results.after.is_prediction &&
+                            results.before.scenario == results.after.scenario;
+  results.slowdown = slowdown_of(times(results.before), times(results.after), one_scenario);
   results.threshold = how.threshold.value_or(0.01 * results.slowdown.before);
   const ReplayedRun first = replay_shown(before, options, how.functions);
   const ReplayedRun second = replay_shown(after, options, how.functions);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "models/statistics/statistics.h"
+#include "replay/study/intervals.h"
 
 namespace rubato {
 namespace {
@@ -29,7 +30,7 @@ double of_runs(double spread, size_t n, size_t m) {
 }  // namespace
 
 Slowdown slowdown_of(const std::vector<RunTime>& before, const std::vector<RunTime>& after,
-                     bool one_model) {
+                     bool one_scenario) {
   Slowdown s;
   s.runs_before = before.size();
   s.runs_after = after.size();
@@ -53,7 +54,11 @@ Slowdown slowdown_of(const std::vector<RunTime>& before, const std::vector<RunTi
     return of_after(part) - of_before(part);
   };
   const double losses = s.repeated ? of_difference(&RunTime::losses) : of_both(&RunTime::losses);
-  const double model = one_model ? 0 : of_both(&RunTime::model);
+  const std::string& file = before.front().platform_file;
+  const bool one_file = !file.empty() && file == after.front().platform_file;
+  const double model = one_scenario ? 0
+                                    : model_of_ratio(of_before(&RunTime::model),
+                                                     of_after(&RunTime::model), one_file);
   s.other = ratio * std::hypot(of_difference(&RunTime::overhead), losses, model);
   s.half = std::hypot(ratio * runs, s.other);
   return s;

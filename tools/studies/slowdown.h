@@ -15,12 +15,14 @@
 //   o        Subtracted overhead: the same error on both sides, so that its difference counts.
 //   losses   Lost cores (intervals.h). The spread of repeated runs contains what varies of this
 //            error, so of the rest the difference counts as well, once.
-//   model    Of a prediction's platform (intervals.h). Predictions on one platform share this
-//            error, so it does not count between them.
+//   model    Of a prediction's platform (intervals.h). Predictions in one scenario share this
+//            error, so it does not count between them; those of one platform file share most of it
+//            (model_of_ratio()).
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace rubato {
@@ -32,6 +34,7 @@ struct RunTime {
   double overhead = 0;
   double losses = 0;
   double model = 0;
+  std::string platform_file = {};  ///< of a prediction
 };
 
 struct Slowdown {
@@ -50,10 +53,10 @@ struct Slowdown {
   bool is_certain() const { return low() > 0 || high() < 0; }
 };
 
-/// REQUIRES a run on each side, with positive elapsed times. `one_model`: both sides are
-/// predictions on the same platform.
+/// REQUIRES a run on each side, with positive elapsed times. `one_scenario`: both sides are
+/// predictions in the same one.
 Slowdown slowdown_of(const std::vector<RunTime>& before, const std::vector<RunTime>& after,
-                     bool one_model);
+                     bool one_scenario);
 
 enum class GateResult : uint8_t { kPassed, kFailed, kUndecided };
 

@@ -172,6 +172,29 @@ TEST_CASE("random orders are permutations, the same each time") {
   CHECK(rule.nodes == drawn_order(16, 2));
 }
 
+TEST_CASE("the last placement counts") {
+  const auto rule_of = [](const std::string& changes) {
+    return parse_scenario("bandela:" + changes).placement;
+  };
+  const Placement recorded = Placement::blocks(8, 8);
+  const auto nodes = [&](const PlacementRule& rule) {
+    const Placement placement = rule.place(recorded);
+    std::vector<int> all;
+    for (int rank = 0; rank < 8; ++rank) all.push_back(placement.node_of(rank));
+    return all;
+  };
+  CHECK(nodes(rule_of("ppn=4,placement=random:3,placement=block:4")) ==
+        std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1});
+  CHECK(nodes(rule_of("placement=random:3,placement=roundrobin:2")) ==
+        std::vector<int>{0, 1, 0, 1, 0, 1, 0, 1});
+  // 8 ranks in turn on 2 nodes are 4 on each.
+  CHECK_NOTHROW(rule_of("ppn=4,placement=roundrobin:2").place(recorded));
+  CHECK_THROWS_WITH(rule_of("ppn=4,placement=roundrobin:1").place(recorded),
+                    "placement=roundrobin:1 puts 8 ranks on a node, more than ppn=4");
+  CHECK_THROWS_WITH(rule_of("ppn=1,ppn=2"), Catch::Contains("ppn= is given twice"));
+  CHECK_THROWS_WITH(rule_of("sockets=2,sockets=2"), Catch::Contains("sockets= is given twice"));
+}
+
 TEST_CASE("an Open MPI rankfile may name ranks in any order") {
   const TextFile file(
       "rank 1=node7 slot=1:0-2\n"

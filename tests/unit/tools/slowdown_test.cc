@@ -40,6 +40,15 @@ TEST_CASE("of subtracted overhead the difference counts, of lost cores both") {
   CHECK(slowdown_of({before, before}, {after, after}, true).half == Approx(std::hypot(0.04, 0.02)));
 }
 
+TEST_CASE("two scenarios of one platform file share most of the model's error") {
+  const RunTime before = {.elapsed = 100, .model = 8, .platform_file = "a.toml"};
+  RunTime after = {.elapsed = 50, .model = 3, .platform_file = "a.toml"};
+  // 8 % and 6 %: half of hypot(8, 6) = 10 apart, and the difference of 2; of the ratio 1/2.
+  CHECK(slowdown_of({before}, {after}, false).half == Approx(std::hypot(0.05, 0.02) / 2));
+  after.platform_file = "b.toml";
+  CHECK(slowdown_of({before}, {after}, false).half == Approx(0.1 / 2));
+}
+
 TEST_CASE("a gate fails beyond doubt only") {
   const auto result = [](double share, double half, double limit) {
     Slowdown slowdown;
