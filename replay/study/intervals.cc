@@ -8,6 +8,7 @@
 #include "models/platform/uncertainty.h"
 #include "replay/analyse/model_error.h"
 #include "replay/analyse/other_rows.h"
+#include "replay/run/contention_cost.h"
 #include "replay/study/study.h"
 
 namespace rubato {
@@ -136,22 +137,29 @@ IntervalPlan::IntervalPlan(const std::vector<Scenario>& asked, bool of_recording
     variants.has_interval = true;
     variants.compensated = scenario.basis != Basis::kMeasured;
     variants.models = models && !is_free(scenario.platform);
-    if (variants.models) {
-      variants.network = scenarios_.size();
-      scenarios_.push_back(scenario);
-      scenarios_.back().platform = deviated(scenario.platform, kErrors);
-      variants.model = scenarios_.size();
-      scenarios_.push_back(scenario);
-      scenarios_.back().platform =
-          costlier(scenario.platform, 1 + kErrors * largest_model_error(scenario.platform));
+    Scenario base = scenario;
+    const auto add = [&](const Scenario& variant) {
+      scenarios_.push_back(variant);
+      return scenarios_.size() - 1;
+    };
+    if (has_shared_network(scenario, Placement()) &&
+        !scenario.platform.contention.model->has_own_links) {
+      base.platform.contention.set_model(nullptr);
+      variants.alone = add(base);
     }
-    variants.compute = scenarios_.size();
-    scenarios_.push_back(scenario);
-    scenarios_.back().cpu /= 1 + kErrors * kComputeError;
+    if (variants.models) {
+      Scenario variant = base;
+      variant.platform = deviated(base.platform, kErrors);
+      variants.network = add(variant);
+      variant.platform = costlier(base.platform, 1 + kErrors * largest_model_error(base.platform));
+      variants.model = add(variant);
+    }
+    base.cpu /= 1 + kErrors * kComputeError;
+    variants.compute = add(base);
     if (scenario.basis != Basis::kUndisturbed) continue;
-    variants.recording = scenarios_.size();
-    scenarios_.push_back(scenario);
-    scenarios_.back().overhead *= 1 - kErrors * kOverheadError;
+    base = scenario;
+    base.overhead *= 1 - kErrors * kOverheadError;
+    variants.recording = add(base);
   }
 }
 
@@ -166,11 +174,19 @@ Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhe
     const Variants& variants = variants_[i];
     const ScenarioResult& result = results.scenarios[i];
     if (!variants.has_interval || !result.deadlock.empty()) continue;
+    const ScenarioResult& base = variants.alone ? results.scenarios[variants.alone] : result;
     const auto longer_by = [&](size_t variant) {
       const ScenarioResult& other = results.scenarios[variant];
-      return variant == 0 || !other.deadlock.empty() ? 0 : other.elapsed - result.elapsed;
+      return variant == 0 || !other.deadlock.empty() ? 0 : other.elapsed - base.elapsed;
     };
-    const double network = longer_by(variants.network);
+    double network = longer_by(variants.network);
+    double costlier = longer_by(variants.model);
+    if (variants.alone && costlier > 0) {
+      const double error = kErrors * largest_model_error(scenarios_[i].platform);
+      const double of_sharing = error * std::max(0.0, result.elapsed - base.elapsed);
+      network += network / costlier * of_sharing;
+      costlier += of_sharing;
+    }
     const double compute = longer_by(variants.compute);
     double subtracted = longer_by(variants.recording);
     if (variants.compensated && variants.recording == 0)
@@ -183,7 +199,7 @@ Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhe
       const double mpi = kErrors * mean(result.ranks, &RankResult::mpi);
       const double replayed = largest_model_error(platform);
       const bool ends = results.scenarios[variants.model].deadlock.empty();
-      const double costlier = replayed > 0 ? longer_by(variants.model) * of_mpi / replayed : 0;
+      costlier = replayed > 0 ? costlier * of_mpi / replayed : 0;
       model = of_mpi * mpi;
       if (ends) model = std::min(model, std::max(costlier, kModelErrorInSimulator * mpi));
       // A change may use what the run did not.

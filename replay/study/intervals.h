@@ -30,9 +30,14 @@
 //              kModelErrorInSimulator; not where cores were lost for 1 % of the run. Changes of
 //              that file have no less.
 //
-// The additional scenarios are lanes of the same passes, so they add little; in the order of time
-// each is a pass. The interval is symmetric: shorter times are assumed to change the result as much
-// as longer ones.
+// The additional scenarios are lanes of the same passes, so they add little. Where ranks share
+// links each scenario would be a pass of its own in the order of time. There they are replayed
+// without the network, and what sharing adds to the elapsed time counts as costs do:
+//
+//     longer by costs (1 + e)     t_e - t + e (T - t)       T, t: elapsed with and without it
+//
+// (networks whose links have numbers of their own are replayed as they are). The interval is
+// symmetric: shorter times are assumed to change the result as much as longer ones.
 //
 // There is no interval for `measured` (it is no prediction), in a deadlock, and on platforms
 // without stated uncertainties: presets, most files written by hand, bandela and loggps. `perfect`
@@ -109,6 +114,7 @@ class IntervalPlan {
     bool has_interval = false;
     bool models = false;  ///< MPI time comes from a model with errors
     bool compensated = false;
+    size_t alone = 0;  ///< without the shared network, what the next three are variants of
     size_t network = 0;
     size_t model = 0;
     size_t compute = 0;

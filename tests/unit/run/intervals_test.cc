@@ -89,6 +89,37 @@ TEST_CASE("waits for compute are no error of the model of the network") {
         Approx(std::sqrt(196.0 * 196.0 + 1979.6 * 1979.6 + 1999.004 * 1999.004)));
 }
 
+// Two messages of 1000 B to rank 2 are sent 1000 into the window: alone each takes 1000 of latency
+// and 1000 at 1 B a tick, t = 3000. They share its link, so both have half of that bandwidth until
+// they arrive together, T = 4000. Curves that are 1.96 x 10 % longer add 392 to t, and costs that
+// are 1.96 x 17 % longer 666.4; of T - t = 1000 the latter are 333.2, and the former 392 / 666.4 of
+// that, 196. MPI takes rank 2 3990 and the mean rank 1330, 1.96 x 17 % of which, 443.156, are less
+// than 666.4 + 333.2.
+TEST_CASE("what sharing a link costs is as uncertain as the costs are") {
+  Scenario shared = network(0.1);
+  shared.platform.level(Level::kNetwork)->transfer =
+      TransferCurve({Segment{0, 1000e-9, 1e-9, 0.1}});
+  shared = changed(shared, "contention=crossbar");
+  shared = changed(shared, "contention.link_bandwidth=1GB/s");
+  const Predicted predicted = predict({shared}, {}, R"(
+      nodes 0 1 2
+      0: 0..10 init
+      0: 1010..1020 send 2 1000B
+      0: 1020 end
+      1: 0..10 init
+      1: 1010..1020 send 2 1000B
+      1: 1020 end
+      2: 0..10 init
+      2: 20..2000 recv 0 1000B
+      2: 2000..2010 recv 1 1000B
+      2: 2010 end
+    )");
+  REQUIRE(predicted.results.scenarios.size() == 1);
+  CHECK(predicted.results.scenarios[0].elapsed * 1e9 == Approx(4000));
+  CHECK(half_width(predicted.intervals[0]) ==
+        Approx(std::sqrt(588.0 * 588.0 + 19.6 * 19.6 + 443.156 * 443.156)));
+}
+
 // As above. Recorded are 10 in MPI_Send and `received` in MPI_Recv, 5 and received / 2 of the mean
 // rank, and 10 + received elapsed; the file of this machine predicts 0, 995 and 2000.
 //   received 2180: calls differ by 5 + 95, elapsed times by 190, which is more: 1.96 x 190 = 372.4.
