@@ -182,32 +182,108 @@ size_t terms_of(const std::vector<FormulaPiece>& pieces) {
   return terms;
 }
 
+/// Pieces of each number of processes; none where the smallest or the largest number has too few
+/// samples, since others are interpolated. Adds their `terms`.
+std::vector<CollectiveFormula> pieces_by_number(const std::vector<FormulaSample>& samples,
+                                                size_t& terms) {
+  constexpr size_t kLeastSamples = 3;  // of choose_formula()
+  std::map<double, std::vector<FormulaSample>> by_processes;
+  for (const FormulaSample& sample : samples) by_processes[sample.processes].push_back(sample);
+  const double fewest = by_processes.begin()->first, most = by_processes.rbegin()->first;
+  std::erase_if(by_processes, [&](const auto& number) {
+    const bool is_between = number.first > fewest && number.first < most;
+    return is_between && number.second.size() < kLeastSamples;
+  });
+  std::vector<CollectiveFormula> formula;
+  for (const auto& [processes, own] : by_processes) {
+    if (own.size() < kLeastSamples) return {};
+    const std::vector<FormulaPiece> pieces = choose_pieces(own);
+    std::ranges::copy(formula_of(pieces, static_cast<int>(processes)), std::back_inserter(formula));
+    terms += terms_of(pieces);
+  }
+  return formula;
+}
+
+/// By number of processes, by payload.
+using SampleTable = std::map<double, std::map<double, FormulaSample>>;
+
+/// Without numbers of processes that have less than half of the payloads; empty if the smallest or
+/// the largest is one, since others are interpolated.
+SampleTable sample_table(const std::vector<FormulaSample>& samples) {
+  SampleTable table;
+  for (const FormulaSample& sample : samples) table[sample.processes].emplace(sample.bytes, sample);
+  size_t most = 0;
+  for (const auto& [processes, row] : table) most = std::max(most, row.size());
+  const auto is_short = [&](const auto& number) { return 2 * number.second.size() < most; };
+  if (is_short(*table.begin()) || is_short(*table.rbegin())) return {};
+  std::erase_if(table, is_short);
+  return table;
+}
+
+/// Of times interpolated between payloads: half the rms of what each sample misses when it is left
+/// out (its neighbours are then twice as far apart), beside the samples' own errors.
+double error_between(const SampleTable& table) {
+  double squares = 0, own = 0;
+  size_t left_out = 0, all = 0;
+  for (const auto& [processes, row] : table) {
+    for (auto at = row.begin(); at != row.end(); ++at, ++all) {
+      const double seconds = at->second.seconds;
+      own += std::pow(at->second.sigma / seconds, 2);
+      if (at == row.begin() || std::next(at) == row.end()) continue;
+      const auto low = std::prev(at), high = std::next(at);
+      const double share = (at->first - low->first) / (high->first - low->first);
+      const double between = std::lerp(low->second.seconds, high->second.seconds, share);
+      squares += std::pow(between / seconds - 1, 2);
+      ++left_out;
+    }
+  }
+  if (left_out == 0) return std::numeric_limits<double>::infinity();
+  return std::hypot(std::sqrt(squares / static_cast<double>(left_out)) / 2,
+                    std::sqrt(own / static_cast<double>(all)));
+}
+
+/// Straight lines through the samples of a number of processes, from left to right; one for several
+/// where it misses none of them by more than 1 %. Lines do not fall.
+void add_lines(const std::map<double, FormulaSample>& row, double uncertainty,
+               std::vector<CollectiveFormula>& formula) {
+  constexpr double kStraight = 0.01;
+  for (auto first = row.begin();;) {
+    const FormulaSample& from = first->second;
+    CollectiveFormula line;
+    line.processes = static_cast<int>(from.processes);
+    line.from = first == row.begin() ? 0 : from.bytes;
+    line.constant = from.seconds;
+    line.uncertainty = uncertainty;
+    const auto misses = [](const CollectiveFormula& of, const FormulaSample& sample) {
+      return std::abs(of.constant + of.d * sample.bytes - sample.seconds) >
+             kStraight * sample.seconds;
+    };
+    auto last = first;
+    for (auto to = std::next(first); to != row.end(); last = to++) {
+      CollectiveFormula longer = line;
+      longer.d = std::max(0.0, (to->second.seconds - from.seconds) / (to->first - from.bytes));
+      longer.constant = from.seconds - longer.d * from.bytes;
+      if (std::any_of(std::next(first), to,
+                      [&](const auto& inside) { return misses(longer, inside.second); }))
+        break;
+      line = longer;
+    }
+    formula.push_back(line);
+    const bool is_end = std::next(last) == row.end();
+    if (last == first || (is_end && !misses(line, last->second))) return;
+    first = last;
+  }
+}
+
 }  // namespace
 
 std::vector<CollectiveFormula> platform_formula(const CollectiveFit& fit) {
-  constexpr double kGood = 0.03;       // rms error
-  constexpr size_t kLeastSamples = 3;  // of choose_formula()
-  std::vector<CollectiveFormula> common = formula_of(fit.pieces, 0);
+  constexpr double kGood = 0.03;  // rms error
+  constexpr double kMuchBetter = 0.5;
+  std::vector<CollectiveFormula> best = formula_of(fit.pieces, 0);
   if (std::ranges::all_of(fit.pieces,
                           [](const FormulaPiece& piece) { return piece.rms_error <= kGood; }))
-    return common;
-  std::map<double, std::vector<FormulaSample>> by_processes;
-  for (const FormulaSample& sample : fit.samples) by_processes[sample.processes].push_back(sample);
-  // Others are interpolated, so the smallest and the largest number must have pieces.
-  std::erase_if(by_processes, [&](const auto& number) {
-    const bool is_between =
-        number.first > by_processes.begin()->first && number.first < by_processes.rbegin()->first;
-    return is_between && number.second.size() < kLeastSamples;
-  });
-  std::vector<CollectiveFormula> by_number;
-  size_t terms = 0;
-  for (const auto& [processes, samples] : by_processes) {
-    if (samples.size() < kLeastSamples) return common;
-    const std::vector<FormulaPiece> pieces = choose_pieces(samples);
-    std::ranges::copy(formula_of(pieces, static_cast<int>(processes)),
-                      std::back_inserter(by_number));
-    terms += terms_of(pieces);
-  }
+    return best;
   const auto rms = [&](const std::vector<CollectiveFormula>& formula, size_t its_terms) {
     CollectiveModel model;  // which interpolates; any operation will do
     model.of(CollectiveOp::kBcast).formula = formula;
@@ -216,11 +292,25 @@ std::vector<CollectiveFormula> platform_formula(const CollectiveFit& fit) {
     };
     return relative_rms(seconds, fit.samples, its_terms);
   };
-  const double error = rms(by_number, terms);
-  if (!(error < rms(common, terms_of(fit.pieces)) / 2)) return common;
-  // Few payloads of a number hide its error.
-  for (CollectiveFormula& piece : by_number) piece.uncertainty = std::max(piece.uncertainty, error);
-  return by_number;
+  double error = rms(best, terms_of(fit.pieces));
+  size_t terms = 0;
+  std::vector<CollectiveFormula> by_number = pieces_by_number(fit.samples, terms);
+  if (!by_number.empty()) {
+    const double its_error = rms(by_number, terms);
+    if (its_error < kMuchBetter * error) {
+      // Few payloads of a number hide its error.
+      for (CollectiveFormula& piece : by_number)
+        piece.uncertainty = std::max(piece.uncertainty, its_error);
+      best = std::move(by_number);
+      error = its_error;
+    }
+  }
+  const SampleTable table = sample_table(fit.samples);
+  const double between = error_between(table);
+  if (!(between < error)) return best;
+  std::vector<CollectiveFormula> lines;
+  for (const auto& [processes, row] : table) add_lines(row, between, lines);
+  return lines;
 }
 
 std::map<CollectiveOp, CollectiveFit> fit_collectives(const MeasuredCollectives& measured) {

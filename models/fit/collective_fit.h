@@ -59,7 +59,8 @@ bool covers_processes(const CollectiveFit& fit);
 /// The pieces with their uncertainty, for a platform file. Where one formula of all numbers of
 /// processes misses some payloads by more than 3 %, as libraries choose algorithms by both, each
 /// number has pieces of its own, if these are twice as good; their uncertainty is then at least
-/// that of all of them together.
+/// that of all of them together. Where interpolation between the samples errs less, lines through
+/// the samples.
 std::vector<CollectiveFormula> platform_formula(const CollectiveFit& fit);
 
 /// The measured collectives of a platform: their times, and the payload from which on the members

@@ -104,6 +104,24 @@ TEST_CASE("each number of processes has a formula where no common one is good") 
   for (const CollectiveFormula& piece : formula_of(times)) CHECK(piece.processes == 0);
 }
 
+TEST_CASE("lines go through the samples of a library that chooses by payload and processes") {
+  // A factor of 1 to 2.2 by the number of processes, and times that grow with the root of the
+  // payload, as of algorithms for ever longer ones: neither a sum of the terms nor few pieces.
+  const auto chosen = [](double p, double d) {
+    return (10e-6 + 0.5e-6 * std::sqrt(d)) * (1 + 0.3 * (static_cast<int>(p) % 5));
+  };
+  const std::vector<CollectiveFormula> formula = formula_of(times_of(chosen, 1, 0, 1, kProcesses));
+  for (const double p : kProcesses) {
+    for (double d = 8; d <= 524288; d *= 4) {
+      CAPTURE(p, d);
+      CHECK(seconds_by(formula, static_cast<int>(p), d) == Approx(chosen(p, d)).epsilon(0.011));
+    }
+  }
+  // 5 % of one launch, and half of what samples miss that are left out.
+  CHECK(formula.front().uncertainty > kSigmaOfOneLaunch);
+  CHECK(formula.front().uncertainty < 0.15);
+}
+
 TEST_CASE("a common formula that is good stays") {
   const auto tree = [](double p, double d) { return (2e-6 + 1e-9 * d) * std::log2(p); };
   const std::vector<CollectiveFormula> formula = formula_of(times_of(tree, 1, 0, 1, kProcesses));
