@@ -16,7 +16,7 @@
 namespace rubato {
 namespace {
 
-constexpr double kLeastCost = 0.02;  ///< of the elapsed time, of a network
+constexpr double kLeastCost = 0.02;      ///< of the elapsed time, of a network
 constexpr double kLeastProperty = 0.01;  ///< likewise, of a property
 
 /// What a replay took: seconds, those in calls summed over ranks.
