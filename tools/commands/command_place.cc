@@ -73,7 +73,7 @@ int command_place(const Arguments& arguments) {
   warn_of_platforms({scenario});
   ReplayOptions options = engine_options(values);
   options.progress = progress_line("evaluating");
-  ReportFiles files(values, {"json", "hosts"}, archive);
+  ReportFiles files(values, {"json", "hosts"}, {archive});
 
   const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
   PlacementSearch found = find_placement(*source, scenario, settings, options);
