@@ -234,6 +234,11 @@ for words in "replay two.txt" "profile two.txt" "tolerance two.txt" "advise two.
   expect 0 "" $words --on node.toml:ppn=2 $last --overhead outside=1ns --polling keep --threads 1
   expect 2 "--polling: 'spin' is none of" $words --on node.toml $last --polling spin
 done
+# A report never replaces an input, here a text trace.
+cp two.txt copy.txt
+expect 1 "two.txt is an input file" replay two.txt --json two.txt
+expect 1 "copy.txt is an input file" diff two.txt copy.txt --csv ./copy.txt
+cmp two.txt copy.txt || bad=1
 # The least platform that can be written prices messages of a rank to itself as those between nodes, and says so.
 printf 'format = 1\n[level.network]\nlatency = "2us"\nbandwidth = "10Gbit/s"\n' >five.toml
 printf '%s\n' '0: 0..10 isend 0 8B req 1' '0: 10..20 recv 0 8B' '0: 20..21 wait 1' '0: 5000 end' >self.txt
@@ -243,7 +248,7 @@ for words in "replay self.txt" "profile self.txt" "tolerance self.txt"; do
   tr '\n' ' ' <out | grep -Eq "messages of level '?self'? are priced as level '?network" ||
     { echo "$words does not say what prices messages to oneself: $(cat out)" && bad=1; }
 done
-rm node.toml two.txt five.toml self.txt
+rm node.toml two.txt copy.txt five.toml self.txt
 
 # The calibrator that a rank executes: that of the launcher; Slurm supports both MPI libraries, and --mpi selects one. A
 # test installation has calibrators that only print their names.

@@ -14,8 +14,6 @@
 namespace rubato {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Six digits are enough for a chart.
 double rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return 0;

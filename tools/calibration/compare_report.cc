@@ -8,6 +8,7 @@
 #include "tools/format/csv_text.h"
 #include "tools/format/json_text.h"
 #include "tools/format/numbers.h"
+#include "tools/format/table.h"
 #include "tools/format/text_table.h"
 #include "tools/report/report_html.h"
 #include "tools/version.h"
@@ -15,7 +16,6 @@
 namespace rubato {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using json_text::dump;
 
 constexpr int kCompareFormat = 1;
@@ -72,17 +72,19 @@ std::string operation_table(const std::vector<CellComparison>& cells, size_t fir
     times.push_back(cells[i].median_b);
   }
   const TimeUnit unit = common_unit(times);
-  TextTable table({cells[first].operation, fmt::format("A ({})", unit.name),
-                   fmt::format("B ({})", unit.name), "B / A", "p", "Differ", "A faster",
-                   "B faster"});
+  Table table;
   for (size_t i = first; i < end; ++i) {
     const CellComparison& cell = cells[i];
-    table.add_row({show_bytes(cell.bytes), unit.show(cell.median_a), unit.show(cell.median_b),
-                   fmt::format("{:.3f}", cell.ratio()), show_p(cell.test.two_sided),
-                   cell.least_p > kLevel ? "-" : asterisks(cell.test.two_sided),
-                   asterisks(cell.test.less), asterisks(cell.test.greater)});
+    table.add({{cell.operation, show_bytes(cell.bytes)},
+               {fmt::format("A ({})", unit.name), unit.show(cell.median_a)},
+               {fmt::format("B ({})", unit.name), unit.show(cell.median_b)},
+               {"B / A", fmt::format("{:.3f}", cell.ratio())},
+               {"p", show_p(cell.test.two_sided)},
+               {"Differ", cell.least_p > kLevel ? "-" : asterisks(cell.test.two_sided)},
+               {"A faster", asterisks(cell.test.less)},
+               {"B faster", asterisks(cell.test.greater)}});
   }
-  return table.format(page_width);
+  return table.text(page_width);
 }
 
 Json comparison_data(const ComparedFiles& files) {

@@ -77,7 +77,7 @@ std::string collective_pattern(const std::string& title) {
 }
 
 /// The table being read.
-struct Table {
+struct InputTable {
   std::string pattern;  ///< empty: rows are skipped
   int size_column = -1, value_column = -1;
   double scale = 1e-6;   ///< factor from the value to seconds
@@ -155,7 +155,7 @@ class Reader {
     std::smatch match;
     if (!std::regex_match(line, match, row)) return false;
     samples_.benchmark = "NetPIPE";
-    table_ = Table();
+    table_ = InputTable();
     table_.pattern = "pingpong";
     add(number(match[1]), 1e-6 * number(match[3]), 1);
     return true;
@@ -165,14 +165,14 @@ class Reader {
     const std::vector<std::string> words = words_of(line);
     if (words.empty()) {
       // IMB ends tables with a blank line; OSU has blank lines only before its title.
-      if (samples_.benchmark == "IMB") table_ = Table();
+      if (samples_.benchmark == "IMB") table_ = InputTable();
     } else if (words[0] == "#" && words.size() > 2 && words[1] == "OSU") {
       osu_title(line);
     } else if (words[0] == "#" && words.size() > 1 && words[1] == "Size") {
       osu_columns(line.substr(line.find("Size")));
     } else if (words[0] == "#" && words.size() > 2 && words[1] == "Benchmarking") {
       samples_.benchmark = "IMB";
-      table_ = Table();
+      table_ = InputTable();
       table_.pattern = imb_pattern(words[2]);
     } else if (words[0] == "#" && words.size() > 3 && words[1] == "#processes") {
       table_.processes = static_cast<int>(number(words[3]));
@@ -185,7 +185,7 @@ class Reader {
 
   void osu_title(const std::string& line) {
     samples_.benchmark = "OSU";
-    table_ = Table();
+    table_ = InputTable();
     static const std::regex title(R"(^# OSU MPI(?:-[A-Z]+)? (.*?) *(Latency|Bandwidth) Test.*)");
     std::smatch match;
     if (!std::regex_match(line, match, title)) return;
@@ -264,7 +264,7 @@ class Reader {
   std::string file_;
   int window_;
   int number_ = 0;
-  Table table_;
+  InputTable table_;
   ForeignSamples samples_;
 };
 

@@ -11,13 +11,13 @@
 #include "models/statistics/statistics.h"
 #include "tools/calibration/sample_fit.h"
 #include "tools/format/numbers.h"
-#include "tools/format/text_table.h"
+#include "tools/format/table.h"
 
 namespace rubato {
 namespace {
 
 /// Seconds by launch.
-using Cell = std::map<int, double>;
+using Launches = std::map<int, double>;
 
 /// The sizes 0, 1, 8, 64, ... and the largest are shown; the file has all.
 bool is_shown(double bytes, double largest) {
@@ -26,7 +26,7 @@ bool is_shown(double bytes, double largest) {
   return std::has_single_bit(whole) && std::countr_zero(whole) % 3 == 0;
 }
 
-std::string table_of(const std::string& operation, const std::map<double, Cell>& cells,
+std::string table_of(const std::string& operation, const std::map<double, Launches>& cells,
                      int launches, int page_width) {
   std::vector<double> all;
   const double largest = cells.rbegin()->first;
@@ -35,44 +35,44 @@ std::string table_of(const std::string& operation, const std::map<double, Cell>&
     for (const auto& [launch, seconds] : cell) all.push_back(seconds);
   }
   const TimeUnit unit = common_unit(all);
-  std::vector<std::string> header = {fmt::format("{} ({})", operation, unit.name), "Median", "Mean",
-                                     "±"};
-  for (int launch = 1; launch <= launches; ++launch) header.push_back(fmt::format("{}", launch));
-  TextTable table(header);
+  Table table;
   for (const auto& [bytes, cell] : cells) {
     if (!is_shown(bytes, largest)) continue;
     std::vector<double> times;
     for (const auto& [launch, seconds] : cell) times.push_back(seconds);
-    std::vector<std::string> row = {
-        show_bytes(bytes), unit.show(median(times)), unit.show(mean(times)),
-        times.size() > 1 ? fmt::format("{:.1f} %", 100 * standard_error(times) / mean(times)) : ""};
+    std::string error;
+    if (times.size() > 1)
+      error = fmt::format("{:.1f} %", 100 * standard_error(times) / mean(times));
+    std::vector<Cell> row = {{fmt::format("{} ({})", operation, unit.name), show_bytes(bytes)},
+                             {"Median", unit.show(median(times))},
+                             {"Mean", unit.show(mean(times))},
+                             {"±", error}};
     for (int launch = 1; launch <= launches; ++launch) {
       const auto found = cell.find(launch);
-      row.push_back(found == cell.end() ? "" : unit.show(found->second));
+      row.emplace_back(std::to_string(launch), found == cell.end() ? "" : unit.show(found->second));
     }
-    table.add_row(row);
+    table.add(std::move(row));
   }
-  return table.format(page_width);
+  return table.text(page_width);
 }
 
 /// For a single launch: a row per operation.
 std::string table_of_one(const std::vector<std::string>& order,
-                         std::map<std::string, std::map<double, Cell>>& operations,
+                         std::map<std::string, std::map<double, Launches>>& operations,
                          int page_width) {
   const std::vector<double> sizes = {0, 8, 512, 4 << 10, 32 << 10, 256 << 10, 4 << 20};
-  std::vector<std::string> header = {"Time"};
-  for (const double bytes : sizes) header.push_back(show_bytes(bytes));
-  TextTable table(header);
+  Table table;
   for (const std::string& operation : order) {
-    std::vector<TableCell> row = {operation};
+    std::vector<Cell> row = {{"Time", operation}};
     for (const double bytes : sizes) {
       const auto found = operations[operation].find(bytes);
       const bool is_there = found != operations[operation].end();
-      row.push_back(is_there ? TableCell(SecondsCell{found->second.begin()->second}) : TableCell());
+      row.emplace_back(show_bytes(bytes), is_there ? Json(found->second.begin()->second) : "",
+                       As::kSeconds);
     }
-    table.add_row(row);
+    table.add(std::move(row));
   }
-  return table.format(page_width) + "\n";
+  return table.text(page_width) + "\n";
 }
 
 }  // namespace
@@ -87,7 +87,7 @@ std::string sample_table(const std::vector<SampleRow>& rows, OfLoops of_loops, i
     rows_of[operation][row.bytes].push_back(row);
     launches = std::max(launches, row.launch);
   }
-  std::map<std::string, std::map<double, Cell>> operations;
+  std::map<std::string, std::map<double, Launches>> operations;
   for (const auto& [operation, sizes] : rows_of) {
     for (const auto& [bytes, same] : sizes) {
       for (const SampleRow& row : one_per_launch(same))

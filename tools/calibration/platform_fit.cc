@@ -17,6 +17,7 @@
 #include "tools/calibration/pattern_check.h"
 #include "tools/calibration/sample_fit.h"
 #include "tools/format/numbers.h"
+#include "tools/format/table.h"
 #include "tools/format/text_table.h"
 
 namespace rubato {
@@ -29,18 +30,20 @@ std::string show_slope(double per_byte) {
 
 /// A table of the segments of a level with their confidence intervals.
 std::string level_table(const std::string& name, const SegmentedFit& fit, int page_width) {
-  TextTable table({name + " from", "from between", "latency", "95 %", "bandwidth", "95 %"});
+  Table table;
   for (size_t k = 0; k < fit.segments.size(); ++k) {
     const Segment& segment = fit.segments[k];
     const SegmentIntervals& intervals = fit.intervals[k];
     const bool known = std::isfinite(intervals.per_byte.high);
-    table.add_row(
-        {BytesCell{segment.from}, k == 0 ? "" : brief_range(intervals.from, show_bytes),
-         SecondsCell{segment.intercept}, brief_range(intervals.intercept, show_seconds),
-         segment.per_byte > 0 ? RateCell{1 / segment.per_byte} : TableCell("inf"),
-         known ? brief_range({intervals.per_byte.high, intervals.per_byte.low}, show_slope) : ""});
+    const Interval slopes{intervals.per_byte.high, intervals.per_byte.low};
+    table.add({{name + " from", segment.from, As::kBytes},
+               {"from between", k == 0 ? "" : brief_range(intervals.from, show_bytes)},
+               {"latency", segment.intercept, As::kSeconds},
+               {"95 %", brief_range(intervals.intercept, show_seconds)},
+               {"bandwidth", segment.per_byte > 0 ? Json(1 / segment.per_byte) : "inf", As::kRate},
+               {"95 %", known ? brief_range(slopes, show_slope) : ""}});
   }
-  return table.format(page_width);
+  return table.text(page_width);
 }
 
 /// The fit error of a level's curve, its protocols, and warnings about its samples.

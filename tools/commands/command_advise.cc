@@ -82,7 +82,7 @@ int command_advise(const Arguments& arguments) {
   settings.hosts_file = hosts_file(values);
   ReplayOptions options = engine_options(values);
   options.progress = progress_line("evaluating");
-  ReportFiles files(values, {"json", "csv", "hosts"}, archive);
+  ReportFiles files(values, {"json", "csv", "hosts"}, {archive});
 
   const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
   std::optional<JudgedRun> judged;

@@ -1,7 +1,5 @@
 #include <fmt/core.h>
 
-#include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -10,8 +8,8 @@
 #include "models/base/error.h"
 #include "tools/calibration/compare_report.h"
 #include "tools/cli/commands.h"
+#include "tools/files/report_files.h"
 #include "tools/files/sample_file.h"
-#include "tools/files/whole_file.h"
 #include "tools/format/text_table.h"
 #include "tools/options/options.h"
 
@@ -80,23 +78,7 @@ int command_compare(const Arguments& arguments) {
     throw UsageError(fmt::format("--time: '{}' is none of min, avg, max, median", time));
   }
 
-  using Writer = std::string (*)(const ComparedFiles&);
-  std::map<std::string, Writer> writers;  // by the name of the file
-  for (const auto& [option, writer] : {std::pair<const char*, Writer>{"json", comparison_json},
-                                       {"csv", comparison_csv},
-                                       {"html", comparison_html}}) {
-    if (!values.count(option)) continue;
-    if (!writers.emplace(values[option].as<std::string>(), writer).second) {
-      throw UsageError("two reports cannot be written to the same file");
-    }
-  }
-  std::vector<std::pair<std::unique_ptr<WholeFile>, Writer>> outputs;
-  for (const auto& [name, writer] : writers) {
-    if (name == "-") continue;
-    for (const std::string& file : files) keep_input(file, name);
-    outputs.emplace_back(std::make_unique<WholeFile>(name), writer);
-  }
-
+  ReportFiles reports(values, {"json", "csv", "html"}, files);
   ComparedFiles compared{files[0], files[1], "seconds_" + time, {}};
   // ReproMPI compares medians; samples of older versions lack them for most messages.
   const bool median = time == "median";
@@ -114,15 +96,12 @@ int command_compare(const Arguments& arguments) {
     throw InputError(
         fmt::format("{} and {} have no level, pattern and size in common", files[0], files[1]));
   }
-  for (const auto& [file, writer] : outputs) {
-    file->write(writer(compared));
-    file->commit();
-  }
-  const auto standard = writers.find("-");
-  if (standard == writers.end())
+  if (reports.tables_wanted())
     print_to_stdout(comparison_text(compared, values.count("all") > 0, page_width()));
-  else
-    print_data(standard->second(compared));
+  if (reports.wants("json")) reports.write("json", comparison_json(compared));
+  if (reports.wants("csv")) reports.write("csv", comparison_csv(compared));
+  if (reports.wants("html")) reports.write("html", comparison_html(compared));
+  reports.commit();
   return 0;
 }
 

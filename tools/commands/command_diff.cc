@@ -6,7 +6,6 @@
 #include "models/base/units.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/standard_streams.h"
-#include "tools/files/archive_guard.h"
 #include "tools/files/report_files.h"
 #include "tools/format/text_table.h"
 #include "tools/options/options.h"
@@ -134,13 +133,10 @@ int command_diff(const Arguments& arguments) {
       throw UsageError(fmt::format("--threshold: {}", error.what()));
     }
   }
-  for (const char* option : {"csv", "json"}) {
-    const std::string file = text_of(values, option);
-    if (file.empty() || file == "-") continue;
-    for (const std::vector<DiffWord>* side : {&sides.before, &sides.after})
-      for (const DiffWord& word : *side) refuse_archive_part(file, word.archive);
-  }
-  ReportFiles files(values, {"csv", "json"}, sides.before[0].archive);
+  Words archives;
+  for (const std::vector<DiffWord>* side : {&sides.before, &sides.after})
+    for (const DiffWord& word : *side) archives.push_back(word.archive);
+  ReportFiles files(values, {"csv", "json"}, archives);
 
   const DiffResults results = compare_runs(sides, how, engine_options(values));
   if (files.tables_wanted()) {

@@ -15,7 +15,7 @@
 #include "tools/format/text_table.h"
 #include "tools/launch/flavour.h"
 #include "tools/options/options.h"
-#include "tools/version.h"
+#include "tools/report/report_json.h"
 #include "tracer/recover/leftovers.h"
 #include "tracer/recover/recover.h"
 
@@ -82,15 +82,14 @@ std::string text_of(const std::vector<Check>& checks, int width) {
 }
 
 std::string json_of(const std::vector<Check>& checks) {
-  json_text::Json list = json_text::Json::array();
+  Json list = Json::array();
   for (const Check& check : checks) {
     list.push_back({{"name", check.name},
                     {"state", kStates[check.state]},
                     {"found", check.found},
                     {"advice", json_text::text_or_null(check.advice)}});
   }
-  return json_text::dump({{"format", 1}, {"rubato", kVersion}, {"checks", std::move(list)}}, 1) +
-         "\n";
+  return json_file({{"checks", std::move(list)}});
 }
 
 }  // namespace
@@ -117,7 +116,7 @@ int command_doctor(const Arguments& arguments) {
   if (!parse_options(arguments, help, options, "", false, values)) return 0;
   if (launcher_flavour() != Flavour::kUnknown)
     throw UsageError("mpirun is not needed: 'rubato doctor' starts one itself");
-  ReportFiles files(values, {"json"}, "");
+  ReportFiles files(values, {"json"}, {});
   std::vector<Check> checks = mpi_checks(TemporaryDirectory().path());
   for (Check (*check)() : {memory_check, counter_check, clock_check, core_check, leftover_check})
     checks.push_back(check());

@@ -38,6 +38,8 @@ po::options_description place_options() {
       "write the host of each rank in the best placement, for placement=file:FILE,nodes=hosts");
   add("json", po::value<std::string>()->value_name("FILE"),
       "write the results as JSON (share/doc/json.md); '-': to standard output instead of the text");
+  add("csv", po::value<std::string>()->value_name("FILE"),
+      "write a row per placement; '-' as above");
   add("help,h", "show this help");
   add_engine_options(options);
   return options;
@@ -73,7 +75,7 @@ int command_place(const Arguments& arguments) {
   warn_of_platforms({scenario});
   ReplayOptions options = engine_options(values);
   options.progress = progress_line("evaluating");
-  ReportFiles files(values, {"json", "hosts"}, archive);
+  ReportFiles files(values, {"json", "csv", "hosts"}, {archive});
 
   const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
   PlacementSearch found = find_placement(*source, scenario, settings, options);
@@ -81,6 +83,7 @@ int command_place(const Arguments& arguments) {
   const PlacementSubject subject{&scenario, hosts, values.count("hosts") > 0};
   if (files.tables_wanted()) print_to_stdout(placement_text(found, subject, page_width()));
   if (files.wants("json")) files.write("json", placement_json(found, subject));
+  if (files.wants("csv")) files.write("csv", placement_csv(found));
   if (files.wants("hosts")) files.write("hosts", placement_hosts(found));
   files.commit();
   return 0;

@@ -7,7 +7,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/install_paths.h"
 #include "tools/cli/standard_streams.h"
-#include "tools/format/numbers.h"
+#include "tools/format/table.h"
 #include "tools/format/text_table.h"
 #include "tools/options/options.h"
 
@@ -26,12 +26,17 @@ const CommandHelp kPlatformsHelp = {
     "  rubato platforms infiniband-hdr >cluster.toml"};
 
 /// Latency and asymptotic bandwidth of messages between nodes.
-std::vector<TableCell> row(const std::string& name, const Platform& platform) {
-  const auto& level = platform.level(Level::kNetwork);
-  if (!level) return {name, "", "", platform.name};
-  const double slope = level->transfer.empty() ? 0 : level->transfer.segments().back().per_byte;
-  return {name, SecondsCell{level->transfer(0)}, slope > 0 ? RateCell{1 / slope} : TableCell("inf"),
-          platform.name};
+std::vector<Cell> row(const std::string& name, const Platform& platform) {
+  Json latency = "", bandwidth = "";
+  if (const auto& level = platform.level(Level::kNetwork)) {
+    const double slope = level->transfer.empty() ? 0 : level->transfer.segments().back().per_byte;
+    latency = level->transfer(0);
+    bandwidth = slope > 0 ? Json(1 / slope) : "inf";
+  }
+  return {{"Name", name},
+          {"Latency", latency, As::kSeconds},
+          {"Bandwidth", bandwidth, As::kRate},
+          {"Network", platform.name}};
 }
 
 }  // namespace
@@ -55,12 +60,10 @@ int command_platforms(const Arguments& arguments) {
     print_data(text_of_file(path, "a platform file", size_t{16} << 20));
     return 0;
   }
-  TextTable table({"Name", "Latency", "Bandwidth", "Network"});
-  for (const std::string& name : names) {
-    table.add_row(row(name, load_platform(preset_path(directory, name))));
-  }
-  print_to_stdout(
-      fmt::format("{}\nFiles with sources: {}\n", table.format(page_width()), directory));
+  Table table;
+  for (const std::string& name : names)
+    table.add(row(name, load_platform(preset_path(directory, name))));
+  print_to_stdout(fmt::format("{}\nFiles with sources: {}\n", table.text(page_width()), directory));
   return 0;
 }
 

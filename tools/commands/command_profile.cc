@@ -10,7 +10,6 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/replay_notices.h"
 #include "tools/files/report_files.h"
-#include "tools/files/whole_file.h"
 #include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
 #include "tools/options/options.h"
@@ -61,6 +60,23 @@ po::options_description profile_options() {
   return options;
 }
 
+TextSink sink(ReportFiles& files, const char* option) {
+  return [&files, option](const std::string& text) { files.write(option, text); };
+}
+
+/// Writes a scenario as CSV and JSON; null where it deadlocks.
+void write_scenario(ReportFiles& files, const ScenarioResult& scenario,
+                    const ScenarioProfile* tables, bool is_first) {
+  if (files.wants("csv")) {
+    if (is_first) files.write("csv", kProfileCsvHeader);
+    if (tables) profile_csv(*tables, sink(files, "csv"));
+  }
+  if (files.wants("json")) {
+    if (is_first) profile_json_head(sink(files, "json"));
+    profile_json_scenario(scenario, tables, is_first, sink(files, "json"));
+  }
+}
+
 /// Replays one scenario at a time and writes its profile.
 class Profiler {
  public:
@@ -109,9 +125,9 @@ class Profiler {
   /// Completes the output. Tables are printed only after all scenarios are replayed, because one of
   /// them may fail.
   void end() {
-    if (files_->wants("csv")) counters_csv(*metrics_, sink("csv"));
+    if (files_->wants("csv")) counters_csv(*metrics_, sink(*files_, "csv"));
     if (files_->wants("json"))
-      profile_json_end(trace_, findings_, counters_to_json(*metrics_), sink("json"));
+      profile_json_end(trace_, findings_, counters_to_json(*metrics_), sink(*files_, "json"));
     if (files_->tables_wanted()) tables_ += counters_text(*metrics_, page_width(), all_);
     if (all_ && !recorded_.empty() && !predicted_.empty())
       tables_ += site_errors_text(recorded_, predicted_, page_width());
@@ -120,10 +136,6 @@ class Profiler {
   }
 
  private:
-  TextSink sink(const char* option) {
-    return [this, option](const std::string& text) { files_->write(option, text); };
-  }
-
   /// The archive and its findings, before the first tables.
   std::string opening(const TraceSummary& trace, int width) const {
     return wrap(fmt::format("{}: {} on {}", trace.path, counted(trace.ranks, "rank", "ranks"),
@@ -164,15 +176,8 @@ class Profiler {
       if (tables) tables_ += all_ ? profile_text(*tables, width) : profile_summary(*tables, width);
       tables_ += new_notes(results, width);
     }
-    if (files_->wants("csv")) {
-      if (first_) files_->write("csv", kProfileCsvHeader);
-      if (tables) profile_csv(*tables, sink("csv"));
-    }
-    if (files_->wants("json")) {
-      if (first_) profile_json_head(sink("json"));
-      note_trace(results.trace);
-      profile_json_scenario(results.scenarios[0], tables, first_, sink("json"));
-    }
+    note_trace(results.trace);
+    write_scenario(*files_, results.scenarios[0], tables, first_);
   }
 
   EventSource* source_;
@@ -195,24 +200,10 @@ int profile_of_sums(const std::string& path, const po::variables_map& values) {
     if (!value.defaulted() && !kApplicable.contains(name))
       throw UsageError(fmt::format("--{} needs an archive; {} is a file of sums", name, path));
   }
-  for (const char* const option : {"csv", "json"}) {
-    const std::string output = text_of(values, option);
-    if (!output.empty() && output != "-") keep_input(path, output);
-  }
-  ReportFiles files(values, {"csv", "json"}, path);
+  ReportFiles files(values, {"csv", "json"}, {path});
   const std::unique_ptr<RunSums> run = read_run_sums(path);
-  const auto sink = [&](const char* option) -> TextSink {
-    return [&files, option](const std::string& text) { files.write(option, text); };
-  };
-  if (files.wants("csv")) {
-    files.write("csv", kProfileCsvHeader);
-    profile_csv(run->profile, sink("csv"));
-  }
-  if (files.wants("json")) {
-    profile_json_head(sink("json"));
-    profile_json_scenario(run->results.scenarios[0], &run->profile, true, sink("json"));
-    profile_json_end(run->results.trace, {}, nullptr, sink("json"));
-  }
+  write_scenario(files, run->results.scenarios[0], &run->profile, true);
+  if (files.wants("json")) profile_json_end(run->results.trace, {}, nullptr, sink(files, "json"));
   if (files.tables_wanted()) {
     const int width = page_width();
     const bool all = values.count("all") > 0;
@@ -239,7 +230,7 @@ int command_profile(const Arguments& arguments) {
   if (scenarios.empty()) scenarios.push_back(parse_scenario("measured"));
   for (const Scenario& scenario : scenarios) refuse_fit(scenario);
   warn_of_platforms(scenarios);
-  ReportFiles files(values, {"csv", "json"}, archive);
+  ReportFiles files(values, {"csv", "json"}, {archive});
 
   ReplayOptions options = engine_options(values);
   options.wait_states = true;

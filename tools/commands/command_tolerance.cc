@@ -36,6 +36,8 @@ po::options_description tolerance_options() {
       "tolerated increases of the elapsed time, in percent");
   add("json", po::value<std::string>()->value_name("FILE"),
       "write the results as JSON (share/doc/json.md); '-': to standard output instead of the text");
+  add("csv", po::value<std::string>()->value_name("FILE"),
+      "write a row per parameter; '-' as above");
   add("help,h", "show this help");
   add_engine_options(options);
   return options;
@@ -67,7 +69,7 @@ int command_tolerance(const Arguments& arguments) {
   const std::vector<double> percents = parse_percents(values["percent"].as<std::string>());
   const Scenario scenario = fixed_scenario(values["on"].as<std::string>());
   warn_of_platforms({scenario});
-  ReportFiles files(values, {"json"}, archive);
+  ReportFiles files(values, {"json", "csv"}, {archive});
 
   ReplayOptions options = engine_options(values);
   options.progress = progress_line("replaying");
@@ -76,6 +78,7 @@ int command_tolerance(const Arguments& arguments) {
   if (files.tables_wanted())
     print_to_stdout(tolerance_text(found, scenario, percents, page_width()));
   if (files.wants("json")) files.write("json", tolerance_json(found, scenario, percents));
+  if (files.wants("csv")) files.write("csv", tolerance_csv(found, scenario, percents));
   files.commit();
   return 0;
 }

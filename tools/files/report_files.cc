@@ -24,7 +24,8 @@ namespace {
 }  // namespace
 
 ReportFiles::ReportFiles(const boost::program_options::variables_map& values,
-                         const std::vector<std::string>& options, const std::string& archive) {
+                         const std::vector<std::string>& options,
+                         const std::vector<std::string>& inputs) {
   std::set<std::string> names;
   for (const std::string& option : options) {
     if (!values.count(option)) continue;
@@ -36,7 +37,10 @@ ReportFiles::ReportFiles(const boost::program_options::variables_map& values,
       to_stdout_ = option;
       continue;
     }
-    refuse_archive_part(path, archive);
+    for (const std::string& input : inputs) {
+      refuse_archive_part(path, input);
+      keep_input(input, path);
+    }
     files_.emplace_back(option, std::make_unique<WholeFile>(path));
   }
 }

@@ -17,9 +17,9 @@ namespace rubato {
 class ReportFiles {
  public:
   /// `options`: the options whose values are files. Errors: UsageError if a name is empty, used
-  /// twice or a part of `archive`; InputError as WholeFile.
+  /// twice or a part of an archive of `inputs`; InputError if it is one of them, or as WholeFile.
   ReportFiles(const boost::program_options::variables_map& values,
-              const std::vector<std::string>& options, const std::string& archive);
+              const std::vector<std::string>& options, const std::vector<std::string>& inputs);
 
   /// False if a report goes to standard output instead of the tables.
   bool tables_wanted() const { return to_stdout_.empty(); }

@@ -7,10 +7,12 @@
 
 #include "replay/observe/results.h"
 
-/// Helpers shared by all JSON reports.
-namespace rubato::json_text {
+namespace rubato {
 
 using Json = nlohmann::ordered_json;
+
+/// Helpers shared by all JSON reports.
+namespace json_text {
 
 /// null for infinities and NaN, which JSON cannot express.
 inline Json number(double value) {
@@ -39,4 +41,5 @@ inline std::string dump(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-}  // namespace rubato::json_text
+}  // namespace json_text
+}  // namespace rubato

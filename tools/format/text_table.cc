@@ -4,24 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
 #include <sstream>
-#include <string_view>
-
-#include "tools/format/numbers.h"
 
 namespace rubato {
 namespace {
 
 constexpr int kGap = 2;  // spaces between columns
-
-/// A column as text, the heading first.
-struct TextColumn {
-  std::vector<std::string> lines;
-  int width = 0;
-  bool left = false;
-};
 
 bool narrower(const TextColumn& a, const TextColumn& b) {
   return a.width < b.width;
@@ -30,69 +18,6 @@ bool narrower(const TextColumn& a, const TextColumn& b) {
 std::string padded(const std::string& text, const TextColumn& column) {
   const std::string space(std::max(0, column.width - display_width(text)), ' ');
   return column.left ? text + space : space + text;
-}
-
-/// True for text that is neither a number with or without a unit nor a dash: "late sender".
-bool is_word(const std::string& text) {
-  const size_t begin = text.find_first_not_of("+-<(");
-  if (begin == std::string::npos) return false;
-  const std::string_view rest = std::string_view(text).substr(begin);
-  return (rest[0] < '0' || rest[0] > '9') && !rest.starts_with("×") && !rest.starts_with("÷") &&
-         !rest.starts_with("±") && !rest.starts_with("inf");
-}
-
-/// The value of a quantity; null for text.
-const double* quantity(const TableCell& cell) {
-  if (const auto* seconds = std::get_if<SecondsCell>(&cell)) return &seconds->value;
-  if (const auto* bytes = std::get_if<BytesCell>(&cell)) return &bytes->value;
-  if (const auto* rate = std::get_if<RateCell>(&cell)) return &rate->value;
-  return nullptr;
-}
-
-/// The common unit of the quantities in `cells`, with no more decimals than they need; none if all
-/// are text.
-std::optional<Unit> unit_of_column(const std::vector<TableCell>& cells) {
-  std::vector<double> values;
-  const TableCell* first = nullptr;
-  for (const TableCell& cell : cells) {
-    const double* value = quantity(cell);
-    if (!value) continue;
-    values.push_back(*value);
-    if (!first) first = &cell;
-  }
-  if (!first) return {};
-  Unit unit = std::holds_alternative<SecondsCell>(*first) ? common_unit(values)
-              : std::holds_alternative<BytesCell>(*first) ? common_bytes(values)
-                                                          : common_rate(values);
-  const auto ends_with_0 = [&](double value) {
-    return !std::isfinite(value) || unit.show(value).ends_with('0');
-  };
-  while (unit.decimals > 0 && std::all_of(values.begin(), values.end(), ends_with_0))
-    --unit.decimals;
-  return unit;
-}
-
-TextColumn laid_out(std::string heading, const std::vector<TableCell>& cells) {
-  const std::optional<Unit> unit = unit_of_column(cells);
-  // "Bytes" is a unit already.
-  if (unit && (unit->name != std::string("B") || !heading.starts_with("Bytes")))
-    heading += std::string(" (") + unit->name + ")";
-  TextColumn column{{std::move(heading)}, 0, false};
-  int words = 0, numbers = 0;
-  for (const TableCell& cell : cells) {
-    if (const double* value = quantity(cell)) {
-      ++numbers;
-      column.lines.push_back(unit->show(*value));
-    } else {
-      const std::string& text = std::get<std::string>(cell);
-      if (!text.empty() && text != "-") ++(is_word(text) ? words : numbers);
-      column.lines.push_back(text);
-    }
-  }
-  column.left = words > numbers;
-  for (const std::string& line : column.lines)
-    column.width = std::max(column.width, display_width(line));
-  return column;
 }
 
 /// The first and the last characters of `text`, with "…" between them: `width` of them.
@@ -155,17 +80,11 @@ std::string wrap(const std::string& text, int width, int indent) {
   return out;
 }
 
-void TextTable::add_row(std::vector<TableCell> cells) {
-  cells.resize(header_.size());
-  rows_.push_back(std::move(cells));
-}
-
-std::string TextTable::format(int page_width) const {
-  std::vector<TextColumn> columns;
-  for (size_t i = 0; i < header_.size(); ++i) {
-    std::vector<TableCell> cells;
-    for (const auto& row : rows_) cells.push_back(row[i]);
-    columns.push_back(laid_out(header_[i], cells));
+std::string aligned(std::vector<TextColumn> columns, int page_width) {
+  if (columns.empty()) return "";
+  for (TextColumn& column : columns) {
+    for (const std::string& line : column.lines)
+      column.width = std::max(column.width, display_width(line));
   }
   columns[0].left = true;
   const auto widest = std::max_element(columns.begin() + 1, columns.end(), narrower);

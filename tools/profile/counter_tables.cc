@@ -10,12 +10,11 @@
 #include "replay/sources/input_format.h"
 #include "tools/format/csv_text.h"
 #include "tools/format/numbers.h"
+#include "tools/format/table.h"
 #include "tools/format/text_table.h"
 
 namespace rubato {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr size_t kPlacesShown = 10;
 
@@ -56,14 +55,14 @@ std::string rank_table(const Metrics& metrics, const std::vector<size_t>& shown,
                        bool all) {
   const auto ranks = static_cast<size_t>(metrics.ranks);
   const bool fold = !all && ranks > kRanksShown;
-  std::vector<std::string> header = {fold ? fmt::format("{} ranks", ranks) : "Rank"};
-  std::vector<std::vector<std::string>> cells(fold ? 4 : ranks);
+  std::vector<std::vector<Cell>> rows(fold ? 4 : ranks);
   const char* const names[] = {"minimum", "median", "maximum", "mean"};
-  for (size_t row = 0; row < cells.size(); ++row)
-    cells[row].push_back(fold ? names[row] : std::to_string(row));
+  for (size_t row = 0; row < rows.size(); ++row)
+    rows[row].push_back(
+        {fold ? fmt::format("{} ranks", ranks) : "Rank", fold ? names[row] : std::to_string(row)});
   for (const size_t metric : shown) {
     for (const bool in_mpi : {false, true}) {
-      header.push_back(in_mpi ? "in MPI" : title_of(metrics.metrics[metric]));
+      const std::string heading = in_mpi ? "in MPI" : title_of(metrics.metrics[metric]);
       std::vector<double> values;
       for (int rank = 0; rank < metrics.ranks; ++rank)
         values.push_back(metrics.sum(metric, rank, in_mpi));
@@ -73,13 +72,13 @@ std::string rank_table(const Metrics& metrics, const std::vector<size_t>& shown,
             std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
         values = {values.front(), values[values.size() / 2], values.back(), std::round(mean)};
       }
-      for (size_t row = 0; row < cells.size(); ++row)
-        cells[row].push_back(show_value(metrics.metrics[metric], values[row]));
+      for (size_t row = 0; row < rows.size(); ++row)
+        rows[row].emplace_back(heading, show_value(metrics.metrics[metric], values[row]));
     }
   }
-  TextTable table(header);
-  for (std::vector<std::string>& row : cells) table.add_row(std::move(row));
-  return table.format(width);
+  Table table;
+  for (std::vector<Cell>& row : rows) table.add(std::move(row));
+  return table.text(width);
 }
 
 /// Places with the largest share of some counter first. Without `all`, places are summed over the
@@ -127,33 +126,32 @@ std::vector<PlaceRow> place_rows(const Metrics& metrics, const std::vector<size_
 std::string place_table(const Metrics& metrics, const std::vector<size_t>& shown, int width,
                         bool all) {
   const std::vector<PlaceRow> rows = place_rows(metrics, shown, all);
-  if (rows.empty()) return "";
-  std::vector<std::string> header = {all ? "Call path" : "In"};
-  for (const size_t metric : shown) header.push_back(title_of(metrics.metrics[metric]));
-  if (metrics.ranks > 1) header.insert(header.end(), {"Most on rank", "of it"});
-  TextTable table(header);
+  Table table;
   const size_t rows_shown = all ? rows.size() : std::min(rows.size(), kPlacesShown);
   for (size_t i = 0; i < rows_shown; ++i) {
     const PlaceRow& row = rows[i];
-    std::vector<std::string> cells = {row.name};
-    for (const size_t metric : shown)
-      cells.push_back(show_value(metrics.metrics[metric], row.sums[metric]));
+    std::vector<Cell> cells = {{all ? "Call path" : "In", row.name}};
+    for (const size_t metric : shown) {
+      const Metric& what = metrics.metrics[metric];
+      cells.emplace_back(title_of(what), show_value(what, row.sums[metric]));
+    }
     const auto most = std::max_element(row.by_rank.begin(), row.by_rank.end());
-    if (metrics.ranks > 1 && *most > 0)
-      cells.insert(cells.end(), {std::to_string(most - row.by_rank.begin()),
-                                 show_share(*most, row.sums[shown.front()])});
-    table.add_row(std::move(cells));
+    if (metrics.ranks > 1) {
+      const bool any = *most > 0;
+      cells.emplace_back("Most on rank", any ? Json(most - row.by_rank.begin()) : Json(""));
+      cells.emplace_back("of it", any ? show_share(*most, row.sums[shown.front()]) : "");
+    }
+    table.add(std::move(cells));
   }
   const std::string what = all ? "counters by call path" : "counters of the program by place";
   const std::string which = rows_shown < rows.size()
                                 ? fmt::format(", the {} largest of {}", rows_shown, rows.size())
                                 : "";
-  return "\n" + wrap("recorded: " + what + which, width, 2) + table.format(width);
+  return table.section("recorded: " + what + which, width);
 }
 
 std::string gauge_table(const Metrics& metrics, int width) {
-  TextTable table({"Gauge", "Ranks", "Minimum", "Mean", "Maximum", "Samples"});
-  bool any = false;
+  Table table;
   for (const size_t metric : chosen(metrics, false)) {
     GaugeValues all;
     int ranks = 0;
@@ -167,13 +165,15 @@ std::string gauge_table(const Metrics& metrics, int width) {
       ++ranks;
     }
     if (ranks == 0) continue;
-    any = true;
     const Metric& what = metrics.metrics[metric];
-    table.add_row({title_of(what), std::to_string(ranks), show_value(what, all.least),
-                   show_value(what, all.sum / static_cast<double>(all.samples)),
-                   show_value(what, all.most), show_count(all.samples)});
+    table.add({{"Gauge", title_of(what)},
+               {"Ranks", ranks},
+               {"Minimum", show_value(what, all.least)},
+               {"Mean", show_value(what, all.sum / static_cast<double>(all.samples))},
+               {"Maximum", show_value(what, all.most)},
+               {"Samples", all.samples, As::kCount}});
   }
-  return any ? "\nrecorded: gauges\n" + table.format(width) : "";
+  return table.section("recorded: gauges", width);
 }
 
 /// {"perf::PAGE-FAULTS": 12}, without counters that counted nothing.
@@ -292,8 +292,8 @@ Json counters_to_json(const Metrics& metrics) {
     if (by_rank.empty()) continue;
     places.push_back({{"path", metrics.path_of(place)},
                       {"kind", kind_of(own.kind)},
-                      {"name", own.name.empty() ? Json(nullptr) : Json(own.name)},
-                      {"call_site", own.site.empty() ? Json(nullptr) : Json(own.site)},
+                      {"name", json_text::text_or_null(own.name)},
+                      {"call_site", json_text::text_or_null(own.site)},
                       {"ranks", std::move(by_rank)}});
   }
   return {{"metrics", std::move(list)}, {"ranks", std::move(ranks)}, {"places", std::move(places)}};

@@ -56,22 +56,14 @@ void add_sizes(Rows& rows, const char* count_kind, const char* bytes_kind, const
   }
 }
 
-/// The figures of a call that have one of these measures.
+/// The figures of a call that are of these kinds.
 void add_figures(Rows& rows, const std::string& name, const std::string& rank, const CallSum& sum,
-                 std::initializer_list<Measure> measures) {
+                 std::initializer_list<As> kinds) {
   for (const CallFigure& figure : call_figures()) {
-    if (figure.csv == CallFigure::kNo ||
-        std::find(measures.begin(), measures.end(), figure.measure) == measures.end())
-      continue;
-    if (figure.measure == Measure::kWaits) {
-      for (int kind = 0; kind < kWaitKinds; ++kind) {
-        if (sum.waits[kind] != 0)
-          rows.add(json_text::wait_key(kind).c_str(), name, rank, sum.waits[kind]);
-      }
-      continue;
-    }
     const CallFigure::Value value = figure.value(sum);
-    if (figure.csv == CallFigure::kIfAny && number_of(value) == 0) continue;
+    if (figure.csv == CallFigure::kNo || std::ranges::find(kinds, figure.as) == kinds.end() ||
+        (figure.csv == CallFigure::kIfAny && number_of(value) == 0))
+      continue;
     std::visit([&](auto number) { rows.add(figure.key, name, rank, number); }, value);
   }
 }
@@ -83,12 +75,23 @@ void add_calls(Rows& rows, const ScenarioProfile& profile, size_t number) {
     if (row.calls == 0) continue;
     const std::string name = csv_text((*profile.calls)[call]);
     const CallSum sum = sum_of(row);
-    add_figures(rows, name, rank, sum, {Measure::kSeconds, Measure::kShare});
-    add_figures(rows, name, rank, sum, {Measure::kWaits});
-    add_figures(rows, name, rank, sum, {Measure::kCount});
+    add_figures(rows, name, rank, sum, {As::kSeconds, As::kShare});
+    for (int kind = 0; kind < kWaitKinds; ++kind) {
+      if (sum.waits[kind] != 0)
+        rows.add(json_text::wait_key(kind).c_str(), name, rank, sum.waits[kind]);
+    }
+    add_figures(rows, name, rank, sum, {As::kCount});
     add_sizes(rows, "sends", "bytes_sent", name, rank, row.traffic.sent);
     add_sizes(rows, "receives", "bytes_received", name, rank, row.traffic.received);
-    add_figures(rows, name, rank, sum, {Measure::kBytes, Measure::kRate});
+    add_figures(rows, name, rank, sum, {As::kBytes, As::kRate});
+  }
+}
+
+/// Where they are not 0.
+void add_by_rank(Rows& rows, const char* kind, const std::string& name,
+                 const std::vector<double>& values) {
+  for (size_t rank = 0; rank < values.size(); ++rank) {
+    if (values[rank] != 0) rows.add(kind, name, std::to_string(rank), values[rank]);
   }
 }
 
@@ -138,15 +141,10 @@ void add_places(Rows& rows, const PlaceSummary& summary) {
   add("place_root", roots);
   for (const FunctionEfficiency& function : summary.functions) {
     const std::string name = csv_text(function_text(function));
-    const auto add_values = [&](const char* kind, const std::vector<double>& values) {
-      for (size_t rank = 0; rank < values.size(); ++rank) {
-        if (values[rank] != 0) rows.add(kind, name, std::to_string(rank), values[rank]);
-      }
-    };
-    add_values("function_compute", function.compute);
-    add_values("function_inclusive", function.inclusive);
-    add_values("function_mpi", function.mpi);
-    add_values("function_wait", function.waits);
+    add_by_rank(rows, "function_compute", name, function.compute);
+    add_by_rank(rows, "function_inclusive", name, function.inclusive);
+    add_by_rank(rows, "function_mpi", name, function.mpi);
+    add_by_rank(rows, "function_wait", name, function.waits);
   }
 }
 
@@ -163,8 +161,7 @@ void add_over_time(Rows& rows, const EfficienciesOverTime& over_time) {
 /// A row of a call site is named by its call and its path.
 void add_sites(Rows& rows, const ScenarioProfile& profile) {
   for (const SiteRow& row : profile.sites) {
-    const std::string path = path_text(row);
-    const std::string name = csv_text(row.call + (path.empty() ? "" : ": " + path));
+    const std::string name = csv_text(site_name(row));
     rows.add("site_calls", name, "", row.count);
     rows.add("site_time", name, "", row.time);
     rows.add("site_time_min", name, "", row.least);
@@ -175,13 +172,8 @@ void add_sites(Rows& rows, const ScenarioProfile& profile) {
   }
   for (const SampledFunction& row : profile.samples) {
     const std::string name = csv_text(row.place);
-    const auto add = [&](const char* kind, const std::vector<double>& values) {
-      for (size_t rank = 0; rank < values.size(); ++rank) {
-        if (values[rank] != 0) rows.add(kind, name, std::to_string(rank), values[rank]);
-      }
-    };
-    add("sample_exclusive", row.exclusive);
-    add("sample_inclusive", row.inclusive);
+    add_by_rank(rows, "sample_exclusive", name, row.exclusive);
+    add_by_rank(rows, "sample_inclusive", name, row.inclusive);
   }
 }
 

@@ -13,7 +13,6 @@
 namespace rubato {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using json_text::dump;
 using json_text::number;
 using json_text::wait_key;
@@ -46,14 +45,14 @@ Json figures_to_json(const CallSum& sum, CallFigure::Shown CallFigure::*shown, b
   Json json = Json::object();
   for (const CallFigure& figure : call_figures()) {
     if (figure.*shown == CallFigure::kNo) continue;
-    if (figure.measure == Measure::kWaits) {
+    if (figure.by_kind) {
       json[figure.key] = waits_to_json(sum.waits, has_waits);
       continue;
     }
     const CallFigure::Value value = figure.value(sum);
     if (figure.*shown == CallFigure::kIfAny && number_of(value) == 0) continue;
-    const bool is_known = (!figure.of_waits || has_waits) &&
-                          (figure.measure != Measure::kRate || number_of(value) > 0);
+    const bool is_known =
+        (!figure.of_waits || has_waits) && (figure.as != As::kRate || number_of(value) > 0);
     const auto* const count = std::get_if<uint64_t>(&value);
     json[figure.key] = !is_known ? Json(nullptr) : count ? Json(*count) : number(number_of(value));
   }
@@ -139,8 +138,8 @@ void profile_json_scenario(const ScenarioResult& scenario, const ScenarioProfile
       {"functions",
        profile && profile->places ? functions_to_json(*profile->places) : Json::array()},
       {"over_time", profile ? over_time_json(profile->over_time) : Json::array()},
-      {"call_sites", profile ? sites_to_json(profile->sites) : Json::array()},
-      {"samples", profile ? sampled_to_json(profile->samples) : Json::array()}};
+      {"call_sites", profile ? site_table(profile->sites).json() : Json::array()},
+      {"samples", profile ? sampled_table(profile->samples).json() : Json::array()}};
   std::string text = dump(head, -1);
   text.pop_back();
   write((is_first ? "\n  " : ",\n  ") + text + ", \"ranks\": [");

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "tools/format/numbers.h"
+#include "tools/format/table.h"
 #include "tools/format/text_table.h"
 #include "tools/profile/profile_report.h"
 #include "tools/tables/call_figures.h"
@@ -18,20 +20,14 @@ namespace rubato {
 namespace {
 
 /// Zero is shown as a dash, so that other values are easy to see.
-TableCell bytes_or_dash(double bytes) {
-  return bytes == 0 ? TableCell("-") : BytesCell{bytes};
-}
-std::string show_count_or_dash(double count) {
-  return count == 0 ? "-" : show_count(static_cast<uint64_t>(std::llround(count)));
-}
-TableCell rate_or_dash(double bytes_per_second) {
-  return bytes_per_second == 0 ? TableCell("-") : RateCell{bytes_per_second};
+Json or_dash(uint64_t number) {
+  return number == 0 ? Json("-") : Json(number);
 }
 
 /// One unit for all columns. Of times: chosen for the longest time of the run, with one more digit
 /// than that needs, so that small calls are visible.
 Unit unit_of(const RankTable& table) {
-  if (table.quantity == Quantity::kBytes) {
+  if (table.as == As::kBytes) {
     std::vector<double> all;
     for (const NumberColumn& column : table.columns)
       all.insert(all.end(), column.values.begin(), column.values.end());
@@ -50,84 +46,67 @@ std::string layout(const RankTable& table, const std::string& scenario, int widt
   if (table.columns.empty()) return fmt::format("\n{}: no {}\n", scenario, table.title);
   const Unit unit = unit_of(table);
   const auto show = [&](double value) {
-    if (table.quantity == Quantity::kCount) return show_count_or_dash(value);
-    return table.quantity == Quantity::kBytes && value == 0 ? "-" : unit.show(value);
+    if (table.as != As::kSeconds && value == 0) return std::string("-");
+    return table.as == As::kCount ? show_count(std::llround(value)) : unit.show(value);
   };
-  const size_t ranks = table.columns[0].values.size();
-  std::vector<std::string> header = {"Rank"};
-  std::vector<std::vector<double>> values;
+  std::vector<const NumberColumn*> shown;
   for (const NumberColumn& column : table.columns) {
     const bool shows = std::any_of(column.values.begin(), column.values.end(),
                                    [&](double value) { return show(std::abs(value)) != show(0); });
-    if (!shows && !values.empty()) continue;
-    header.push_back(column.name);
-    values.push_back(column.values);
+    if (shows || shown.empty()) shown.push_back(&column);
   }
-  TextTable text(header);
-  for (size_t rank = 0; rank < ranks; ++rank) {
-    std::vector<std::string> row = {std::to_string(rank)};
-    for (const std::vector<double>& column : values) row.push_back(show(column[rank]));
-    text.add_row(std::move(row));
+  Table text;
+  for (size_t rank = 0; rank < table.columns[0].values.size(); ++rank) {
+    std::vector<Cell> row = {{"Rank", rank}};
+    for (const NumberColumn* column : shown)
+      row.emplace_back(column->name, show(column->values[rank]));
+    text.add(std::move(row));
   }
-  const std::string title = table.quantity == Quantity::kCount || unit.name == std::string("B")
+  const std::string title = table.as == As::kCount || unit.name == std::string("B")
                                 ? fmt::format("{}: {}", scenario, table.title)
                                 : fmt::format("{}: {}, in {}", scenario, table.title, unit.name);
-  return "\n" + wrap(title, width, 2) + text.format(width);
+  return text.section(title, width);
 }
 
-TableCell call_cell(const CallFigure& figure, const CallSum& sum) {
-  const double value = number_of(figure.value(sum));
-  if (figure.text == CallFigure::kIfAny && value == 0) return "-";
-  switch (figure.measure) {
-    case Measure::kCount:
-      return show_count(static_cast<uint64_t>(std::llround(value)));
-    case Measure::kSeconds:
-      return SecondsCell{value};
-    case Measure::kShare:
-    case Measure::kWaits:
-      return show_share(value, sum.time);
-    case Measure::kBytes:
-      return bytes_or_dash(value);
-    case Measure::kRate:
-      break;
+/// A row of the calls `name`, or of several names.
+std::vector<Cell> call_row(const std::string& name, const CallSum& sum, bool is_one,
+                           bool has_waits) {
+  std::vector<Cell> row = {{"Call", name}};
+  for (const CallFigure& figure : call_figures()) {
+    if (figure.text == CallFigure::kNo) continue;
+    const double value = number_of(figure.value(sum));
+    const bool is_known = (!figure.of_one || is_one) && (!figure.of_waits || has_waits);
+    const bool has_dash = value == 0 && (figure.as == As::kBytes || figure.as == As::kRate);
+    Json cell = value;
+    if (!is_known || has_dash)
+      cell = "-";
+    else if (figure.text == CallFigure::kIfAny && value == 0)
+      cell = nullptr;
+    else if (figure.as == As::kShare)
+      cell = show_share(value, sum.time);
+    row.emplace_back(figure.heading, std::move(cell), figure.as);
   }
-  return rate_or_dash(value);
+  return row;
 }
 
 /// Calls summed over all ranks, with the bandwidth of receiving calls.
 std::string call_table(const ScenarioProfile& profile, const std::vector<CallColumn>& groups,
                        int width) {
   const std::vector<CallSum> sums = sums_of(profile);
-  std::vector<const CallFigure*> figures;
-  std::vector<std::string> header = {"Call"};
-  for (const CallFigure& figure : call_figures()) {
-    if (figure.text == CallFigure::kNo) continue;
-    const bool any = std::any_of(sums.begin(), sums.end(), [&](const CallSum& sum) {
-      return number_of(figure.value(sum)) > 0;
-    });
-    if (figure.text == CallFigure::kIfAny && !any) continue;
-    figures.push_back(&figure);
-    header.push_back(figure.heading);
-  }
-  TextTable table(header);
+  const bool has_waits = profile.result->has_waits;
+  Table table;
+  table.set_columns(call_row("", {}, true, has_waits));
   for (const CallColumn& group : groups) {
     CallSum sum;
     for (const size_t call : group.calls) sum += sums[call];
-    std::vector<TableCell> row = {group.name};
-    for (const CallFigure* figure : figures) {
-      const bool is_known = (!figure->of_one || group.calls.size() == 1) &&
-                            (!figure->of_waits || profile.result->has_waits);
-      row.push_back(is_known ? call_cell(*figure, sum) : TableCell("-"));
-    }
-    table.add_row(std::move(row));
+    table.add(call_row(group.name, sum, group.calls.size() == 1, has_waits));
   }
-  return table.format(width);
+  return table.text(width);
 }
 
 /// Requests by call and size, summed over all ranks.
 std::string size_table(const ScenarioProfile& profile, int width) {
-  TextTable table({"Call", "From", "Sends", "Bytes", "Receives", "Bytes"});
-  bool any = false;
+  Table table;
   for (size_t call = 0; call < profile.calls->size(); ++call) {
     CallTraffic sum;
     for (const RankProfile& rank : profile.ranks) sum += rank.calls[call].traffic;
@@ -135,68 +114,68 @@ std::string size_table(const ScenarioProfile& profile, int width) {
     for (size_t at = 0; at < std::max(sum.sent.size(), sum.received.size()); ++at) {
       const Requests out = sum.sent[at], in = sum.received[at];
       if (out.count + in.count == 0) continue;
-      table.add_row({std::exchange(name, ""),
-                     BytesCell{static_cast<double>(SizeHistogram::least(at))},
-                     show_count_or_dash(static_cast<double>(out.count)),
-                     bytes_or_dash(static_cast<double>(out.bytes)),
-                     show_count_or_dash(static_cast<double>(in.count)),
-                     bytes_or_dash(static_cast<double>(in.bytes))});
-      any = true;
+      table.add({{"Call", std::exchange(name, "")},
+                 {"From", SizeHistogram::least(at), As::kBytes},
+                 {"Sends", or_dash(out.count), As::kCount},
+                 {"Bytes", or_dash(out.bytes), As::kBytes},
+                 {"Receives", or_dash(in.count), As::kCount},
+                 {"Bytes", or_dash(in.bytes), As::kBytes}});
     }
   }
-  if (!any) return "";
-  return "\n" +
-         wrap(fmt::format("{}: sends and receives by size, of all ranks", profile.result->name),
-              width, 2) +
-         table.format(width);
+  return table.section(profile.result->name + ": sends and receives by size, of all ranks", width);
 }
 
 std::string node_table(const ScenarioProfile& profile, int width) {
   if (profile.nodes.size() < 2) return "";
-  const auto name = [&](const std::string& words) {
-    return "\n" + wrap(profile.result->name + ": " + words, width, 2);
-  };
-  TextTable table({"Node", "Ranks", "Bytes received", "Receives", "Bytes sent", "Sends"});
+  Table table;
   bool any = false;
   for (const NodeTraffic& node : profile.nodes) {
-    table.add_row({node.name, show_count_or_dash(node.ranks),
-                   bytes_or_dash(static_cast<double>(node.received.bytes)),
-                   show_count_or_dash(static_cast<double>(node.received.count)),
-                   bytes_or_dash(static_cast<double>(node.sent.bytes)),
-                   show_count_or_dash(static_cast<double>(node.sent.count))});
+    table.add({{"Node", node.name},
+               {"Ranks", or_dash(static_cast<uint64_t>(node.ranks)), As::kCount},
+               {"Bytes received", or_dash(node.received.bytes), As::kBytes},
+               {"Receives", or_dash(node.received.count), As::kCount},
+               {"Bytes sent", or_dash(node.sent.bytes), As::kBytes},
+               {"Sends", or_dash(node.sent.count), As::kCount}});
     any = any || node.received.count + node.sent.count > 0;
   }
-  if (!any) return name("no messages between nodes");
-  return name("traffic between nodes") + table.format(width);
+  if (!any) return "\n" + wrap(profile.result->name + ": no messages between nodes", width, 2);
+  return table.section(profile.result->name + ": traffic between nodes", width);
 }
 
 /// A line per pair of ranks.
 std::string pair_list(const ScenarioProfile& profile, int width) {
-  TextTable table({"From", "To", "Bytes", "Requests", "Time of receiver"});
+  Table table;
   for (size_t rank = 0; rank < profile.ranks.size(); ++rank) {
     for (const PeerTraffic& to : profile.ranks[rank].peers) {
       if (to.sent.count == 0) continue;
-      table.add_row({std::to_string(rank), std::to_string(to.peer),
-                     BytesCell{static_cast<double>(to.sent.bytes)}, show_count(to.sent.count),
-                     SecondsCell{time_receiving(profile, to.peer, static_cast<int32_t>(rank))}});
+      const double seconds = time_receiving(profile, to.peer, static_cast<int32_t>(rank));
+      table.add({{"From", rank},
+                 {"To", to.peer},
+                 {"Bytes", to.sent.bytes, As::kBytes},
+                 {"Requests", to.sent.count, As::kCount},
+                 {"Time of receiver", seconds, As::kSeconds}});
     }
   }
-  return "\n" + wrap(profile.result->name + ": pairs that exchange messages", width, 2) +
-         table.format(width);
+  return table.section(profile.result->name + ": pairs that exchange messages", width);
 }
 
+/// Without a unit: counts.
 std::string matrix(const ScenarioProfile& profile, const std::string& title,
-                   const std::function<std::string(const PeerTraffic&)>& show, int width) {
-  std::vector<std::string> header = {"Rank"};
-  for (size_t rank = 0; rank < profile.ranks.size(); ++rank) header.push_back(std::to_string(rank));
-  TextTable table(header);
+                   double (*value)(const PeerTraffic&), const std::optional<Unit>& unit,
+                   int width) {
+  Table table;
   for (size_t rank = 0; rank < profile.ranks.size(); ++rank) {
-    std::vector<std::string> row = {std::to_string(rank)};
-    row.resize(header.size(), "-");
-    for (const PeerTraffic& entry : profile.ranks[rank].peers) row[entry.peer + 1] = show(entry);
-    table.add_row(std::move(row));
+    std::vector<Cell> row = {{"Rank", rank}};
+    for (size_t peer = 0; peer < profile.ranks.size(); ++peer)
+      row.emplace_back(std::to_string(peer), "-", As::kCount);
+    for (const PeerTraffic& entry : profile.ranks[rank].peers) {
+      const double number = value(entry);
+      if (number != 0) row[entry.peer + 1].value = unit ? Json(unit->show(number)) : Json(number);
+    }
+    table.add(std::move(row));
   }
-  return "\n" + wrap(profile.result->name + ": " + title, width, 2) + table.format(width);
+  return table.section(fmt::format("{}: {}{}", profile.result->name, title, unit ? unit->name : ""),
+                       width);
 }
 
 std::string matrices(const ScenarioProfile& profile, int width) {
@@ -211,31 +190,19 @@ std::string matrices(const ScenarioProfile& profile, int width) {
   }
   if (!any) return "\n" + profile.result->name + ": no messages between ranks\n";
   if (profile.ranks.size() > kRanksShown) return pair_list(profile, width);
-  const Unit unit = unit_of({"", Quantity::kSeconds, {{"", times}}}), size = common_bytes(bytes);
+  const Unit unit = unit_of({"", As::kSeconds, {{"", times}}}), size = common_bytes(bytes);
   return matrix(
-             profile,
-             fmt::format("SIZE(row, column): bytes sent by the row's rank to the column's, in {}",
-                         size.name),
-             [&](const PeerTraffic& entry) {
-               return entry.sent.bytes == 0 ? std::string("-")
-                                            : size.show(static_cast<double>(entry.sent.bytes));
-             },
+             profile, "SIZE(row, column): bytes sent by the row's rank to the column's, in ",
+             [](const PeerTraffic& entry) { return static_cast<double>(entry.sent.bytes); }, size,
              width) +
          matrix(
              profile, "REQUEST(row, column): number of these messages",
-             [](const PeerTraffic& entry) {
-               return show_count_or_dash(static_cast<double>(entry.sent.count));
-             },
+             [](const PeerTraffic& entry) { return static_cast<double>(entry.sent.count); }, {},
              width) +
          matrix(
              profile,
-             fmt::format("TIME(row, column): time in which the row's rank received from the "
-                         "column's, in {}",
-                         unit.name),
-             [&](const PeerTraffic& entry) {
-               return entry.time == 0 ? std::string("-") : unit.show(entry.time);
-             },
-             width);
+             "TIME(row, column): time in which the row's rank received from the column's, in ",
+             [](const PeerTraffic& entry) { return entry.time; }, unit, width);
 }
 
 }  // namespace

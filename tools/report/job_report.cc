@@ -10,7 +10,6 @@
 
 namespace rubato {
 
-using Json = nlohmann::ordered_json;
 using json_text::number;
 
 std::string nodes_text(const std::vector<int>& nodes) {

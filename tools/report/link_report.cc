@@ -11,7 +11,6 @@
 namespace rubato {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using json_text::number;
 
 double share(double bytes, double capacity, double seconds) {

@@ -10,7 +10,7 @@
 #include "models/platform/platform_file.h"
 #include "tools/files/sample_file.h"
 #include "tools/format/numbers.h"
-#include "tools/format/text_table.h"
+#include "tools/format/table.h"
 
 namespace rubato {
 namespace {
@@ -82,16 +82,18 @@ constexpr int kBar = 40;                                                        
 
 /// A table of times by size, with bars on a logarithmic axis shared by all levels.
 std::string drawing(const LevelModel& level, double least, double most, int width) {
-  TextTable table({"  Size", "One way", "Bandwidth", "One way, logarithmic"});
+  Table table;
   const double decades = std::max(1.0, std::log10(most / least));
   for (const double bytes : kSizes) {
     const double seconds = one_way(level, bytes);
     const double height = seconds > 0 ? 1 + (kBar - 1) * std::log10(seconds / least) / decades : 0;
     std::string bar(static_cast<size_t>(std::clamp(height, 0.0, 1.0 * kBar)), '#');
-    table.add_row({"  " + show_bytes(bytes), SecondsCell{seconds},
-                   bytes > 0 && seconds > 0 ? RateCell{bytes / seconds} : TableCell("-"), bar});
+    table.add({{"  Size", "  " + show_bytes(bytes)},
+               {"One way", seconds, As::kSeconds},
+               {"Bandwidth", bytes > 0 && seconds > 0 ? Json(bytes / seconds) : "-", As::kRate},
+               {"One way, logarithmic", bar}});
   }
-  return table.format(width);
+  return table.text(width);
 }
 
 }  // namespace

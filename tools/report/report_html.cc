@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <sstream>
 
@@ -29,8 +30,6 @@
 
 namespace rubato {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string read_part(const std::string& name) {
   const std::string path = share_dir() + "/report/" + name;
@@ -89,50 +88,39 @@ Json scenario_columns(const ScenarioResult& scenario, size_t call_count) {
     json["traffic"][kLevelNames[level]] = {{"messages", scenario.traffic[level].messages},
                                            {"bytes", scenario.traffic[level].bytes}};
   }
-  Json compute = Json::array(), mpi = Json::array(), calls = Json::array();
-  if (ended) {
-    for (const RankResult& rank : scenario.ranks) {
-      compute.push_back(rounded(rank.compute));
-      mpi.push_back(rounded(rank.mpi));
-    }
-    for (size_t call = 0; call < call_count; ++call) {
-      Json times = Json::array();
-      uint64_t count = 0, sent = 0, received = 0;
-      for (const RankResult& rank : scenario.ranks) {
-        const CallTotals totals = call < rank.calls.size() ? rank.calls[call] : CallTotals{};
-        times.push_back(rounded(totals.time));
-        count += totals.calls;
-        sent += totals.bytes_sent;
-        received += totals.bytes_received;
-      }
-      calls.push_back({{"time", std::move(times)},
-                       {"calls", count},
-                       {"bytes_sent", sent},
-                       {"bytes_received", received}});
-    }
-  }
+  // A number of each rank.
+  const auto by_rank = [&](const auto& of_rank) {
+    Json list = Json::array();
+    for (size_t rank = 0; ended && rank < scenario.ranks.size(); ++rank)
+      list.push_back(rounded(std::invoke(of_rank, scenario.ranks[rank])));
+    return list;
+  };
   json["waits"] = nullptr;
-  if (ended && scenario.has_waits) {
-    for (int kind = 0; kind < kWaitKinds; ++kind) {
-      Json times = Json::array();
-      for (const RankResult& rank : scenario.ranks) times.push_back(rounded(rank.waits[kind]));
-      json["waits"].push_back(std::move(times));
-    }
-  }
+  for (int kind = 0; ended && scenario.has_waits && kind < kWaitKinds; ++kind)
+    json["waits"].push_back(by_rank([&](const RankResult& rank) { return rank.waits[kind]; }));
   json["others"] = Json::array();
-  for (int i = 0; ended && i < kOtherRowsInWindow; ++i) {
-    Json times = Json::array();
-    for (const RankResult& rank : scenario.ranks)
-      times.push_back(rounded(rank.*kOtherRows[i].seconds));
-    json["others"].push_back(std::move(times));
+  for (int i = 0; ended && i < kOtherRowsInWindow; ++i)
+    json["others"].push_back(by_rank(kOtherRows[i].seconds));
+  json["own_work"] = by_rank(&RankResult::own_work);
+  json["compute"] = by_rank(&RankResult::compute);
+  json["mpi"] = by_rank(&RankResult::mpi);
+  json["calls"] = Json::array();
+  for (size_t call = 0; ended && call < call_count; ++call) {
+    const auto totals = [&](const RankResult& rank) {
+      return call < rank.calls.size() ? rank.calls[call] : CallTotals{};
+    };
+    uint64_t count = 0, sent = 0, received = 0;
+    for (const RankResult& rank : scenario.ranks) {
+      count += totals(rank).calls;
+      sent += totals(rank).bytes_sent;
+      received += totals(rank).bytes_received;
+    }
+    json["calls"].push_back(
+        {{"time", by_rank([&](const RankResult& rank) { return totals(rank).time; })},
+         {"calls", count},
+         {"bytes_sent", sent},
+         {"bytes_received", received}});
   }
-  Json own_work = Json::array();
-  for (size_t rank = 0; ended && rank < scenario.ranks.size(); ++rank)
-    own_work.push_back(rounded(scenario.ranks[rank].own_work));
-  json["own_work"] = std::move(own_work);
-  json["compute"] = std::move(compute);
-  json["mpi"] = std::move(mpi);
-  json["calls"] = std::move(calls);
   return json;
 }
 

@@ -18,7 +18,6 @@
 namespace rubato {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using json_text::dump;
 using json_text::number;
 using json_text::text_or_null;
@@ -100,10 +99,6 @@ Json scenario_to_json(const ScenarioResult& scenario, const std::vector<std::str
   return json;
 }
 
-Json head() {
-  return {{"format", kJsonFormat}, {"rubato", kVersion}};
-}
-
 /// null without efficiency factors.
 Json efficiency_to_json(const std::optional<Efficiency>& e) {
   if (!e) return nullptr;
@@ -131,6 +126,12 @@ Json eager_to_json(const EagerLimit& limit) {
 }
 
 }  // namespace
+
+std::string json_file(const Json& results) {
+  Json json = {{"format", kJsonFormat}, {"rubato", kVersion}};
+  json.update(results);
+  return dump(json, 1) + "\n";
+}
 
 Json trace_to_json(const TraceSummary& trace) {
   Json kept = Json::array();
@@ -174,12 +175,11 @@ Json trace_to_json(const TraceSummary& trace) {
 
 std::string report_json(const Report& report) {
   const Results& results = *report.results;
-  Json json = head();
-  json["trace"] = trace_to_json(results.trace);
-  json["verdict"] = report.verdict;
-  json["findings"] = findings_to_json(report.findings);
-  json["calls"] = results.calls;
-  json["scenarios"] = Json::array();
+  Json json = {{"trace", trace_to_json(results.trace)},
+               {"verdict", report.verdict},
+               {"findings", findings_to_json(report.findings)},
+               {"calls", results.calls},
+               {"scenarios", Json::array()}};
   for (size_t i = 0; i < results.scenarios.size(); ++i) {
     Json scenario = scenario_to_json(results.scenarios[i], results.calls);
     scenario["efficiency"] = efficiency_to_json(report.efficiencies[i]);
@@ -209,13 +209,11 @@ std::string report_json(const Report& report) {
                         {"worst_ticks", number(results.identity->worst_ticks)},
                         {"first", results.identity->first}};
   }
-  return dump(json, 1) + "\n";
+  return json_file(json);
 }
 
 std::string info_json(const TraceSummary& trace) {
-  Json json = head();
-  json["trace"] = trace_to_json(trace);
-  return dump(json, 1) + "\n";
+  return json_file({{"trace", trace_to_json(trace)}});
 }
 
 std::string report_csv(const Report& report) {

@@ -14,6 +14,9 @@ namespace rubato {
 /// not.
 inline constexpr int kJsonFormat = 1;
 
+/// The contents of a file of `--json`: the format, the version of Rubato, then `results`.
+std::string json_file(const nlohmann::ordered_json& results);
+
 nlohmann::ordered_json trace_to_json(const TraceSummary& trace);
 
 /// The contents of the file of `--json`.

@@ -8,6 +8,7 @@
 
 #include "replay/analyse/other_rows.h"
 #include "tools/format/numbers.h"
+#include "tools/format/table.h"
 #include "tools/format/text_table.h"
 #include "tools/options/replay_command.h"
 #include "tools/report/interval_report.h"
@@ -15,7 +16,6 @@
 #include "tools/report/link_report.h"
 #include "tools/report/sweep_report.h"
 #include "tools/tables/call_columns.h"
-#include "tools/tables/profile_tables.h"
 #include "tools/words/note_words.h"
 
 namespace rubato {
@@ -104,69 +104,45 @@ std::string scenario_table(const Report& report, int width) {
   }
   const TimeUnit unit = common_unit(times);
 
-  std::vector<std::string> header = {"Scenario", fmt::format("Elapsed ({})", unit.name),
-                                     "vs " + reference->name, "Compute", "MPI"};
-  std::vector<OtherRow> others;
+  std::vector<OtherRow> parts = {{"Compute", "", &RankResult::compute},
+                                 {"MPI", "", &RankResult::mpi}};
   for (int i = 0; i < kOtherRowsInWindow; ++i) {
     const bool any = std::any_of(scenarios.begin(), scenarios.end(), [&](const auto& scenario) {
       return mean(scenario.ranks, kOtherRows[i].seconds) > 0;
     });
-    if (!any) continue;
-    others.push_back(kOtherRows[i]);
-    header.push_back(kOtherRows[i].name);
+    if (any) parts.push_back(kOtherRows[i]);
   }
-  for (const int level : levels) header.push_back(fmt::format("Messages: {}", kLevelNames[level]));
-  TextTable table(header);
+  Table table;
   for (const ScenarioResult& s : scenarios) {
     const bool ended = s.deadlock.empty();
     const auto number = static_cast<size_t>(&s - scenarios.data());
-    std::vector<std::string> row = {s.name};
     std::string around = show_interval(intervals, number, unit);
     // Platforms from data sheets are no more accurate than calibrations, but their accuracy is
     // unknown.
     if (around.empty() && !intervals.empty() && !s.from_recording) around = " ±?";
-    row.push_back(ended ? unit.show(s.elapsed) + around : "deadlock");
     std::string ratio = "-";
     if (ended && can_compare) ratio = fmt::format("{:.3f}×", s.elapsed / reference->elapsed);
     const auto half = half_of_ratio(report.roles, intervals, number);
     if (half && ratio != "-") ratio += fmt::format(" ±{:.1f} %", 100 * *half);
-    row.push_back(ratio);
-    const double compute = mean(s.ranks, &RankResult::compute);
-    const double mpi = mean(s.ranks, &RankResult::mpi);
+    std::vector<Cell> row = {{"Scenario", s.name},
+                             {fmt::format("Elapsed ({})", unit.name),
+                              ended ? unit.show(s.elapsed) + around : "deadlock"},
+                             {"vs " + reference->name, ratio}};
     const double window = mean_window(s.ranks);
-    row.push_back(ended ? show_share(compute, window) : "-");
-    row.push_back(ended ? show_share(mpi, window) : "-");
-    for (const OtherRow& other : others)
-      row.push_back(ended ? show_share(mean(s.ranks, other.seconds), window) : "-");
-    for (const int level : levels) {
-      row.push_back(show_traffic(s.traffic[level]));
-    }
-    table.add_row(std::move(row));
+    for (const OtherRow& part : parts)
+      row.push_back({part.name, ended ? show_share(mean(s.ranks, part.seconds), window) : "-"});
+    for (const int level : levels)
+      row.push_back(
+          {fmt::format("Messages: {}", kLevelNames[level]), show_traffic(s.traffic[level])});
+    table.add(std::move(row));
   }
-  return table.format(width) + (one_line ? "\n" + wrap(traffic_line(scenarios), width, 2) : "");
+  return table.text(width) + (one_line ? "\n" + wrap(traffic_line(scenarios), width, 2) : "");
 }
 
 double mean_time(const CallColumn& call, const ScenarioResult& scenario) {
   double all = 0;
   for (const RankResult& rank : scenario.ranks) all += call.time(rank);
   return scenario.ranks.empty() ? 0 : all / static_cast<double>(scenario.ranks.size());
-}
-
-/// Compute, all MPI, the other categories of Elapsed, then the chosen calls.
-std::vector<NumberColumn> time_columns(const std::vector<OtherRow>& others,
-                                       const std::vector<CallColumn>& calls,
-                                       const ScenarioResult& scenario) {
-  std::vector<NumberColumn> columns = {{"Compute", {}}, {"All MPI", {}}};
-  for (const OtherRow& other : others) columns.push_back({other.name, {}});
-  for (const CallColumn& call : calls) columns.push_back({call.name, {}});
-  for (const RankResult& rank : scenario.ranks) {
-    auto column = columns.begin();
-    (column++)->values.push_back(rank.compute);
-    (column++)->values.push_back(rank.mpi);
-    for (const OtherRow& other : others) (column++)->values.push_back(rank.*other.seconds);
-    for (const CallColumn& call : calls) (column++)->values.push_back(call.time(rank));
-  }
-  return columns;
 }
 
 /// The categories that are displayed as more than 0 for some rank.
@@ -203,18 +179,20 @@ TimeUnit rank_table_unit(const std::vector<ScenarioResult>& scenarios) {
 
 std::string rank_table(const std::vector<OtherRow>& others, const std::vector<CallColumn>& calls,
                        const ScenarioResult& scenario, const TimeUnit& unit, int width) {
-  const std::vector<NumberColumn> columns = time_columns(others, calls, scenario);
-  std::vector<std::string> header = {"Rank"};
-  for (const NumberColumn& column : columns) header.push_back(column.name);
-  TextTable table(header);
+  Table table;
   for (size_t rank = 0; rank < scenario.ranks.size(); ++rank) {
-    std::vector<std::string> row = {std::to_string(rank)};
-    for (const NumberColumn& column : columns) row.push_back(unit.show(column.values[rank]));
-    table.add_row(std::move(row));
+    const RankResult& result = scenario.ranks[rank];
+    std::vector<Cell> row = {{"Rank", std::to_string(rank)},
+                             {"Compute", unit.show(result.compute)},
+                             {"All MPI", unit.show(result.mpi)}};
+    for (const OtherRow& other : others)
+      row.push_back({other.name, unit.show(result.*other.seconds)});
+    for (const CallColumn& call : calls) row.push_back({call.name, unit.show(call.time(result))});
+    table.add(std::move(row));
   }
   return wrap(fmt::format("{}: compute and time per MPI call, in {}", scenario.name, unit.name),
               width, 2) +
-         "\n" + table.format(width);
+         "\n" + table.text(width);
 }
 
 /// The tables of --all.
@@ -257,16 +235,15 @@ std::string calls_table(const Results& results, int width) {
     const bool is_lost = seconds > 0 && unit.show(seconds) == unit.show(0);
     return is_lost ? show_seconds(seconds) : unit.show(seconds);
   };
-  std::vector<std::string> header = {fmt::format("Mean rank ({})", unit.name)};
-  for (const CallColumn& call : calls) header.push_back(call.name);
-  TextTable table(header);
+  Table table;
   for (const ScenarioResult& scenario : results.scenarios) {
-    std::vector<std::string> row = {scenario.name};
+    const bool ended = scenario.deadlock.empty();
+    std::vector<Cell> row = {{fmt::format("Mean rank ({})", unit.name), scenario.name}};
     for (const CallColumn& call : calls)
-      row.push_back(scenario.deadlock.empty() ? cell(mean_time(call, scenario)) : "-");
-    table.add_row(std::move(row));
+      row.push_back({call.name, ended ? cell(mean_time(call, scenario)) : "-"});
+    table.add(std::move(row));
   }
-  return "\n" + table.format(width);
+  return table.section("", width);
 }
 
 /// Share of waiting in MPI time, by kind; "" if not requested.
@@ -282,14 +259,9 @@ std::string waits_table(const std::vector<ScenarioResult>& scenarios, int width)
     }
   }
   if (!asked) return "";
-  std::vector<std::string> header = {"Time in MPI"};
-  for (int kind = 0; kind < kWaitKinds; ++kind) {
-    if (in_all[kind] > 0) header.push_back(heading(kWaitNames[kind]));
-  }
-  if (own_in_all > 0) header.push_back("Own work");
-  if (header.size() == 1) return "\nNo rank waits for another one inside MPI.\n";
-  header.push_back(own_in_all > 0 ? "Communication" : "No wait");
-  TextTable table(header);
+  if (!(own_in_all > 0) && std::ranges::all_of(in_all, [](double wait) { return !(wait > 0); }))
+    return "\nNo rank waits for another one inside MPI.\n";
+  Table table;
   for (const ScenarioResult& scenario : scenarios) {
     double mpi = 0, own = 0;
     std::array<double, kWaitKinds> waits{};
@@ -300,18 +272,22 @@ std::string waits_table(const std::vector<ScenarioResult>& scenarios, int width)
     }
     const bool ended = scenario.deadlock.empty();
     const bool known = scenario.has_waits && ended;
-    std::vector<std::string> row = {scenario.name};
+    const auto share = [&](double part, bool is_known) {
+      return is_known ? show_share(part, mpi) : "-";
+    };
+    std::vector<Cell> row = {{"Time in MPI", scenario.name}};
     double left = mpi - own;
     for (int kind = 0; kind < kWaitKinds; ++kind) {
       left -= waits[kind];
-      if (in_all[kind] > 0) row.push_back(known ? show_share(waits[kind], mpi) : "-");
+      if (in_all[kind] > 0) row.push_back({heading(kWaitNames[kind]), share(waits[kind], known)});
     }
-    if (own_in_all > 0) row.push_back(ended ? show_share(own, mpi) : "-");
+    if (own_in_all > 0) row.push_back({"Own work", share(own, ended)});
     // Remove rounding errors.
-    row.push_back(known ? show_share(left < 1e-9 * mpi ? 0 : left, mpi) : "-");
-    table.add_row(std::move(row));
+    row.push_back(
+        {own_in_all > 0 ? "Communication" : "No wait", share(left < 1e-9 * mpi ? 0 : left, known)});
+    table.add(std::move(row));
   }
-  return "\n" + table.format(width);
+  return table.section("", width);
 }
 
 /// "" for a scenario that prices no collective.
@@ -321,16 +297,18 @@ std::string collectives_table(const ScenarioResult& scenario, int width) {
   for (const CollectiveUse& use : scenario.collectives)
     bytes.insert(bytes.end(), {use.smallest, use.largest});
   const Unit unit = common_bytes(bytes);
-  TextTable table({"Operation", "Members", fmt::format("From ({})", unit.name),
-                   fmt::format("To ({})", unit.name), "Algorithm"});
+  Table table;
   for (const CollectiveUse& use : scenario.collectives) {
-    table.add_row({use.operation, std::to_string(use.members), unit.show(use.smallest),
-                   unit.show(use.largest), use.algorithm + (use.guessed ? ", guessed" : "")});
+    table.add({{"Operation", use.operation},
+               {"Members", use.members},
+               {fmt::format("From ({})", unit.name), unit.show(use.smallest)},
+               {fmt::format("To ({})", unit.name), unit.show(use.largest)},
+               {"Algorithm", use.algorithm + (use.guessed ? ", guessed" : "")}});
   }
   return "\n" +
          wrap(fmt::format("{}: algorithms of collectives, by bytes per member", scenario.name),
               width, 2) +
-         "\n" + table.format(width);
+         "\n" + table.text(width);
 }
 
 /// What the model of the recorded machine misses: recorded - predicted by call; "" without one.
@@ -338,24 +316,24 @@ std::string model_error_table(const Results& results, int width) {
   const Roles roles(results);
   const std::vector<ModelError> errors = model_errors(roles);
   if (errors.empty()) return "";
-  TextTable table({"Mean rank", "Recorded", "Predicted", "Difference", "of Elapsed"});
+  Table table;
   const double elapsed = roles.judged->elapsed;
   const auto add = [&](const ModelError& each) {
     const double difference = each.difference();
     const char* sign = difference < 0 ? "-" : "";
-    table.add_row({each.part, SecondsCell{each.recorded}, SecondsCell{each.predicted},
-                   sign + show_seconds(std::abs(difference)),
-                   fmt::format("{:.1f} %", 100 * difference / elapsed)});
+    table.add({{"Mean rank", each.part},
+               {"Recorded", each.recorded, As::kSeconds},
+               {"Predicted", each.predicted, As::kSeconds},
+               {"Difference", sign + show_seconds(std::abs(difference))},
+               {"of Elapsed", fmt::format("{:.1f} %", 100 * difference / elapsed)}});
   };
   for (const ModelError& each : errors) {
     if (std::abs(each.difference()) >= 1e-4 * elapsed) add(each);
   }
   add({"Elapsed", elapsed, roles.own_machine->elapsed});
-  return "\n" +
-         wrap(fmt::format("{} − {}: what the model misses, by call", roles.judged->name,
-                          roles.own_machine->name),
-              width, 2) +
-         table.format(width);
+  return table.section(fmt::format("{} − {}: what the model misses, by call", roles.judged->name,
+                                   roles.own_machine->name),
+                       width);
 }
 
 }  // namespace

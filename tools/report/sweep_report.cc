@@ -7,13 +7,12 @@
 
 #include "tools/format/csv_text.h"
 #include "tools/format/numbers.h"
+#include "tools/format/table.h"
 #include "tools/format/text_table.h"
 #include "tools/report/interval_report.h"
 
 namespace rubato {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kRowsOfCurve = 7;  ///< of 31 points over three decades: two per decade
 constexpr int kRowsOfMap = 5;
@@ -77,33 +76,32 @@ std::string finding(const SweepAxis& axis, const Crossover& crossover) {
 
 std::string curve_table(const Sweep& sweep, int width) {
   const TimeUnit unit = common_unit(sweep.elapsed[0]);
-  TextTable table({heading(sweep.axes[0]), fmt::format("Elapsed ({})", unit.name), "vs 1 ×"});
+  Table table;
   for (const int point : some_points(sweep.axes[0], kRowsOfCurve)) {
     const auto at = static_cast<size_t>(point);
     const double elapsed = sweep.elapsed[0][at];
-    table.add_row({show_number(sweep.axes[0].factor(point)),
-                   unit.show(elapsed) + show_interval(sweep.intervals, at, unit),
-                   against_unchanged(sweep, elapsed)});
+    table.add({{heading(sweep.axes[0]), show_number(sweep.axes[0].factor(point))},
+               {fmt::format("Elapsed ({})", unit.name),
+                unit.show(elapsed) + show_interval(sweep.intervals, at, unit)},
+               {"vs 1 ×", against_unchanged(sweep, elapsed)}});
   }
-  return table.format(width);
+  return table.text(width);
 }
 
 /// Elapsed times relative to the unchanged scenario; the second parameter by row.
 std::string map_table(const Sweep& sweep, int width) {
-  std::vector<std::string> header = {
-      fmt::format("{} \\ {}", heading(sweep.axes[1]), heading(sweep.axes[0]))};
-  const std::vector<int> columns = some_points(sweep.axes[0], kRowsOfMap);
-  for (const int point : columns) header.push_back(show_number(sweep.axes[0].factor(point)));
-  TextTable table(header);
-  for (const int row : some_points(sweep.axes[1], kRowsOfMap)) {
-    std::vector<std::string> cells = {show_number(sweep.axes[1].factor(row))};
-    for (const int point : columns) {
-      cells.push_back(against_unchanged(
-          sweep, sweep.elapsed[static_cast<size_t>(row)][static_cast<size_t>(point)]));
+  const SweepAxis &across = sweep.axes[0], &down = sweep.axes[1];
+  Table table;
+  for (const int row : some_points(down, kRowsOfMap)) {
+    std::vector<Cell> cells = {
+        {fmt::format("{} \\ {}", heading(down), heading(across)), show_number(down.factor(row))}};
+    for (const int point : some_points(across, kRowsOfMap)) {
+      const double elapsed = sweep.elapsed[static_cast<size_t>(row)][static_cast<size_t>(point)];
+      cells.emplace_back(show_number(across.factor(point)), against_unchanged(sweep, elapsed));
     }
-    table.add_row(std::move(cells));
+    table.add(std::move(cells));
   }
-  return table.format(width);
+  return table.text(width);
 }
 
 Json axis_to_json(const SweepAxis& axis, const Crossover& crossover) {

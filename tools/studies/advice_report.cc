@@ -8,20 +8,17 @@
 
 #include "models/base/shell_quoted.h"
 #include "replay/judge/lost_cores.h"
-#include "tools/format/csv_text.h"
-#include "tools/format/json_text.h"
 #include "tools/format/numbers.h"
+#include "tools/format/table.h"
 #include "tools/format/text_table.h"
 #include "tools/options/replay_command.h"
 #include "tools/report/interval_report.h"
 #include "tools/report/report_json.h"
-#include "tools/version.h"
 #include "tools/words/note_words.h"
 
 namespace rubato {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using json_text::number;
 using Kind = CandidateKind;
 
@@ -135,16 +132,17 @@ std::string table(const Advice& advice, const std::vector<const TriedCandidate*>
   std::vector<double> seconds = {advice.elapsed};
   for (const TriedCandidate* tried : rows) seconds.push_back(tried->elapsed);
   const TimeUnit unit = common_unit(seconds);
-  TextTable table({"Change", fmt::format("Elapsed ({})", unit.name),
-                   fmt::format("Saved ({})", unit.name), "Saved", "Share of compute"});
+  Table table;
   for (size_t i = 0; i < rows.size(); ++i) {
     const TriedCandidate& tried = *rows[i];
-    table.add_row({fmt::format("{:>2}. {}", i + 1, words_for(advice, tried.candidate)),
-                   unit.show(tried.elapsed), saving_text(advice, tried, unit),
-                   percent_of(saved(advice, tried), advice.elapsed),
-                   tried.compute_share ? percent_of(*tried.compute_share, 1) : ""});
+    table.add(
+        {{"Change", fmt::format("{:>2}. {}", i + 1, words_for(advice, tried.candidate))},
+         {fmt::format("Elapsed ({})", unit.name), unit.show(tried.elapsed)},
+         {fmt::format("Saved ({})", unit.name), saving_text(advice, tried, unit)},
+         {"Saved", percent_of(saved(advice, tried), advice.elapsed)},
+         {"Share of compute", tried.compute_share ? percent_of(*tried.compute_share, 1) : ""}});
   }
-  return table.format(width);
+  return table.text(width);
 }
 
 /// The function with the largest shortfall: halving its time saves less than half of the expected
@@ -268,6 +266,32 @@ std::string commands(const Advice& advice, const AdviceSubject& subject,
   return text;
 }
 
+/// All candidates.
+Table candidate_table(const Advice& advice, const AdviceSubject& subject) {
+  Table table;
+  for (const TriedCandidate& tried : advice.tried) {
+    const bool ends = tried.deadlock.empty();
+    const Json low = tried.saving ? number(tried.saving->first) : nullptr;
+    const Json high = tried.saving ? number(tried.saving->second) : nullptr;
+    table.add({{"scenario", subject.scenario->name, As::kCsv},
+               {"kind", kCandidateNames[static_cast<size_t>(tried.candidate.kind)], As::kFiles},
+               {"name", tried.candidate.name, As::kFiles},
+               {"what", words_for(advice, tried.candidate), As::kJson},
+               {"scenario", tried.candidate.text, As::kJson},
+               {"elapsed", ends ? number(tried.elapsed) : nullptr, "", As::kSeconds},
+               {"saved", ends ? number(saved(advice, tried)) : nullptr, "", As::kSeconds},
+               {"saved_interval", tried.saving ? Json::array({low, high}) : nullptr, As::kJson},
+               {"saved_low_s", low, As::kCsv},
+               {"saved_high_s", high, As::kCsv},
+               {"compute_share", tried.compute_share ? number(*tried.compute_share) : nullptr,
+                As::kFiles},
+               {"changed", tried.candidate.text, As::kCsv},
+               {"deadlock", json_text::text_or_null(tried.deadlock), As::kJson},
+               {"command", advice_command(advice, tried, subject), As::kJson}});
+  }
+  return table;
+}
+
 }  // namespace
 
 std::string advice_command(const Advice& advice, const TriedCandidate& tried,
@@ -310,48 +334,17 @@ std::string advice_text(const Advice& advice, const AdviceSubject& subject, int 
 }
 
 std::string advice_json(const Advice& advice, const AdviceSubject& subject) {
-  Json json = {{"format", kJsonFormat},
-               {"rubato", kVersion},
-               {"archive", advice.run.trace.path},
-               {"scenario", subject.scenario->name},
-               {"elapsed", number(advice.elapsed)},
-               {"cures", Json::array()}};
-  for (const TriedCandidate& tried : advice.tried) {
-    const bool ends = tried.deadlock.empty();
-    json["cures"].push_back(
-        {{"kind", kCandidateNames[static_cast<size_t>(tried.candidate.kind)]},
-         {"name", tried.candidate.name},
-         {"what", words_for(advice, tried.candidate)},
-         {"scenario", tried.candidate.text},
-         {"elapsed", ends ? number(tried.elapsed) : nullptr},
-         {"saved", ends ? number(saved(advice, tried)) : nullptr},
-         {"saved_interval",
-          tried.saving ? Json::array({number(tried.saving->first), number(tried.saving->second)})
-                       : Json(nullptr)},
-         {"compute_share", tried.compute_share ? number(*tried.compute_share) : nullptr},
-         {"deadlock", json_text::text_or_null(tried.deadlock)},
-         {"command", advice_command(advice, tried, subject)}});
-  }
-  json["not_tried"] = {{"functions", advice.functions_left_out}, {"ranks", advice.ranks_left_out}};
-  return json_text::dump(json, 1) + "\n";
+  return json_file(
+      {{"archive", advice.run.trace.path},
+       {"scenario", subject.scenario->name},
+       {"elapsed", number(advice.elapsed)},
+       {"cures", candidate_table(advice, subject).json()},
+       {"not_tried",
+        {{"functions", advice.functions_left_out}, {"ranks", advice.ranks_left_out}}}});
 }
 
 std::string advice_csv(const Advice& advice, const AdviceSubject& subject) {
-  std::string text =
-      "scenario,kind,name,elapsed_s,saved_s,saved_low_s,saved_high_s,compute_share,changed\n";
-  for (const TriedCandidate& tried : advice.tried) {
-    const bool ends = tried.deadlock.empty();
-    text +=
-        fmt::format("{},{},{},{},{},{},{},{},{}\n", csv_text(subject.scenario->name),
-                    kCandidateNames[static_cast<size_t>(tried.candidate.kind)],
-                    csv_text(tried.candidate.name), ends ? fmt::format("{}", tried.elapsed) : "",
-                    ends ? fmt::format("{}", saved(advice, tried)) : "",
-                    tried.saving ? fmt::format("{}", tried.saving->first) : "",
-                    tried.saving ? fmt::format("{}", tried.saving->second) : "",
-                    tried.compute_share ? fmt::format("{}", *tried.compute_share) : "",
-                    csv_text(tried.candidate.text));
-  }
-  return text;
+  return candidate_table(advice, subject).csv();
 }
 
 std::string advice_hosts(const Advice& advice) {

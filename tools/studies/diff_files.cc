@@ -6,12 +6,9 @@
 #include "tools/format/json_text.h"
 #include "tools/report/report_json.h"
 #include "tools/studies/diff_report.h"
-#include "tools/version.h"
 
 namespace rubato {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json pair_json(const TimePair& pair) {
   return {{"old", pair.before},
@@ -129,9 +126,7 @@ void add_tables(Json& json, const RunDifference& d) {
 std::string diff_json(const DiffResults& results) {
   const RunDifference& d = results.difference;
   const Slowdown& s = results.slowdown;
-  Json json = {{"format", kJsonFormat},
-               {"rubato", kVersion},
-               {"old", side_json(results.before, s.before)},
+  Json json = {{"old", side_json(results.before, s.before)},
                {"new", side_json(results.after, s.after)},
                {"gap", s.after - s.before},
                {"slowdown",
@@ -158,7 +153,7 @@ std::string diff_json(const DiffResults& results) {
     json["first_drift"]["outside"] = d.first_drift->outside;
   }
   add_tables(json, d);
-  return json_text::dump(json, 1) + "\n";
+  return json_file(json);
 }
 
 std::string diff_csv(const DiffResults& results) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tools/format/numbers.h"
+#include "tools/format/table.h"
 #include "tools/format/text_table.h"
 
 namespace rubato {
@@ -87,19 +88,20 @@ std::string table(const std::string& title, const std::vector<Row>& rows, size_t
     seconds.push_back(pair.after * share_of_rank);
   }
   const TimeUnit unit = common_unit(seconds);
-  std::vector<std::string> header = {fmt::format("{} ({})", title, unit.name), "old", "new", "gap",
-                                     "gap/elapsed"};
-  if (with_calls) header.push_back("calls");
-  TextTable text(header);
-  for (const auto& [name, pair] : rows) {
+  const auto row_of = [&](const std::string& name, const TimePair& pair) -> std::vector<Cell> {
     const double gap = pair.gap() * share_of_rank;
-    std::vector<std::string> cells = {name, unit.show(pair.before * share_of_rank),
-                                      unit.show(pair.after * share_of_rank), unit.show(gap),
-                                      whole > 0 ? signed_percent(gap, whole) : ""};
-    if (with_calls) cells.push_back(show_calls(pair.before_calls, pair.after_calls));
-    text.add_row(std::move(cells));
-  }
-  return text.format(width) + "\n";
+    const std::string calls = show_calls(pair.before_calls, pair.after_calls);
+    return {{fmt::format("{} ({})", title, unit.name), name},
+            {"old", unit.show(pair.before * share_of_rank)},
+            {"new", unit.show(pair.after * share_of_rank)},
+            {"gap", unit.show(gap)},
+            {"gap/elapsed", whole > 0 ? signed_percent(gap, whole) : ""},
+            {"calls", with_calls ? Json(calls) : nullptr}};
+  };
+  Table table;
+  table.set_columns(row_of("", {}));
+  for (const auto& [name, pair] : rows) table.add(row_of(name, pair));
+  return table.text(width) + "\n";
 }
 
 std::string alignment_lines(const DiffResults& results, int width) {

@@ -5,18 +5,16 @@
 #include <algorithm>
 
 #include "models/base/shell_quoted.h"
-#include "tools/format/json_text.h"
 #include "tools/format/numbers.h"
+#include "tools/format/table.h"
 #include "tools/format/text_table.h"
 #include "tools/options/replay_command.h"
 #include "tools/report/report_json.h"
-#include "tools/version.h"
 #include "tools/words/note_words.h"
 
 namespace rubato {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using json_text::number;
 
 constexpr double kLeastGain = 0.001;  ///< of the elapsed time
@@ -83,26 +81,26 @@ std::string opening(const PlacementSearch& found, const PlacementSubject& subjec
   return text + ".";
 }
 
-std::string table(const PlacementSearch& found, int width) {
+Table placement_table(const PlacementSearch& found) {
   std::vector<double> seconds;
   for (const TriedPlacement& tried : found.tried) seconds.push_back(tried.elapsed);
   const TimeUnit unit = common_unit(seconds);
-  std::vector<std::string> header = {"Ranks"};
-  if (has_shape(found)) header.insert(header.end(), {"Nodes", "Links"});
-  header.insert(header.end(), {fmt::format("Elapsed ({})", unit.name), "Saved"});
-  TextTable table(header);
   const double asked = elapsed_asked(found);
+  const auto of_shape = [&](Json value) { return has_shape(found) ? value : nullptr; };
+  Table table;
   for (const TriedPlacement& tried : found.tried) {
-    std::vector<std::string> row = {words_for(tried.ranks)};
-    if (has_shape(found)) {
-      row.emplace_back(words_for(tried.nodes));
-      row.push_back(tried.mean_links > 0 ? fmt::format("{:.2f}", tried.mean_links) : "-");
-    }
-    row.push_back(unit.show(tried.elapsed));
-    row.push_back(is_asked(tried) ? "-" : percent_of(asked - tried.elapsed, asked));
-    table.add_row(row);
+    const double links = tried.mean_links;
+    table.add({{"ranks", words_for(tried.ranks), "Ranks"},
+               {"nodes", of_shape(words_for(tried.nodes)), "Nodes"},
+               {"Links", of_shape(links > 0 ? fmt::format("{:.2f}", links) : "-")},
+               {"elapsed", number(tried.elapsed), "", As::kSeconds},
+               {fmt::format("Elapsed ({})", unit.name), unit.show(tried.elapsed)},
+               {"Saved", is_asked(tried) ? "-" : percent_of(asked - tried.elapsed, asked)},
+               {"mean_links", of_shape(number(links)), As::kFiles},
+               {"node_of_rank", tried.node_of_rank, As::kJson},
+               {"network_of_node", of_shape(tried.network_of_node), As::kJson}});
   }
-  return table.format(width);
+  return table;
 }
 
 /// The scenario with the placement of the hosts file.
@@ -123,7 +121,8 @@ std::string best_text(const PlacementSearch& found, const PlacementSubject& subj
 
 std::string placement_text(const PlacementSearch& found, const PlacementSubject& subject,
                            int width) {
-  std::string text = wrap(opening(found, subject), width, 2) + "\n" + table(found, width);
+  std::string text =
+      wrap(opening(found, subject), width, 2) + placement_table(found).section("", width);
   if (has_shape(found) && found.tried[0].mean_links > 0)
     text += "\n" + wrap("Links: cost-weighted mean number of hops between nodes.", width, 2);
   for (const std::string& line : caveats(found.run)) text += wrap("Note: " + line, width, 2);
@@ -147,21 +146,13 @@ std::string placement_text(const PlacementSearch& found, const PlacementSubject&
 }
 
 std::string placement_json(const PlacementSearch& found, const PlacementSubject& subject) {
-  Json json = {{"format", kJsonFormat},
-               {"rubato", kVersion},
-               {"scenario", subject.scenario->name},
-               {"elapsed", number(elapsed_asked(found))},
-               {"placements", Json::array()}};
-  for (const TriedPlacement& tried : found.tried) {
-    json["placements"].push_back(
-        {{"ranks", words_for(tried.ranks)},
-         {"nodes", has_shape(found) ? Json(words_for(tried.nodes)) : Json(nullptr)},
-         {"elapsed", number(tried.elapsed)},
-         {"mean_links", has_shape(found) ? number(tried.mean_links) : Json(nullptr)},
-         {"node_of_rank", tried.node_of_rank},
-         {"network_of_node", has_shape(found) ? Json(tried.network_of_node) : Json(nullptr)}});
-  }
-  return json_text::dump(json, 1) + "\n";
+  return json_file({{"scenario", subject.scenario->name},
+                    {"elapsed", number(elapsed_asked(found))},
+                    {"placements", placement_table(found).json()}});
+}
+
+std::string placement_csv(const PlacementSearch& found) {
+  return placement_table(found).csv();
 }
 
 std::string placement_hosts(const PlacementSearch& found) {

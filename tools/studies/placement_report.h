@@ -16,8 +16,9 @@ struct PlacementSubject {
 /// The result in a sentence, a row for each placement, and the commands to reproduce the best.
 std::string placement_text(const PlacementSearch& found, const PlacementSubject& subject,
                            int width);
-/// The same in JSON: share/doc/json.md, *rubato place --json*.
+/// The same in JSON and CSV: share/doc/json.md, *rubato place --json*.
 std::string placement_json(const PlacementSearch& found, const PlacementSubject& subject);
+std::string placement_csv(const PlacementSearch& found);
 /// The host of each rank in the best placement: "node12" for node 12 of the network.
 std::string placement_hosts(const PlacementSearch& found);
 

@@ -8,16 +8,14 @@
 
 #include "models/platform/uncertainty.h"
 #include "replay/study/intervals.h"
-#include "tools/format/json_text.h"
 #include "tools/format/numbers.h"
+#include "tools/format/table.h"
 #include "tools/format/text_table.h"
 #include "tools/report/report_json.h"
-#include "tools/version.h"
 
 namespace rubato {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using json_text::number;
 
 /// The parameter value of a scenario that an axis scales; none for an axis of all levels.
@@ -164,27 +162,47 @@ std::vector<std::string> notes(const Tolerances& found, const Scenario& scenario
   return lines;
 }
 
+/// A row for each parameter; in text only for those of rows_of().
+Table tolerance_table(const Tolerances& found, const Scenario& scenario,
+                      const std::vector<double>& percents, bool in_text = false) {
+  const std::vector<const Tolerance*> rows = rows_of(found);
+  Table table;
+  for (const Tolerance& axis : found.axes) {
+    if (in_text && std::ranges::find(rows, &axis) == rows.end()) continue;
+    const Value value = value_of(axis.name, scenario);
+    const bool is_one = value.kind != Value::kNone;  // of one level
+    const bool has_path = is_one || axis.name == "cpu";
+    std::vector<Cell> row = {
+        {"name", axis.name, "Parameter"},
+        {"value", is_one ? number(value.value) : nullptr, As::kFiles},
+        {"Now", show_value(value, 1)},
+        {"share", number(axis.share), As::kFiles},
+        {"Share", show_share(std::max(0.0, axis.share), 1)},
+        {"on_path", has_path ? number(on_path(axis, value, found.elapsed)) : nullptr, As::kFiles},
+        {"On path", show_path(axis, value, found.elapsed)}};
+    Json thresholds = Json::array();
+    for (size_t i = 0; i < percents.size(); ++i) {
+      const std::optional<double>& factor = axis.factors[i];
+      const Json known = factor ? number(*factor) : nullptr;
+      std::string shown = factor && is_one ? show_value(value, *factor) + " " : "";
+      shown += factor ? show_factor(axis.name, *factor, "") : "never";
+      thresholds.push_back({{"percent", percents[i]}, {"factor", known}});
+      row.emplace_back(fmt::format("factor_{:g}", percents[i]), known, As::kCsv);
+      row.emplace_back(fmt::format("{:g} % longer", percents[i]), shown);
+    }
+    row.emplace_back("thresholds", std::move(thresholds), As::kJson);
+    table.add(std::move(row));
+  }
+  return table;
+}
+
 }  // namespace
 
 std::string tolerance_text(const Tolerances& found, const Scenario& scenario,
                            const std::vector<double>& percents, int width) {
-  std::vector<std::string> header = {"Parameter", "Now", "Share", "On path"};
-  for (const double percent : percents) header.push_back(fmt::format("{:g} % longer", percent));
-  TextTable table(header);
-  for (const Tolerance* axis : rows_of(found)) {
-    const Value value = value_of(axis->name, scenario);
-    std::vector<std::string> row = {axis->name, show_value(value, 1),
-                                    show_share(std::max(0.0, axis->share), 1),
-                                    show_path(*axis, value, found.elapsed)};
-    for (const std::optional<double>& factor : axis->factors) {
-      std::string cell =
-          factor && value.kind != Value::kNone ? show_value(value, *factor) + " " : "";
-      row.push_back(cell + (factor ? show_factor(axis->name, *factor, "") : "never"));
-    }
-    table.add_row(std::move(row));
-  }
   const std::string sentence = answer(found, scenario, percents[0]);
-  std::string out = (sentence.empty() ? "" : wrap(sentence, width, 2) + "\n") + table.format(width);
+  std::string out = (sentence.empty() ? "" : wrap(sentence, width, 2) + "\n") +
+                    tolerance_table(found, scenario, percents, true).text(width);
   out += "\n" + wrap(
                     "Share: part of the elapsed time due to this parameter. On path: number of "
                     "latencies, bytes, or seconds of compute on the critical path. never: not up "
@@ -196,28 +214,17 @@ std::string tolerance_text(const Tolerances& found, const Scenario& scenario,
 
 std::string tolerance_json(const Tolerances& found, const Scenario& scenario,
                            const std::vector<double>& percents) {
-  Json json = {{"format", kJsonFormat},     {"rubato", kVersion},
-               {"scenario", scenario.name}, {"elapsed", number(found.elapsed)},
-               {"replays", found.replays},  {"numbers", Json::array()}};
   const auto half = half_width(found, scenario);
-  json["half_width"] = half ? number(*half) : nullptr;
-  for (const Tolerance& axis : found.axes) {
-    Json thresholds = Json::array();
-    for (size_t i = 0; i < percents.size(); ++i) {
-      thresholds.push_back({{"percent", percents[i]},
-                            {"factor", axis.factors[i] ? number(*axis.factors[i]) : nullptr}});
-    }
-    const Value value = value_of(axis.name, scenario);
-    const bool is_one = value.kind != Value::kNone;  // of one level
-    const bool has_path = is_one || axis.name == "cpu";
-    json["numbers"].push_back(
-        {{"name", axis.name},
-         {"value", is_one ? number(value.value) : nullptr},
-         {"share", number(axis.share)},
-         {"on_path", has_path ? number(on_path(axis, value, found.elapsed)) : nullptr},
-         {"thresholds", std::move(thresholds)}});
-  }
-  return json_text::dump(json, 1) + "\n";
+  return json_file({{"scenario", scenario.name},
+                    {"elapsed", number(found.elapsed)},
+                    {"replays", found.replays},
+                    {"numbers", tolerance_table(found, scenario, percents).json()},
+                    {"half_width", half ? number(*half) : nullptr}});
+}
+
+std::string tolerance_csv(const Tolerances& found, const Scenario& scenario,
+                          const std::vector<double>& percents) {
+  return tolerance_table(found, scenario, percents).csv();
 }
 
 }  // namespace rubato

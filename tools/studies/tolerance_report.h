@@ -13,8 +13,10 @@ namespace rubato {
 std::string tolerance_text(const Tolerances& found, const Scenario& scenario,
                            const std::vector<double>& percents, int width);
 
-/// The same in JSON: share/doc/json.md, *rubato tolerance --json*.
+/// The same in JSON and CSV: share/doc/json.md, *rubato tolerance --json*.
 std::string tolerance_json(const Tolerances& found, const Scenario& scenario,
                            const std::vector<double>& percents);
+std::string tolerance_csv(const Tolerances& found, const Scenario& scenario,
+                          const std::vector<double>& percents);
 
 }  // namespace rubato

@@ -5,17 +5,9 @@
 #include <variant>
 
 #include "replay/analyse/scenario_profile.h"
+#include "tools/format/table.h"
 
 namespace rubato {
-
-enum class Measure : uint8_t {
-  kCount,
-  kSeconds,
-  kShare,  ///< seconds; in text a share of the call's time
-  kWaits,  ///< seconds by kind of wait in CSV and JSON; in text the share of all
-  kBytes,
-  kRate,  ///< bytes per second; null in JSON where it is 0
-};
 
 /// A number of the calls of one name. Each is listed once, for the text, CSV and JSON of `rubato
 /// profile`; share/doc/profile.md explains it under its key (tests/report/profile.py).
@@ -25,14 +17,15 @@ struct CallFigure {
 
   const char* key;      ///< in JSON, and the kind of rows in CSV
   const char* heading;  ///< of its column in text
-  Measure measure;
-  Shown text;  ///< kIfAny: if some call has it; a dash for the others
-  Shown csv;   ///< by rank. kIfAny: where it is not 0
-  Shown rank;  ///< JSON, in a call of a rank; likewise
-  Shown sum;   ///< JSON, in a call of all ranks; likewise
+  As as;                ///< kShare: seconds, in text as a share of the call's time
+  Shown text;           ///< kIfAny: if some call has it; a dash for the others
+  Shown csv;            ///< by rank. kIfAny: where it is not 0
+  Shown rank;           ///< JSON, in a call of a rank; likewise
+  Shown sum;            ///< JSON, in a call of all ranks; likewise
   Value (*value)(const CallSum& sum);
   bool of_one = false;    ///< of calls of one name: a dash where text has several in a row
   bool of_waits = false;  ///< defined where waits are known
+  bool by_kind = false;   ///< in JSON (and CSV, apart from this list) by kind of wait
 };
 
 /// In the order of columns and keys.

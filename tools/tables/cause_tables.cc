@@ -6,14 +6,13 @@
 #include <map>
 #include <numeric>
 
-#include "tools/format/json_text.h"
 #include "tools/format/numbers.h"
+#include "tools/format/table.h"
 #include "tools/format/text_table.h"
 
 namespace rubato {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using json_text::number;
 
 constexpr size_t kPartsShown = 3;
@@ -44,18 +43,19 @@ std::string wait_table(const CauseSummary& causes, int width) {
     sum.count += wait.count;
     sum.ticks += wait.seconds;
   }
-  if (sums.empty()) return "";
   std::vector<std::pair<std::pair<std::string, WaitPattern>, WaitSum>> rows(sums.begin(),
                                                                             sums.end());
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.second.ticks > b.second.ticks; });
-  TextTable table({"Call", "Waits for", "Times", "Time", "Mean"});
+  Table table;
   for (const auto& [key, sum] : rows) {
-    table.add_row({key.first, kWaitPatternNames[static_cast<int>(key.second)],
-                   show_count(sum.count), SecondsCell{sum.ticks},
-                   SecondsCell{sum.ticks / static_cast<double>(sum.count)}});
+    table.add({{"Call", key.first},
+               {"Waits for", kWaitPatternNames[static_cast<int>(key.second)]},
+               {"Times", sum.count, As::kCount},
+               {"Time", sum.ticks, As::kSeconds},
+               {"Mean", sum.ticks / static_cast<double>(sum.count), As::kSeconds}});
   }
-  return "\n" + table.format(width);
+  return table.section("", width);
 }
 
 std::string root_table(const CauseSummary& causes, int width) {
@@ -72,13 +72,16 @@ std::string root_table(const CauseSummary& causes, int width) {
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return causes.roots[a] > causes.roots[b]; });
-  TextTable table({"Rank", "Root cause of", "of all waits", "Direct cause of", "Most for rank"});
+  Table table;
   for (const size_t rank : order) {
-    table.add_row({std::to_string(rank), SecondsCell{causes.roots[rank]},
-                   show_share(causes.roots[rank], all), SecondsCell{direct[rank]},
-                   most[rank].second < 0 ? "-" : std::to_string(most[rank].second)});
+    const int delayed = most[rank].second;
+    table.add({{"Rank", rank},
+               {"Root cause of", causes.roots[rank], As::kSeconds},
+               {"of all waits", show_share(causes.roots[rank], all)},
+               {"Direct cause of", direct[rank], As::kSeconds},
+               {"Most for rank", delayed < 0 ? "-" : std::to_string(delayed)}});
   }
-  return "\n" + table.format(width);
+  return table.section("", width);
 }
 
 Json parts_to_json(const CauseSummary::Parts& parts) {

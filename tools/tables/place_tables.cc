@@ -1,75 +1,83 @@
 #include "tools/tables/place_tables.h"
 
-#include <fmt/core.h>
+#include <algorithm>
 
 #include "tools/format/numbers.h"
-#include "tools/format/text_table.h"
+#include "tools/format/table.h"
 
 namespace rubato {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using json_text::text_or_null;
 
 constexpr size_t kRowsOfPage = 20;
 
-std::string title(const std::string& scenario, const std::string& what, int width) {
-  return "\n" + wrap(scenario + ": " + what, width, 2);
-}
-
-std::string wait_table(const PlaceSummary& summary, const std::string& scenario, int width) {
-  const std::vector<WaitAtPlace> rows = waits_by_place(summary);
-  if (rows.empty()) return "";
+double sum_of_waits(const std::vector<WaitAtPlace>& rows) {
   double all = 0;
-  bool one_comm = true;
-  for (const WaitAtPlace& row : rows) {
-    all += row.seconds;
-    one_comm = one_comm && row.communicator == rows[0].communicator;
-  }
-  std::vector<std::string> header = {"Waits in", "Times", "Time", "of all waits"};
-  if (!one_comm) header.push_back("Communicator");
-  header.insert(header.end(), {"Most by rank", "in", "of it"});
-  TextTable table(header);
-  for (const WaitAtPlace& row : rows) {
-    std::vector<TableCell> cells = {place_text(summary.places[row.place]), show_count(row.count),
-                                    SecondsCell{row.seconds}, show_share(row.seconds, all)};
-    if (!one_comm) cells.push_back(row.communicator);
-    if (row.rank >= 0)
-      cells.insert(cells.end(), {std::to_string(row.rank), place_text(summary.places[row.cause]),
-                                 show_share(row.caused, row.all)});
-    table.add_row(std::move(cells));
-  }
-  return title(scenario, "waits by place", width) + table.format(width);
+  for (const WaitAtPlace& row : rows) all += row.seconds;
+  return all;
 }
 
-std::string cause_table(const PlaceSummary& summary, const std::string& scenario, int width) {
+Table wait_table(const PlaceSummary& summary, const std::vector<WaitAtPlace>& rows) {
+  const double all = sum_of_waits(rows);
+  const bool one_comm = std::all_of(rows.begin(), rows.end(), [&](const WaitAtPlace& row) {
+    return row.communicator == rows[0].communicator;
+  });
+  Table table;
+  for (const WaitAtPlace& row : rows) {
+    const bool has_cause = row.rank >= 0;
+    table.add({{"place", place_text(summary.places[row.place]), "Waits in"},
+               {"Times", row.count, As::kCount},
+               {"Time", row.seconds, As::kSeconds},
+               {"of all waits", show_share(row.seconds, all)},
+               {"communicator", row.communicator, one_comm ? "" : "Communicator"},
+               {"seconds", row.seconds, As::kFiles},
+               {"rank", row.rank, As::kFiles},
+               {"Most by rank", has_cause ? std::to_string(row.rank) : ""},
+               {"cause", has_cause ? place_text(summary.places[row.cause]) : "", "in"},
+               {"share", row.all > 0 ? row.caused / row.all : 0, As::kFiles},
+               {"of it", has_cause ? show_share(row.caused, row.all) : ""}});
+  }
+  return table;
+}
+
+Table cause_table(const PlaceSummary& summary) {
   const std::vector<DelayAtPlace> rows = delays_by_place(summary);
-  if (rows.empty()) return "";
   double all = 0;
   for (const DelayAtPlace& row : rows) all += row.seconds;
-  TextTable table({"Rank", "in", "Root cause of", "of all waits", "Mostly waited for in"});
+  Table table;
   for (const DelayAtPlace& row : rows) {
-    table.add_row({std::to_string(row.rank), place_text(summary.places[row.place]),
-                   SecondsCell{row.seconds}, show_share(row.seconds, all),
-                   place_text(summary.places[row.waiting])});
+    table.add({{"Rank", row.rank},
+               {"in", place_text(summary.places[row.place])},
+               {"Root cause of", row.seconds, As::kSeconds},
+               {"of all waits", show_share(row.seconds, all)},
+               {"Mostly waited for in", place_text(summary.places[row.waiting])}});
   }
-  return title(scenario, "causes of waits by place", width) + table.format(width);
+  return table;
 }
 
-std::string function_table(const PlaceSummary& summary, const std::string& scenario, int width) {
-  const std::vector<FunctionEfficiency>& rows = summary.functions;
-  if (rows.empty()) return "";
-  TextTable table({"Function", "Compute", "with callees", "Load balance", "MPI", "Compute", "Waits",
-                   "Transfer"});
+Table function_table(const std::vector<FunctionEfficiency>& rows) {
+  Table table;
   for (const FunctionEfficiency& row : rows) {
     const double compute = row.sum_of(row.compute);
-    table.add_row(
-        {function_text(row), SecondsCell{compute},
-         row.inclusive.empty() ? TableCell("") : TableCell(SecondsCell{row.sum_of(row.inclusive)}),
-         compute > 0 ? show_share(row.load_balance(), 1) : "-", SecondsCell{row.sum_of(row.mpi)},
-         show_share(row.compute_share(), 1), show_share(row.wait_share(), 1),
-         show_share(row.transfer_share(), 1)});
+    const Json with_callees = row.inclusive.empty() ? Json("") : Json(row.sum_of(row.inclusive));
+    table.add({{"name", function_text(row), "Function"},
+               {"compute", compute, "Compute", As::kSeconds},
+               {"with callees", with_callees, As::kSeconds},
+               {"load_balance", row.load_balance(), As::kFiles},
+               {"Load balance", compute > 0 ? show_share(row.load_balance(), 1) : "-"},
+               {"mpi", row.sum_of(row.mpi), "MPI", As::kSeconds},
+               {"compute_share", row.compute_share(), "Compute", As::kShare},
+               {"wait_share", row.wait_share(), "Waits", As::kShare},
+               {"transfer_share", row.transfer_share(), "Transfer", As::kShare}});
   }
-  return title(scenario, "efficiencies by function", width) + table.format(width);
+  return table;
+}
+
+template <typename Row>
+std::vector<Row> rows_of_page(std::vector<Row> rows) {
+  rows.resize(std::min(rows.size(), kRowsOfPage));
+  return rows;
 }
 
 const char* kind_key(Place::Kind kind) {
@@ -84,11 +92,6 @@ const char* kind_key(Place::Kind kind) {
       break;
   }
   return "unknown";
-}
-
-/// null if not recorded.
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(text);
 }
 
 }  // namespace
@@ -114,8 +117,10 @@ std::string function_text(const FunctionEfficiency& function) {
 }
 
 std::string places_text(const PlaceSummary& summary, const std::string& scenario, int width) {
-  return wait_table(summary, scenario, width) + cause_table(summary, scenario, width) +
-         function_table(summary, scenario, width);
+  return wait_table(summary, waits_by_place(summary))
+             .section(scenario + ": waits by place", width) +
+         cause_table(summary).section(scenario + ": causes of waits by place", width) +
+         function_table(summary.functions).section(scenario + ": efficiencies by function", width);
 }
 
 Json places_to_json(const PlaceSummary& summary) {
@@ -144,29 +149,10 @@ Json places_to_json(const PlaceSummary& summary) {
 }
 
 Json places_for_page(const PlaceSummary& summary) {
-  Json waits = Json::array(), functions = Json::array();
-  double all = 0;
-  for (const WaitAtPlace& row : waits_by_place(summary)) {
-    all += row.seconds;
-    if (waits.size() == kRowsOfPage) continue;
-    waits.push_back({{"place", place_text(summary.places[row.place])},
-                     {"communicator", row.communicator},
-                     {"seconds", row.seconds},
-                     {"rank", row.rank},
-                     {"cause", row.rank < 0 ? "" : place_text(summary.places[row.cause])},
-                     {"share", row.all > 0 ? row.caused / row.all : 0}});
-  }
-  for (const FunctionEfficiency& row : summary.functions) {
-    if (functions.size() == kRowsOfPage) break;
-    functions.push_back({{"name", function_text(row)},
-                         {"compute", row.sum_of(row.compute)},
-                         {"load_balance", row.load_balance()},
-                         {"mpi", row.sum_of(row.mpi)},
-                         {"compute_share", row.compute_share()},
-                         {"wait_share", row.wait_share()},
-                         {"transfer_share", row.transfer_share()}});
-  }
-  return {{"all", all}, {"waits", std::move(waits)}, {"functions", std::move(functions)}};
+  const std::vector<WaitAtPlace> waits = waits_by_place(summary);
+  return {{"all", sum_of_waits(waits)},
+          {"waits", wait_table(summary, rows_of_page(waits)).json()},
+          {"functions", function_table(rows_of_page(summary.functions)).json()}};
 }
 
 Json functions_to_json(const PlaceSummary& summary) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <functional>
 
 #include "replay/analyse/other_rows.h"
 
@@ -21,79 +22,51 @@ std::string wait_name(int kind, const std::string& call) {
   return kPrefixes[kind] + name;
 }
 
-bool is_zero(const NumberColumn& column) {
-  return std::all_of(column.values.begin(), column.values.end(),
-                     [](double value) { return value == 0; });
+using OfRank = std::function<double(size_t rank)>;
+
+void add(RankTable& table, const ScenarioProfile& profile, const std::string& name,
+         const OfRank& value) {
+  NumberColumn column{name, {}};
+  for (size_t rank = 0; rank < profile.ranks.size(); ++rank) column.values.push_back(value(rank));
+  table.columns.push_back(std::move(column));
 }
 
-/// A table by rank that grows column by column.
-class TimeTable {
- public:
-  TimeTable(const ScenarioProfile& profile, const std::string& title)
-      : profile_(&profile), table_{title, Quantity::kSeconds, {}, 0} {}
-
-  template <typename Value>
-  void add(const std::string& name, const Value& value) {
-    NumberColumn column{name, {}};
-    for (size_t rank = 0; rank < profile_->ranks.size(); ++rank)
-      column.values.push_back(value(rank));
-    table_.columns.push_back(std::move(column));
-  }
-  /// Adds the column unless it is 0 for all ranks; returns whether it was added.
-  template <typename Value>
-  bool add_unless_zero(const std::string& name, const Value& value) {
-    add(name, value);
-    if (!is_zero(table_.columns.back())) return true;
-    table_.columns.pop_back();
-    return false;
-  }
-  void add_compute() {
-    add("Compute", [&](size_t rank) { return profile_->ranks[rank].compute; });
-  }
-  void add_waits(size_t call) {
-    for (int kind = 0; kind < kWaitKinds; ++kind) {
-      add_unless_zero(wait_name(kind, (*profile_->calls)[call]), [&](size_t rank) {
-        return profile_->ranks[rank].calls[call].traffic.waits[kind];
-      });
-    }
-  }
-  /// Adds overhead, the other categories, and calls outside of Elapsed.
-  void add_rest() {
-    add("Overhead", [&](size_t rank) { return profile_->ranks[rank].overhead; });
-    for (const OtherRow& other : kOtherRows) {
-      add_unless_zero(other.name,
-                      [&](size_t rank) { return profile_->result->ranks[rank].*other.seconds; });
-    }
-    for (size_t call = 0; call < profile_->calls->size(); ++call) {
-      table_.outside += add_unless_zero((*profile_->calls)[call] + " (outside)", [&](size_t rank) {
-        return profile_->ranks[rank].calls[call].outside;
-      });
-    }
-  }
-  RankTable take() { return std::move(table_); }
-
- private:
-  const ScenarioProfile* profile_;
-  RankTable table_;
-};
+/// Adds the column unless it is 0 for all ranks; returns whether it was added.
+bool add_unless_zero(RankTable& table, const ScenarioProfile& profile, const std::string& name,
+                     const OfRank& value) {
+  add(table, profile, name, value);
+  const std::vector<double>& values = table.columns.back().values;
+  if (std::ranges::any_of(values, [](double each) { return each != 0; })) return true;
+  table.columns.pop_back();
+  return false;
+}
 
 RankTable time_table(const ScenarioProfile& profile, const std::vector<CallColumn>& groups) {
-  TimeTable table(profile, "time");
-  table.add_compute();
+  const std::vector<RankProfile>& ranks = profile.ranks;
+  RankTable table{"time", As::kSeconds, {}, 0};
+  add(table, profile, "Compute", [&](size_t rank) { return ranks[rank].compute; });
   for (const CallColumn& group : groups) {
-    table.add(group.name, [&](size_t rank) {
+    add(table, profile, group.name, [&](size_t rank) {
       double sum = 0;
-      for (const size_t call : group.calls) sum += profile.ranks[rank].calls[call].time;
+      for (const size_t call : group.calls) sum += ranks[rank].calls[call].time;
       return sum;
     });
   }
-  table.add_rest();
-  return table.take();
+  add(table, profile, "Overhead", [&](size_t rank) { return ranks[rank].overhead; });
+  for (const OtherRow& other : kOtherRows) {
+    add_unless_zero(table, profile, other.name,
+                    [&](size_t rank) { return profile.result->ranks[rank].*other.seconds; });
+  }
+  for (size_t call = 0; call < profile.calls->size(); ++call) {
+    table.outside += add_unless_zero(table, profile, (*profile.calls)[call] + " (outside)",
+                                     [&](size_t rank) { return ranks[rank].calls[call].outside; });
+  }
+  return table;
 }
 
 RankTable traffic_table(const ScenarioProfile& profile, const std::string& title, bool sent,
                         bool bytes) {
-  RankTable table{title, bytes ? Quantity::kBytes : Quantity::kCount, {}};
+  RankTable table{title, bytes ? As::kBytes : As::kCount, {}};
   for (size_t call = 0; call < profile.calls->size(); ++call) {
     NumberColumn column{(*profile.calls)[call], {}};
     bool any = false;
@@ -127,9 +100,15 @@ std::vector<CallColumn> call_groups(const ScenarioProfile& profile, bool all) {
 }
 
 RankTable wait_table(const ScenarioProfile& profile) {
-  TimeTable table(profile, "waits for late ranks");
-  for (size_t call = 0; call < profile.calls->size(); ++call) table.add_waits(call);
-  return table.take();
+  RankTable table{"waits for late ranks", As::kSeconds, {}, 0};
+  for (size_t call = 0; call < profile.calls->size(); ++call) {
+    for (int kind = 0; kind < kWaitKinds; ++kind) {
+      add_unless_zero(table, profile, wait_name(kind, (*profile.calls)[call]), [&](size_t rank) {
+        return profile.ranks[rank].calls[call].traffic.waits[kind];
+      });
+    }
+  }
+  return table;
 }
 
 std::vector<RankTable> rank_tables(const ScenarioProfile& profile,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "replay/analyse/scenario_profile.h"
+#include "tools/format/table.h"
 #include "tools/tables/call_columns.h"
 
 namespace rubato {
@@ -18,11 +19,9 @@ struct NumberColumn {
   std::vector<double> values;  ///< by rank
 };
 
-enum class Quantity : uint8_t { kSeconds, kBytes, kCount };
-
 struct RankTable {
-  std::string title;  ///< "bytes sent"
-  Quantity quantity = Quantity::kCount;
+  std::string title;   ///< "bytes sent"
+  As as = As::kCount;  ///< or seconds, or bytes
   std::vector<NumberColumn> columns;
   size_t outside = 0;  ///< number of last columns that are outside of Elapsed
 };

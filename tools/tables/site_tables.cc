@@ -6,15 +6,11 @@
 #include <cmath>
 #include <map>
 
-#include "tools/format/json_text.h"
 #include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
 
 namespace rubato {
 namespace {
-
-using Json = nlohmann::ordered_json;
-using json_text::number;
 
 std::string with_error(double seconds, uint64_t samples) {
   return fmt::format("{} ± {}", show_seconds(seconds),
@@ -28,133 +24,112 @@ std::string sizes(const SiteRow& row) {
   return least == most ? least : least + " to " + most;
 }
 
+/// A numbered row of a table, below it.
+std::string numbered(size_t number, const std::string& site, int width) {
+  return wrap(fmt::format("{:>4}  {}", number, site), width, 8);
+}
+
 }  // namespace
 
-std::string path_text(const SiteRow& row) {
-  std::string text;
+std::string site_name(const SiteRow& row) {
+  std::string text = row.call;
   for (size_t i = 0, next = 0; i < row.path.size(); i = next) {
     while (next < row.path.size() && row.path[next] == row.path[i]) ++next;
-    text += (i == 0 ? "" : " > ") + row.path[i];
+    text += (i == 0 ? ": " : " > ") + row.path[i];
     if (next - i > 1) text += fmt::format(" ×{}", next - i);  // recursion
   }
   return text;
 }
 
-std::string sites_text(const std::vector<SiteRow>& rows, const std::string& scenario, int width) {
-  if (rows.empty()) return "";
-  TextTable table(
-      {"Site", "Calls", "Time", "Min", "Mean", "Max", "Waits", "Bytes", "Message size"});
-  std::string sites;
+Table site_table(const std::vector<SiteRow>& rows) {
+  Table table;
   for (size_t i = 0; i < rows.size(); ++i) {
     const SiteRow& row = rows[i];
-    const std::string number = std::to_string(i + 1);
-    table.add_row({number, show_count(row.count), show_seconds(row.time), show_seconds(row.least),
-                   show_seconds(row.mean()), show_seconds(row.most), show_seconds(row.waits),
-                   row.messages > 0 ? show_bytes(static_cast<double>(row.bytes)) : "-",
-                   sizes(row)});
-    const std::string path = path_text(row);
-    sites += wrap(fmt::format("{:>4}  {}{}", number, row.call, path.empty() ? "" : ": " + path),
-                  width, 8);
+    table.add({{"Site", i + 1},
+               {"call", row.call, As::kFiles},
+               {"path", row.path, As::kFiles},
+               {"calls", row.count, "Calls", As::kCount},
+               {"ranks", row.ranks, As::kFiles},
+               {"time", row.time, "Time", As::kTime},
+               {"time_min", row.least, "Min", As::kTime},
+               {"time_mean", row.mean(), "Mean", As::kTime},
+               {"time_max", row.most, "Max", As::kTime},
+               {"waits", row.waits, "Waits", As::kTime},
+               {"messages", row.messages, As::kFiles},
+               {"bytes", row.bytes, As::kFiles},
+               {"Bytes", row.messages > 0 ? show_bytes(static_cast<double>(row.bytes)) : "-"},
+               {"size_min", row.smallest, As::kFiles},
+               {"size_max", row.largest, As::kFiles},
+               {"Message size", sizes(row)}});
   }
-  const std::string title = scenario + ": calls by call site";
-  return "\n" + wrap(title, width, 2) + table.format(width) + sites;
+  return table;
+}
+
+std::string sites_text(const std::vector<SiteRow>& rows, const std::string& scenario, int width) {
+  std::string text = site_table(rows).section(scenario + ": calls by call site", width);
+  for (size_t i = 0; i < rows.size(); ++i) text += numbered(i + 1, site_name(rows[i]), width);
+  return text;
 }
 
 std::string site_errors_text(const std::vector<SiteRow>& recorded,
                              const std::vector<SiteRow>& predicted, int width) {
   struct Error {
-    std::string site;
     double recorded = 0, predicted = 0;
     double size() const { return std::abs(recorded - predicted); }
   };
   std::map<std::string, Error> by_site;
-  const auto at = [&](const SiteRow& row) -> Error& {
-    const std::string path = path_text(row);
-    const std::string site = row.call + (path.empty() ? "" : ": " + path);
-    Error& error = by_site[site];
-    error.site = site;
-    return error;
-  };
-  for (const SiteRow& row : recorded) at(row).recorded += row.time;
-  for (const SiteRow& row : predicted) at(row).predicted += row.time;
-  std::vector<Error> errors;
+  for (const SiteRow& row : recorded) by_site[site_name(row)].recorded += row.time;
+  for (const SiteRow& row : predicted) by_site[site_name(row)].predicted += row.time;
   double all = 0;
-  for (const auto& [site, error] : by_site) {
-    errors.push_back(error);
-    all += error.recorded;
-  }
-  std::erase_if(errors, [&](const Error& error) { return error.size() < 1e-3 * all; });
-  if (errors.empty()) return "";
+  for (const auto& [site, error] : by_site) all += error.recorded;
+  std::erase_if(by_site, [&](const auto& each) { return each.second.size() < 1e-3 * all; });
+  std::vector<std::pair<std::string, Error>> errors(by_site.begin(), by_site.end());
   std::stable_sort(errors.begin(), errors.end(),
-                   [](const Error& a, const Error& b) { return a.size() > b.size(); });
-  TextTable table({"Site", "Recorded", "Predicted", "Difference"});
+                   [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
+  Table table;
   std::string sites;
   for (size_t i = 0; i < errors.size(); ++i) {
-    const std::string number = std::to_string(i + 1);
-    const char* sign = errors[i].recorded < errors[i].predicted ? "-" : "";
-    table.add_row({number, show_seconds(errors[i].recorded), show_seconds(errors[i].predicted),
-                   sign + show_seconds(errors[i].size())});
-    sites += wrap(fmt::format("{:>4}  {}", number, errors[i].site), width, 8);
+    const auto& [site, error] = errors[i];
+    const char* sign = error.recorded < error.predicted ? "-" : "";
+    table.add({{"Site", i + 1},
+               {"Recorded", error.recorded, As::kTime},
+               {"Predicted", error.predicted, As::kTime},
+               {"Difference", sign + show_seconds(error.size())}});
+    sites += numbered(i + 1, site, width);
   }
-  return "\n" +
-         wrap(
+  return table.section(
              "Recorded − predicted for the machine of the recording: calls of all ranks by "
              "call site",
-             width, 2) +
-         table.format(width) + sites;
+             width) +
+         sites;
+}
+
+Table sampled_table(const std::vector<SampledFunction>& rows) {
+  double all = 0;
+  for (const SampledFunction& row : rows) all += row.exclusive_sum();
+  Table table;
+  for (const SampledFunction& row : rows) {
+    const double exclusive = row.exclusive_sum(), inclusive = row.inclusive_sum();
+    table.add({{"name", row.name, As::kFiles},
+               {"place", row.place, "Function"},
+               {"exclusive", row.exclusive, As::kJson},
+               {"inclusive", row.inclusive, As::kJson},
+               {"exclusive_samples", row.exclusive_samples, As::kFiles},
+               {"inclusive_samples", row.inclusive_samples, As::kFiles},
+               {"Exclusive", with_error(exclusive, row.exclusive_samples)},
+               {"of all", show_share(exclusive, all)},
+               {"Inclusive", with_error(inclusive, row.inclusive_samples)},
+               {"of all", show_share(inclusive, all)}});
+  }
+  return table;
 }
 
 std::string sampled_text(const std::vector<SampledFunction>& rows, int width) {
-  if (rows.empty()) return "";
   uint64_t samples = 0;
-  double all = 0;
-  for (const SampledFunction& row : rows) {
-    samples += row.exclusive_samples;
-    all += row.exclusive_sum();
-  }
-  TextTable table({"Function", "Exclusive", "of all", "Inclusive", "of all"});
-  for (const SampledFunction& row : rows) {
-    table.add_row({row.place, with_error(row.exclusive_sum(), row.exclusive_samples),
-                   show_share(row.exclusive_sum(), all),
-                   with_error(row.inclusive_sum(), row.inclusive_samples),
-                   show_share(row.inclusive_sum(), all)});
-  }
+  for (const SampledFunction& row : rows) samples += row.exclusive_samples;
   const std::string title = fmt::format("recorded compute by function, from {}; ±: 95 % interval",
                                         counted(samples, "sample", "samples"));
-  return "\n" + wrap(title, width, 2) + table.format(width);
-}
-
-Json sites_to_json(const std::vector<SiteRow>& rows) {
-  Json list = Json::array();
-  for (const SiteRow& row : rows) {
-    list.push_back({{"call", row.call},
-                    {"path", row.path},
-                    {"calls", row.count},
-                    {"ranks", row.ranks},
-                    {"time", number(row.time)},
-                    {"time_min", number(row.least)},
-                    {"time_mean", number(row.mean())},
-                    {"time_max", number(row.most)},
-                    {"waits", number(row.waits)},
-                    {"messages", row.messages},
-                    {"bytes", row.bytes},
-                    {"size_min", row.smallest},
-                    {"size_max", row.largest}});
-  }
-  return list;
-}
-
-Json sampled_to_json(const std::vector<SampledFunction>& rows) {
-  Json list = Json::array();
-  for (const SampledFunction& row : rows) {
-    list.push_back({{"name", row.name},
-                    {"place", row.place},
-                    {"exclusive", row.exclusive},
-                    {"inclusive", row.inclusive},
-                    {"exclusive_samples", row.exclusive_samples},
-                    {"inclusive_samples", row.inclusive_samples}});
-  }
-  return list;
+  return sampled_table(rows).section(title, width);
 }
 
 }  // namespace rubato

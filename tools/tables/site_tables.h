@@ -1,25 +1,26 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "replay/analyse/site_summary.h"
+#include "tools/format/table.h"
 
 namespace rubato {
 
-/// "main (app.c:28) > assemble (app.c:22) > exchange (app.c:17)"; "" if not recorded.
-std::string path_text(const SiteRow& row);
+/// "MPI_Send: main (app.c:28) > assemble (app.c:22) > exchange (app.c:17)"; the call alone if its
+/// path is not recorded.
+std::string site_name(const SiteRow& row);
 
-/// Tables for a terminal: calls by call site or path, and sampled functions; "" for no rows.
+/// "call_sites" and "samples" of share/doc/profile.md.
+Table site_table(const std::vector<SiteRow>& rows);
+Table sampled_table(const std::vector<SampledFunction>& rows);
+
+/// The same for a terminal: calls by call site or path, and sampled functions; "" for no rows.
 std::string sites_text(const std::vector<SiteRow>& rows, const std::string& scenario, int width);
+std::string sampled_text(const std::vector<SampledFunction>& rows, int width);
 /// The sites whose times differ by 0.1 % of all, the largest difference first.
 std::string site_errors_text(const std::vector<SiteRow>& recorded,
                              const std::vector<SiteRow>& predicted, int width);
-std::string sampled_text(const std::vector<SampledFunction>& rows, int width);
-
-/// The keys "call_sites" and "samples" (share/doc/profile.md).
-nlohmann::ordered_json sites_to_json(const std::vector<SiteRow>& rows);
-nlohmann::ordered_json sampled_to_json(const std::vector<SampledFunction>& rows);
 
 }  // namespace rubato

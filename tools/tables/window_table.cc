@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tools/format/numbers.h"
-#include "tools/format/text_table.h"
+#include "tools/format/table.h"
 
 namespace rubato {
 namespace {
@@ -26,31 +26,31 @@ std::string smallest_factor(const WindowEfficiency& window) {
 
 std::string over_time_text(const EfficienciesOverTime& over_time, const std::string& scenario,
                            int width) {
-  if (over_time.coarse.empty()) return "";
   std::vector<double> ends;
   for (const WindowEfficiency& window : over_time.coarse) ends.push_back(window.end);
   const TimeUnit unit = common_unit(ends);
   const auto percent = [](double factor) { return fmt::format("{:.0f} %", 100 * factor); };
-  TextTable table({fmt::format("From ({})", unit.name), "Parallel", "Load balance", "Serialisation",
-                   "Transfer", "Smallest"});
+  Table table;
   for (const WindowEfficiency& window : over_time.coarse) {
-    table.add_row({unit.show(window.begin), percent(window.parallel()),
-                   percent(window.load_balance), percent(window.serialisation),
-                   percent(window.transfer), smallest_factor(window)});
+    table.add({{fmt::format("From ({})", unit.name), unit.show(window.begin)},
+               {"Parallel", percent(window.parallel())},
+               {"Load balance", percent(window.load_balance)},
+               {"Serialisation", percent(window.serialisation)},
+               {"Transfer", percent(window.transfer)},
+               {"Smallest", smallest_factor(window)}});
   }
-  return "\n" + wrap(scenario + ": efficiencies over time", width, 2) + table.format(width);
+  return table.section(scenario + ": efficiencies over time", width);
 }
 
-nlohmann::ordered_json over_time_json(const EfficienciesOverTime& over_time) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+Json over_time_json(const EfficienciesOverTime& over_time) {
+  Json json = Json::array();
   for (const WindowEfficiency& window : over_time.fine) {
     json.push_back({{"begin", window.begin},
                     {"end", window.end},
                     {"load_balance", window.load_balance},
                     {"serialisation", window.serialisation},
-                    {"transfer", window.transfer}});
-    json.back()["busiest"] = window.busiest < 0 ? nlohmann::ordered_json(nullptr)
-                                                : nlohmann::ordered_json(window.busiest);
+                    {"transfer", window.transfer},
+                    {"busiest", window.busiest < 0 ? Json(nullptr) : Json(window.busiest)}});
   }
   return json;
 }

@@ -10,6 +10,7 @@
 #include "tests/fixture/made_up_results.h"
 #include "tools/files/whole_file.h"
 #include "tools/format/numbers.h"
+#include "tools/format/table.h"
 #include "tools/format/text_table.h"
 #include "tools/report/report_html.h"
 #include "tools/report/report_json.h"
@@ -70,21 +71,68 @@ TEST_CASE("a column of times shares one unit") {
 }
 
 TEST_CASE("a column of quantities has one unit, in its heading") {
-  TextTable table({"Call", "Time", "Bytes", "Bandwidth", "Waits for"});
+  Table table;
   // 86.45 us in ms needs four decimals for three digits. 4 B is the smallest: no KiB. 0.2 of 1 MB/s
   // would be no whole number: kB/s.
-  table.add_row(
-      {"MPI_Send", SecondsCell{0.4942506}, BytesCell{4096}, RateCell{1.2e7}, "late sender"});
-  table.add_row({"MPI_Bcast", SecondsCell{86.45e-6}, BytesCell{4}, RateCell{2e5}, "-"});
-  CHECK(table.format(100) ==
+  const auto add = [&](const char* call, double seconds, int bytes, double rate, const char* why) {
+    table.add({{"Call", call},
+               {"Time", seconds, As::kSeconds},
+               {"Bytes", bytes, As::kBytes},
+               {"Bandwidth", rate, As::kRate},
+               {"Waits for", why}});
+  };
+  add("MPI_Send", 0.4942506, 4096, 1.2e7, "late sender");
+  add("MPI_Bcast", 86.45e-6, 4, 2e5, "-");
+  CHECK(table.text(100) ==
         "Call       Time (ms)  Bytes  Bandwidth (kB/s)  Waits for\n"
         "MPI_Send    494.2506  4,096            12,000  late sender\n"
         "MPI_Bcast     0.0864      4               200  -\n");
   // A name that leaves no place for the rest is shortened: 2 + 30 for it, 8 for the number.
-  TextTable names({"Function", "Time"});
-  names.add_row({std::string(60, 'a') + "(b.c:12)", SecondsCell{1.5}});
-  std::istringstream lines(names.format(40));
+  Table names;
+  names.add({{"Function", std::string(60, 'a') + "(b.c:12)"}, {"Time", 1.5, As::kSeconds}});
+  std::istringstream lines(names.text(40));
   for (std::string line; std::getline(lines, line);) CHECK(display_width(line) <= 40);
+}
+
+TEST_CASE("a table as text, CSV and JSON") {
+  Table table;
+  CHECK(table.section("calls", 100).empty());
+  CHECK(table.csv().empty());
+  CHECK(table.json().dump() == "[]");
+  table.set_columns({{"Call", ""}, {"time", 0.0, "Time", As::kTime}});
+  CHECK(table.text(100) == "Call  Time\n");
+  CHECK(table.csv() == "time_s\n");
+
+  Table calls;
+  calls.add({{"call", "MPI_Send", "Call"},
+             {"calls", 1250, "Calls", As::kCount},
+             {"time", 0.0625, "Time", As::kTime},
+             {"limit", nullptr, "Limit"},
+             {"share", 0.25, "", As::kShare},
+             {"sizes", {8, 16}, As::kJson},
+             {"size", 16, As::kCsv}});
+  calls.add({{"call", "a,b", "Call"},
+             {"calls", nullptr, "Calls", As::kCount},
+             {"time", 2.0, "Time", As::kTime},
+             {"limit", nullptr, "Limit"},
+             {"share", 1e-9, "", As::kShare},
+             {"sizes", Json::array(), As::kJson},
+             {"size", 0, As::kCsv}});
+  // A column without a value is not shown; a value that is not known is a dash.
+  CHECK(calls.section("calls", 100) ==
+        "\n"
+        "calls\n"
+        "Call      Calls      Time\n"
+        "MPI_Send  1,250  62.50 ms\n"
+        "a,b           -   2.000 s\n");
+  CHECK(calls.csv() ==
+        "call,calls,time_s,limit,share,size\n"
+        "MPI_Send,1250,0.0625,,0.25,16\n"
+        "\"a,b\",,2,,1e-09,0\n");
+  CHECK(
+      calls.json().dump() ==
+      R"([{"call":"MPI_Send","calls":1250,"time":0.0625,"limit":null,"share":0.25,"sizes":[8,16]},)"
+      R"({"call":"a,b","calls":null,"time":2.0,"limit":null,"share":1e-09,"sizes":[]}])");
 }
 
 TEST_CASE("zero has no sign") {
@@ -110,10 +158,10 @@ TEST_CASE("counts, bytes and shares read well") {
 }
 
 TEST_CASE("tables continue in blocks of columns where the page ends") {
-  TextTable table({"Rank", "aaaa", "bbbb", "µµ"});
-  table.add_row({"0", "1", "2", "3"});
+  Table table;
+  table.add({{"Rank", 0}, {"aaaa", 1}, {"bbbb", 2}, {"µµ", 3}});
   // 4 + 2 + 4 = 10 columns fit, the next would need 16.
-  CHECK(table.format(10) ==
+  CHECK(table.text(10) ==
         "Rank  aaaa\n"
         "0        1\n"
         "\n"
