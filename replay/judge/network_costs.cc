@@ -5,7 +5,6 @@
 #include <map>
 
 #include "models/platform/uncertainty.h"
-#include "models/scenario/level_changes.h"
 #include "models/scenario/scenario.h"
 #include "replay/analyse/other_rows.h"
 #include "replay/run/contention_cost.h"
@@ -23,6 +22,11 @@ struct Taken {
   bool ends = false;  ///< no deadlock
   double elapsed = 0;
   std::map<std::string, double> by_call;
+
+  double in(const std::string& call) const {
+    const auto found = by_call.find(call);
+    return found == by_call.end() ? 0 : found->second;
+  }
 };
 
 Taken taken(const ScenarioResult& result, const std::vector<std::string>& calls) {
@@ -35,142 +39,73 @@ Taken taken(const ScenarioResult& result, const std::vector<std::string>& calls)
 }
 
 struct Variant {
-  NetworkProperty property;
-  std::vector<std::string> changes;  ///< NetworkCosts::Cost::changes
+  FindingKind kind;
+  std::vector<std::string> changes;  ///< of the scenario, to be tried
   Scenario scenario;
   size_t of = 0;  ///< the number of what it is compared with; 0: the platform, 1: the first variant
 };
 
-/// Removes the latency of all levels but self and of links; false if there is none.
-bool remove_latency(Platform& platform) {
-  bool any = false;
-  for (int i = 0; i < kLevels; ++i) {
-    auto& level = platform.levels[i];
-    if (!level || level->transfer.empty() || i == static_cast<int>(Level::kSelf)) continue;
-    const double latency = level->transfer(0);
-    if (latency > 0) add_latency(*level, -latency);
-    any = any || latency > 0;
-  }
-  const auto links = platform.contention.numbers.find("link_latency");
-  if (links != platform.contention.numbers.end() && links->second > 0) {
-    links->second = 0;
-    any = true;
-  }
-  return any;
-}
-
-/// True if data of some rendezvous messages waits until a rank is inside MPI; removes that.
-bool add_progress(Platform& platform) {
-  bool any = false;
-  for (auto& level : platform.levels) {
-    if (!level) continue;
-    for (ProtocolSegment& segment : level->protocols) {
-      if (segment.protocol != Protocol::kPull && segment.protocol != Protocol::kPush) continue;
-      segment.protocol = Protocol::kAsync;
-      any = true;
-    }
-  }
-  return any;
-}
-
-/// Collectives with a formula cost only their synchronisation; false if there are none.
-bool remove_formulas(CollectiveModel& model) {
-  if (model.pricing != CollectivePricing::kAnalytic) return false;  // they are not used
-  bool any = false;
-  for (OperationModel& operation : model.operations) {
-    if (operation.formula.empty() || operation.perfect) continue;
-    operation.perfect = true;
-    any = true;
-  }
-  return any;
-}
-
-/// `change`, if it changes something.
-std::vector<std::string> if_effective(const Scenario& platform, const char* change) {
-  return has_effect(platform, change) ? std::vector<std::string>{change}
-                                      : std::vector<std::string>{};
-}
-
 /// The platform with one property at its best.
 std::vector<Variant> variants_of(const Scenario& platform, const Placement& recorded) {
   std::vector<Variant> variants;
-  Scenario changes = platform;
-  if (remove_latency(changes.platform))
-    variants.push_back({NetworkProperty::kLatency, if_effective(platform, "latency/2"), changes});
-  if (has_effect(platform, "overhead/1e9")) {
-    variants.push_back(
-        {NetworkProperty::kOverhead, {"overhead/2"}, changed(platform, "overhead/1e9")});
-  }
-  changes = platform;
-  if (remove_formulas(changes.platform.collectives))
-    variants.push_back({NetworkProperty::kFormulas, {}, changes});
-  for (const auto& way : plain_placements(platform, platform.placement.place(recorded))) {
-    changes = platform;
-    for (const std::string& change : way) changes = changed(changes, change);
-    variants.push_back({NetworkProperty::kPlacement, way, changes});
-  }
-  // Contention and lack of progress take time only because transfers do: each is removed in
-  // addition to those before it, bandwidth last.
-  changes = platform;
-  size_t number = 0;
-  const auto remove = [&](NetworkProperty property, const std::vector<std::string>& suggested) {
-    variants.push_back({property, suggested, changes, number});
-    number = variants.size();
-  };
+  // A scenario does not change the bandwidths of a network's own links.
   const NetworkModel* network = platform.platform.contention.model;
   const bool has_own_links = network && network->has_own_links;
-  const std::vector<std::string> faster =
-      has_own_links ? std::vector<std::string>{} : if_effective(platform, "bandwidth*2");
-  if (has_shared_network(platform, Placement())) {
-    changes.platform.contention.flows_alone = true;
-    remove(NetworkProperty::kContention, faster);
-    if (has_own_links) {
-      changes.platform.contention.set_model(nullptr);
-      remove(NetworkProperty::kLinks, {});
+  Scenario kept = platform;  // with the improvements that stay
+  size_t number = 0;         // of it
+  for (const FindingRow& row : kFindingRows) {
+    const auto& [improve, change, stays] = row.property;
+    Scenario improved = stays ? kept : platform;
+    if (row.kind == FindingKind::kPlacement) {
+      for (const auto& way : plain_placements(platform, platform.placement.place(recorded))) {
+        improved = platform;
+        for (const std::string& each : way) improved = changed(improved, each);
+        variants.push_back({row.kind, way, improved});
+      }
     }
-  }
-  if (add_progress(changes.platform)) remove(NetworkProperty::kProgress, {});
-  if (has_effect(changes, "bandwidth*1e9")) {
-    changes = changed(changes, "bandwidth*1e9");
-    remove(NetworkProperty::kBandwidth, faster);
+    if (!improve || !improve(improved)) continue;
+    const bool acts = change && !(stays && has_own_links) && has_effect(platform, change);
+    variants.push_back({row.kind, {}, improved, stays ? number : 0});
+    if (acts) variants.back().changes = {change};
+    if (!stays) continue;
+    kept = improved;
+    number = variants.size();
   }
   return variants;
 }
 
-/// Sets the call in which more than half of the cost is.
-void name_call(const Taken& with, const Taken& without, NetworkCosts::Cost& cost) {
-  double all = 0, most = 0;
-  for (const auto& [call, seconds] : with.by_call) {
-    if (outside_elapsed(call)) continue;
-    const auto found = without.by_call.find(call);
-    const double longer = seconds - (found == without.by_call.end() ? 0 : found->second);
-    all += std::max(0.0, longer);
-    if (longer <= most) continue;
-    most = longer;
-    cost.call = call;
+/// Names the call in which more than half of the cost is.
+void name_call(const Taken& with, const Taken& without, const std::vector<std::string>& calls,
+               const ScenarioResult& platform, Finding& cost) {
+  std::vector<double> longer(calls.size());
+  double all = 0;
+  for (size_t call = 0; call < calls.size(); ++call) {
+    if (outside_elapsed(calls[call])) continue;
+    longer[call] = with.in(calls[call]) - without.in(calls[call]);
+    all += std::max(0.0, longer[call]);
   }
-  if (!(most > all / 2)) cost.call = "";
+  name_main_call(calls, platform, longer, all, cost);
 }
 
 /// The costs of the variants that end; of several placements the best. `taken`: by number.
 /// `intervals`: likewise, or empty.
-std::vector<NetworkCosts::Cost> costs_of(const std::vector<Variant>& variants,
-                                         const std::vector<Taken>& taken,
-                                         const Intervals& intervals) {
-  std::vector<NetworkCosts::Cost> costs;
+std::vector<Finding> costs_of(const std::vector<Variant>& variants, const std::vector<Taken>& taken,
+                              const Intervals& intervals, const ScenarioResult& platform,
+                              const std::vector<std::string>& calls) {
+  std::vector<Finding> costs;
   for (size_t i = 0; i < variants.size(); ++i) {
     const size_t of = variants[i].of;
     const Taken &with = taken[of], &without = taken[i + 1];
     if (!with.ends || !without.ends) continue;
-    NetworkCosts::Cost cost;
-    cost.property = variants[i].property;
-    cost.changes = variants[i].changes;
-    cost.seconds = with.elapsed - without.elapsed;
-    name_call(with, without, cost);
+    Finding cost{variants[i].kind, with.elapsed - without.elapsed};
+    cost.of_elapsed = cost.seconds / platform.elapsed;
+    name_call(with, without, calls, platform, cost);
+    if (!variants[i].changes.empty())
+      cost.scenarios = {with_changes(platform, variants[i].changes)};
     if (!intervals.empty() && intervals[of] && intervals[i + 1])
       cost.half = half_of_difference(*intervals[of], *intervals[i + 1]);
-    const bool is_other = !costs.empty() && costs.back().property == cost.property;
-    if (!is_other)
+    const bool is_other = costs.empty() || costs.back().kind != cost.kind;
+    if (is_other)
       costs.push_back(cost);
     else if (cost.seconds > costs.back().seconds)
       costs.back() = cost;
@@ -212,16 +147,14 @@ NetworkCosts network_costs(EventSource& source, const Scenario& platform,
   const TraceDefinitions& trace = source.definitions();
   const std::vector<Variant> variants =
       variants_of(platform, Placement(trace.node_of_rank, trace.socket_of_rank));
-  NetworkCosts found;
-  found.scenario = known.name;
-  found.elapsed = known.elapsed;
+  NetworkCosts found{known.name, known.elapsed, {}};
   // With shared links each scenario is a pass of its own, and intervals take three more of each.
   const bool with_intervals =
       states_uncertainty(platform.platform) && !has_shared_network(platform, Placement());
   std::vector<Scenario> scenarios;
   if (with_intervals) scenarios.push_back(platform);
   const auto is_replayed = [&](const Variant& variant) {
-    return variant.property != NetworkProperty::kContention || !known.contention;
+    return variant.kind != FindingKind::kContention || !known.contention;
   };
   for (const Variant& variant : variants) {
     if (is_replayed(variant)) scenarios.push_back(variant.scenario);
@@ -237,8 +170,13 @@ NetworkCosts network_costs(EventSource& source, const Scenario& platform,
     taken_by.push_back(is_replayed(variant) ? taken(*next++, results.calls)
                                             : alone(taken_by[0], *known.contention, calls));
   }
-  found.costs = costs_of(variants, taken_by, intervals);
-  found.function = costly_function(source, platform, options);
+  const auto function = costly_function(source, platform, options);
+  for (Finding& cost : costs_of(variants, taken_by, intervals, known, calls)) {
+    if (!(cost.seconds >= kLeastGain * known.elapsed)) continue;
+    name_messages(known, function, cost);
+    found.findings.push_back(std::move(cost));
+  }
+  sort_by_cost(found.findings);
   return found;
 }
 

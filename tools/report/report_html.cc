@@ -258,12 +258,11 @@ std::string report_html(const Report& report, const std::vector<PlatformPicture>
                         const Metrics& metrics) {
   const Results& results = *report.results;
   const ScenarioResult* reference = report.roles.reference;
-  const ScenarioResult* judged = report.roles.judged;
   Json data = {{"rubato", kVersion},
                {"verdict", report.verdict},
-               {"findings", findings_to_json(report.findings)},
-               {"judged", judged ? judged->name : ""},
-               {"judged_elapsed", json_text::number(report.findings.elapsed)},
+               {"findings", findings_to_json(report.judgement, results)},
+               {"judged", report.judgement.scenario},
+               {"judged_elapsed", json_text::number(report.judgement.elapsed)},
                {"reference", reference ? reference->name : ""},
                {"kept_line", report.kept_calls},
                {"caveats", report.notes},

@@ -177,7 +177,7 @@ std::string report_json(const Report& report) {
   Json json = head();
   json["trace"] = trace_to_json(results.trace);
   json["verdict"] = report.verdict;
-  json["findings"] = findings_to_json(report.findings);
+  json["findings"] = findings_to_json(report.judgement, results);
   json["calls"] = results.calls;
   json["scenarios"] = Json::array();
   for (size_t i = 0; i < results.scenarios.size(); ++i) {
