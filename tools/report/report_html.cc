@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <sstream>
 
@@ -76,6 +77,16 @@ Json rounded(double value) {
   return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
 }
 
+/// A column with a number per rank: `value` of its result.
+template <typename Value>
+Json column(const ScenarioResult& scenario, const Value& value) {
+  Json numbers = Json::array();
+  if (!scenario.deadlock.empty()) return numbers;
+  for (const RankResult& rank : scenario.ranks)
+    numbers.push_back(rounded(std::invoke(value, rank)));
+  return numbers;
+}
+
 /// A scenario with one array per column instead of an object per rank, which is small for thousands
 /// of ranks.
 Json scenario_columns(const ScenarioResult& scenario, size_t call_count) {
@@ -89,50 +100,32 @@ Json scenario_columns(const ScenarioResult& scenario, size_t call_count) {
     json["traffic"][kLevelNames[level]] = {{"messages", scenario.traffic[level].messages},
                                            {"bytes", scenario.traffic[level].bytes}};
   }
-  Json compute = Json::array(), mpi = Json::array(), calls = Json::array();
-  if (ended) {
-    for (const RankResult& rank : scenario.ranks) {
-      compute.push_back(rounded(rank.compute));
-      mpi.push_back(rounded(rank.mpi));
-    }
-    for (size_t call = 0; call < call_count; ++call) {
-      Json times = Json::array();
-      uint64_t count = 0, sent = 0, received = 0;
-      for (const RankResult& rank : scenario.ranks) {
-        const CallTotals totals = call < rank.calls.size() ? rank.calls[call] : CallTotals{};
-        times.push_back(rounded(totals.time));
-        count += totals.calls;
-        sent += totals.bytes_sent;
-        received += totals.bytes_received;
-      }
-      calls.push_back({{"time", std::move(times)},
-                       {"calls", count},
-                       {"bytes_sent", sent},
-                       {"bytes_received", received}});
-    }
-  }
   json["waits"] = nullptr;
-  if (ended && scenario.has_waits) {
-    for (int kind = 0; kind < kWaitKinds; ++kind) {
-      Json times = Json::array();
-      for (const RankResult& rank : scenario.ranks) times.push_back(rounded(rank.waits[kind]));
-      json["waits"].push_back(std::move(times));
-    }
-  }
+  for (int kind = 0; ended && scenario.has_waits && kind < kWaitKinds; ++kind)
+    json["waits"].push_back(column(scenario, [&](const RankResult& r) { return r.waits[kind]; }));
   json["others"] = Json::array();
-  for (int i = 0; ended && i < kOtherRowsInWindow; ++i) {
-    Json times = Json::array();
-    for (const RankResult& rank : scenario.ranks)
-      times.push_back(rounded(rank.*kOtherRows[i].seconds));
-    json["others"].push_back(std::move(times));
+  for (int i = 0; ended && i < kOtherRowsInWindow; ++i)
+    json["others"].push_back(column(scenario, kOtherRows[i].seconds));
+  json["own_work"] = column(scenario, &RankResult::own_work);
+  json["compute"] = column(scenario, &RankResult::compute);
+  json["mpi"] = column(scenario, &RankResult::mpi);
+  json["calls"] = Json::array();
+  for (size_t call = 0; ended && call < call_count; ++call) {
+    const auto totals = [&](const RankResult& rank) {
+      return call < rank.calls.size() ? rank.calls[call] : CallTotals{};
+    };
+    CallTotals sum;
+    for (const RankResult& rank : scenario.ranks) {
+      sum.calls += totals(rank).calls;
+      sum.bytes_sent += totals(rank).bytes_sent;
+      sum.bytes_received += totals(rank).bytes_received;
+    }
+    json["calls"].push_back(
+        {{"time", column(scenario, [&](const RankResult& rank) { return totals(rank).time; })},
+         {"calls", sum.calls},
+         {"bytes_sent", sum.bytes_sent},
+         {"bytes_received", sum.bytes_received}});
   }
-  Json own_work = Json::array();
-  for (size_t rank = 0; ended && rank < scenario.ranks.size(); ++rank)
-    own_work.push_back(rounded(scenario.ranks[rank].own_work));
-  json["own_work"] = std::move(own_work);
-  json["compute"] = std::move(compute);
-  json["mpi"] = std::move(mpi);
-  json["calls"] = std::move(calls);
   return json;
 }
 
