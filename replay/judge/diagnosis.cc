@@ -64,23 +64,20 @@ double sum_of(const std::map<int, double>& amounts) {
 /// longest waits. Empty if none has most of them.
 std::vector<std::string> path_of(const std::vector<SiteRow>& rows, const std::string& call) {
   std::map<std::string, double> waits;
-  const auto place_of = [](const SiteRow& row) {
-    return row.function.empty() ? row.path.back() : row.function;
-  };
+  std::map<std::string, const SiteRow*> longest;
   double all = 0;
   for (const SiteRow& row : rows) {
     if (row.call != call) continue;
     all += row.waits;
-    if (!row.path.empty()) waits[place_of(row)] += row.waits;
+    if (row.path.empty()) continue;
+    const std::string& place = row.function.empty() ? row.path.back() : row.function;
+    waits[place] += row.waits;
+    const SiteRow*& known = longest[place];
+    if (!known || row.waits > known->waits) known = &row;
   }
   const auto most = largest(waits);
   if (most == waits.end() || !(most->second > kMainShare * all)) return {};
-  const SiteRow* longest = nullptr;
-  for (const SiteRow& row : rows) {
-    if (row.call != call || row.path.empty() || place_of(row) != most->first) continue;
-    if (!longest || row.waits > longest->waits) longest = &row;
-  }
-  return longest->path;
+  return longest[most->first]->path;
 }
 
 /// Waits by call, with the parts of their roots; from places, which know roots and calls together.
@@ -202,12 +199,10 @@ std::vector<Finding> find_late_receivers(EventSource& source, const Roles& roles
   WaitObservers seen(source, kept_losses(scenario, options.keep_stolen));
   watch(source, scenario, options, seen);
   const std::map<std::string, double> late = late_receivers_of(seen, trace);
-  const std::map<std::string, double> remain = late_receivers_of(perfect, trace);
-  std::map<std::string, double> beyond;
+  std::map<std::string, double> remain = late_receivers_of(perfect, trace), beyond;
   double all = 0;
   for (const auto& [call, ticks] : late) {
-    const auto same = remain.find(call);
-    beyond[call] = std::max(0.0, ticks - (same == remain.end() ? 0 : same->second));
+    beyond[call] = std::max(0.0, ticks - remain[call]);
     all += beyond[call];
   }
   Finding found{FindingKind::kLateReceiver, cost};
