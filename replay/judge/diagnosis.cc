@@ -1,7 +1,6 @@
 #include "replay/judge/diagnosis.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -10,8 +9,8 @@
 #include "replay/analyse/other_rows.h"
 #include "replay/analyse/place_summary.h"
 #include "replay/analyse/site_summary.h"
+#include "replay/judge/blame.h"
 #include "replay/judge/lost_cores.h"
-#include "replay/judge/lost_time.h"
 #include "replay/study/fit_degradation.h"
 #include "replay/study/run_replay.h"
 
@@ -25,6 +24,7 @@ namespace {
 
 constexpr double kLeastLoss = 0.02;  ///< of the elapsed time
 constexpr double kMainShare = 0.5;
+constexpr double kMuch = 0.25;
 
 /// Ticks of waits in calls of one name.
 struct InCall {
@@ -64,23 +64,20 @@ double sum_of(const std::map<int, double>& amounts) {
 /// longest waits. Empty if none has most of them.
 std::vector<std::string> path_of(const std::vector<SiteRow>& rows, const std::string& call) {
   std::map<std::string, double> waits;
-  const auto place_of = [](const SiteRow& row) {
-    return row.function.empty() ? row.path.back() : row.function;
-  };
+  std::map<std::string, const SiteRow*> longest;
   double all = 0;
   for (const SiteRow& row : rows) {
     if (row.call != call) continue;
     all += row.waits;
-    if (!row.path.empty()) waits[place_of(row)] += row.waits;
+    if (row.path.empty()) continue;
+    const std::string& place = row.function.empty() ? row.path.back() : row.function;
+    waits[place] += row.waits;
+    const SiteRow*& known = longest[place];
+    if (!known || row.waits > known->waits) known = &row;
   }
   const auto most = largest(waits);
   if (most == waits.end() || !(most->second > kMainShare * all)) return {};
-  const SiteRow* longest = nullptr;
-  for (const SiteRow& row : rows) {
-    if (row.call != call || row.path.empty() || place_of(row) != most->first) continue;
-    if (!longest || row.waits > longest->waits) longest = &row;
-  }
-  return longest->path;
+  return longest[most->first]->path;
 }
 
 /// Waits by call, with the parts of their roots; from places, which know roots and calls together.
@@ -96,51 +93,82 @@ void add_roots(const PlaceSummary& summary, const std::vector<double>& parts,
   }
 }
 
-Diagnosis::Waits waits_in(const std::string& name, const InCall& call, double all) {
-  Diagnosis::Waits waits;
+FindingKind kind_of(WaitPattern pattern, bool has_main_cause) {
+  switch (pattern) {
+    case WaitPattern::kBarrier:
+    case WaitPattern::kAllToAll:
+    case WaitPattern::kFence:
+      return FindingKind::kSynchronisation;
+    case WaitPattern::kLateBroadcast:
+      return FindingKind::kLateRoot;
+    case WaitPattern::kLateReceiver:
+      return FindingKind::kLateReceiver;
+    case WaitPattern::kLateSender:
+    case WaitPattern::kWrongOrder:
+    case WaitPattern::kEarlyReduce:
+    case WaitPattern::kEarlyScan:
+    case WaitPattern::kLatePost:
+    case WaitPattern::kEarlyWait:
+    case WaitPattern::kLock:
+      break;
+  }
+  return has_main_cause ? FindingKind::kLateSender : FindingKind::kChains;
+}
+
+/// Waits in calls of one name. Their root cause is named if it has most of them, clearly more than
+/// the mean rank.
+Finding waits_in(const std::string& name, const InCall& call, const Roles& roles) {
+  Finding waits;
   waits.call = name;
-  if (!call.by_pattern.empty()) waits.pattern = largest(call.by_pattern)->first;
-  const double in_call = sum_of(call.by_root);
-  waits.share = in_call / all;
+  waits.seconds = sum_of(call.by_root);
   const auto root = largest(call.by_root);
+  const double share = root->second / waits.seconds;
+  const bool has_main_cause =
+      share >= std::max(kMuch, 1.5 / static_cast<double>(roles.perfect->ranks.size()));
+  waits.kind =
+      kind_of(call.by_pattern.empty() ? WaitPattern::kLateSender : largest(call.by_pattern)->first,
+              has_main_cause);
+  if (!has_main_cause) return waits;
   waits.rank = root->first;
-  waits.rank_share = root->second / in_call;
+  waits.share = share;
   for (const auto& [function, seconds] : call.by_function) {
     if (function.first == waits.rank && seconds > kMainShare * root->second)
       waits.function = function.second;
   }
+  waits.callers = callers_of(*roles.results, waits.rank, waits.function);
   return waits;
 }
 
-/// True if this part of the lost time is worth a further replay.
-bool is_long(const Roles& roles, double LostTime::*part) {
-  const std::optional<LostTime> lost = lost_time(roles);
-  return lost && (*lost).*part >= kLeastLoss * lost->elapsed;
+/// The cost of a kind if it is worth a further replay, else 0.
+double long_time(const Roles& roles, FindingKind kind) {
+  std::optional<LostTime> lost = lost_time(roles);
+  return lost && (*lost)[kind] >= kLeastLoss * lost->elapsed ? (*lost)[kind] : 0;
 }
 
-/// What waits of a scenario count for, by rank at their root.
-using PartsOf = std::function<std::vector<double>(const PlaceSummary&)>;
-
-/// Waits by call, the longest first.
-std::vector<Diagnosis::Waits> waits_by_call(const EventSource& source, const WaitObservers& seen,
-                                            const PartsOf& parts_of) {
+/// Waits by call, all or only what unequal compute does not explain, the longest first; their costs
+/// add up to `cost`.
+std::vector<Finding> waits_by_call(const EventSource& source, const WaitObservers& seen,
+                                   const Roles& roles, double cost, bool all_waits) {
   const TraceDefinitions& trace = source.definitions();
   std::map<std::string, InCall> calls;
   for (const auto& [key, sum] : seen.patterns.waits())
     calls[trace.calls[key.call].name].by_pattern[key.pattern] += sum.ticks;
   const PlaceSummary summary = place_summary(seen.places, source);
-  add_roots(summary, parts_of(summary), calls);
+  const size_t ranks = roles.perfect->ranks.size();
+  const std::vector<double> parts =
+      all_waits ? std::vector<double>(ranks, 1) : parts_of_chains(*roles.perfect, summary);
+  add_roots(summary, parts, calls);
   const std::vector<SiteRow> rows = site_rows(seen.sites, source);
   double all = 0;
   for (const auto& [name, call] : calls) all += sum_of(call.by_root);
-  std::vector<Diagnosis::Waits> waits;
+  std::vector<Finding> waits;
   for (const auto& [name, call] : calls) {
     if (!(sum_of(call.by_root) > 0)) continue;
-    waits.push_back(waits_in(name, call, all));
+    waits.push_back(waits_in(name, call, roles));
     waits.back().path = path_of(rows, name);
   }
-  std::stable_sort(waits.begin(), waits.end(),
-                   [](const auto& a, const auto& b) { return a.share > b.share; });
+  sort_by_cost(waits);
+  for (Finding& finding : waits) finding.seconds = finding.seconds / all * cost;
   return waits;
 }
 
@@ -163,37 +191,34 @@ std::map<std::string, double> late_receivers_of(const WaitObservers& seen,
 
 /// The calls with most of the waits for receivers in Roles::judged beyond those of `perfect`. Their
 /// root cause and place are those of all their waits, and are left out if most are of another kind.
-std::optional<Diagnosis::Waits> find_late_receivers(EventSource& source, const Roles& roles,
-                                                    const ReplayOptions& options,
-                                                    const WaitObservers& perfect) {
+std::vector<Finding> find_late_receivers(EventSource& source, const Roles& roles, double cost,
+                                         const ReplayOptions& options,
+                                         const WaitObservers& perfect) {
   const TraceDefinitions& trace = source.definitions();
   const Scenario scenario = parse_scenario(roles.judged->name);
   WaitObservers seen(source, kept_losses(scenario, options.keep_stolen));
   watch(source, scenario, options, seen);
   const std::map<std::string, double> late = late_receivers_of(seen, trace);
-  const std::map<std::string, double> remain = late_receivers_of(perfect, trace);
-  std::map<std::string, double> beyond;
+  std::map<std::string, double> remain = late_receivers_of(perfect, trace), beyond;
   double all = 0;
   for (const auto& [call, ticks] : late) {
-    const auto same = remain.find(call);
-    beyond[call] = std::max(0.0, ticks - (same == remain.end() ? 0 : same->second));
+    beyond[call] = std::max(0.0, ticks - remain[call]);
     all += beyond[call];
   }
+  Finding found{FindingKind::kLateReceiver, cost};
   const auto most = largest(beyond);
-  if (most == beyond.end() || !(most->second > kMainShare * all)) return {};
+  if (most == beyond.end() || !(most->second > kMainShare * all)) return {found};
   double of_call = 0;
   for (const auto& [key, sum] : seen.patterns.waits())
     if (trace.calls[key.call].name == most->first) of_call += sum.ticks;
   if (late.at(most->first) > kMainShare * of_call) {
-    const auto whole = [&](const PlaceSummary&) {
-      return std::vector<double>(roles.judged->ranks.size(), 1);
-    };
-    for (Diagnosis::Waits& waits : waits_by_call(source, seen, whole))
-      if (waits.call == most->first) return std::move(waits);
+    for (Finding& waits : waits_by_call(source, seen, roles, cost, true))
+      if (waits.call == most->first) found = std::move(waits);
   }
-  Diagnosis::Waits waits;
-  waits.call = most->first;
-  return waits;
+  found.kind = FindingKind::kLateReceiver;
+  found.seconds = cost;
+  found.call = most->first;
+  return {found};
 }
 
 }  // namespace
@@ -226,8 +251,9 @@ std::unique_ptr<WaitObservers> observe_perfect(const EventSource& source,
 }
 
 bool needs_diagnosis(const Roles& roles) {
-  return is_long(roles, &LostTime::chains) || is_long(roles, &LostTime::messages) ||
-         is_long(roles, &LostTime::late_receivers) || costly_network(roles);
+  return long_time(roles, FindingKind::kChains) > 0 ||
+         long_time(roles, FindingKind::kMessages) > 0 ||
+         long_time(roles, FindingKind::kLateReceiver) > 0 || costly_network(roles);
 }
 
 Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Scenario>& scenarios,
@@ -235,21 +261,22 @@ Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Sc
   options.verify = false;
   options.total_functions = false;
   Diagnosis diagnosis;
-  if (is_long(roles, &LostTime::messages) && roles.judged->from_recording)
+  const bool is_recorded = roles.judged && roles.judged->from_recording;
+  const double late = is_recorded ? long_time(roles, FindingKind::kLateReceiver) : 0;
+  const double chains = long_time(roles, FindingKind::kChains);
+  if (is_recorded && long_time(roles, FindingKind::kMessages) > 0)
     diagnosis.function = costly_function(source, parse_scenario(roles.judged->name), options);
-  const bool late = is_long(roles, &LostTime::late_receivers) && roles.judged->from_recording;
-  const bool chains = is_long(roles, &LostTime::chains);
   std::optional<WaitObservers> own;
-  if (!perfect && (late || chains)) {
+  if (!perfect && (late > 0 || chains > 0)) {
     watch(source, parse_scenario("perfect"), options, own.emplace(source));
     perfect = &*own;
   }
-  if (late) diagnosis.late_receivers = find_late_receivers(source, roles, options, *perfect);
-  if (chains) {
-    diagnosis.waits = waits_by_call(source, *perfect, [&](const PlaceSummary& summary) {
-      return parts_of_chains(*roles.perfect, summary);
-    });
-  }
+  auto& parts = diagnosis.parts;
+  if (late > 0)
+    parts[FindingKind::kLateReceiver] = find_late_receivers(source, roles, late, options, *perfect);
+  if (chains > 0)
+    parts[FindingKind::kChains] = waits_by_call(source, *perfect, roles, chains, false);
+  std::erase_if(parts, [](const auto& part) { return part.second.empty(); });
   if (const ScenarioResult* const platform = costly_network(roles)) {
     const auto number = static_cast<size_t>(platform - roles.results->scenarios.data());
     if (number < scenarios.size())

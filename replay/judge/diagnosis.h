@@ -1,8 +1,8 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "models/scenario/scenario.h"
@@ -21,28 +21,14 @@
 
 namespace rubato {
 
-/// Facts behind findings that Results do not have: what ranks wait for on a perfect interconnect
-/// besides unequal compute (dependency chains, late roots, synchronisation), which sends wait for
-/// late receivers, which function communicates, and what the network of a platform costs.
+/// Facts behind findings that Results do not have.
 struct Diagnosis {
-  /// Waits in the calls of one name.
-  struct Waits {
-    std::string call;
-    WaitPattern pattern = WaitPattern::kLateSender;  ///< of most of them
-    double share = 0;                                ///< of all these waits, 0 to 1
-    int rank = -1;          ///< root cause of most of them (wait_causes.h); -1: none
-    double rank_share = 0;  ///< of the waits in these calls
-    /// "solve (app.c:12)": the function in which the rank spends most of that time; "": not
-    /// recorded, or no single one.
-    std::string function;
-    /// The call path of the function with most of these waits, as SiteRow::path; empty: not
-    /// recorded, or none has most of them.
-    std::vector<std::string> path;
-  };
-  std::vector<Waits> waits;  ///< the longest first; shares add up to 1 if there are any
-  /// The calls of Roles::judged with most of the waits for receivers beyond those of `perfect`, if
-  /// these cost time. Without rank and place where most waits of these calls are of another kind.
-  std::optional<Waits> late_receivers;
+  /// What is found in place of a kind: kChains by what ranks wait for on a perfect interconnect
+  /// besides unequal compute, in each call (the longest first); kLateReceiver with the call of
+  /// Roles::judged that has most of the waits for receivers beyond those of `perfect`. Each if it
+  /// costs time, and with the root cause and place of all waits in the call, but no root cause and
+  /// place of late receivers where most waits are of another kind.
+  std::map<FindingKind, std::vector<Finding>> parts;
   /// The function of Roles::judged with most of the time in messages and collectives, if these cost
   /// time.
   std::optional<CostlyFunction> function;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -8,12 +9,15 @@
 
 namespace rubato {
 
+/// Each has a row in notes.cc, and its words in tools/words/note_words.cc.
 enum class NoteKind : uint8_t {
   // Of an archive.
   kPolling,
   kUnmatchedSends,
   kUnmatchedReceives,
-  kClockViolations,
+  kEarlyReturns,     ///< before a call of another rank, by one clock
+  kClockViolations,  ///< not repaired
+  kClockRepair,
   kEagerLimit,  ///< inferred from recorded sends
   // Of an archive: warnings.
   kThreadsUnjoined,
@@ -43,7 +47,9 @@ enum class NoteKind : uint8_t {
   // Of a scenario: warnings.
   kOverheadUnknown,
   kOverheadClipped,
-  kSocketsUnused,
+  kSocketsNotPriced,
+  kSocketsNotRecorded,
+  kSocketsNotPlaced,
   kPricedAs,
   kChangesNothing,
   kAbsentCollective,
@@ -52,8 +58,10 @@ enum class NoteKind : uint8_t {
   kRematched,
   kTookFirst,
   kTookRecorded,
-  kDegradationFit
+  kDegradationFit,
+  kCount  ///< the number of kinds
 };
+inline constexpr auto kNoteKinds = static_cast<size_t>(NoteKind::kCount);
 
 /// A fact to know before trusting a number of a report: an anomaly of the archive, time that is not
 /// explained, a limit of a scenario.
@@ -61,27 +69,20 @@ struct Note {
   NoteKind kind = NoteKind::kReader;
   uint64_t count = 0;
   double seconds = 0;
-  double window = 0;    ///< of a run: seconds of the mean rank, to which `seconds` refer
-  std::string what;     ///< the first place in the archive, a name, or a sentence
-  std::string instead;  ///< kPricedAs: the level used; kNetworkUnused: a scenario to try
+  double window = 0;         ///< of a run: seconds of the mean rank, to which `seconds` refer
+  std::string what = {};     ///< the first place in the archive, a name, or a sentence
+  std::string instead = {};  ///< kPricedAs: the level used; kNetworkUnused: a scenario to try
   const TraceSummary* trace = nullptr;       ///< of an archive or of a run
   const ScenarioResult* scenario = nullptr;  ///< of a scenario
 };
 using Notes = std::vector<Note>;
 
-/// Anomalies found when reading and matching an archive. They limit the accuracy of every scenario.
-Notes warnings_of(const TraceSummary& trace);
-/// The same after what every reader should know of an archive; empty for a clean one.
-Notes notes_on(const TraceSummary& trace);
-
-/// Those of the archive; time that was not recorded, was spent in the tracer, or was lost to other
-/// programs on the same cores; and platforms whose network carries no message.
+/// Notes on an archive or a scenario: all, or only warnings, anomalies that limit its accuracy.
+Notes notes_on(const TraceSummary& trace, bool only_warnings = false);
+Notes notes_on(const ScenarioResult& scenario, bool only_warnings = false);
+/// All on the archive, then those on the run: time that was not recorded, was spent in the tracer,
+/// or was lost to other programs on the same cores; platforms whose network carries no message.
 Notes notes_on(const Roles& roles);
-
-/// Anomalies of one scenario.
-Notes warnings_of(const ScenarioResult& scenario);
-/// The same after deadlocks, contradicted outcomes, and the grade of its calibration.
-Notes notes_on(const ScenarioResult& scenario);
 
 /// True if the clocks of the ranks were so far apart that recorded waits between ranks are
 /// meaningless.

@@ -5,6 +5,7 @@
 #include "replay/rubato.h"
 #include "replay/study/advice.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/install_paths.h"
 #include "tools/cli/replay_notices.h"
 #include "tools/files/report_files.h"
 #include "tools/format/text_table.h"
@@ -101,8 +102,10 @@ int command_advise(const Arguments& arguments) {
                               !values.count("on") && scenario->base == "undisturbed"};
   if (files.tables_wanted()) {
     const int width = page_width();
+    const Judgement judgement =
+        judge(judged->results, judged->diagnosis, platforms_dir(), judged->intervals);
     print_to_stdout(advice_text(advice, subject, width) + "\n" +
-                    findings_text(told_findings(*judged),
+                    findings_text(judgement, judged->results,
                                   values.count("all") ? SIZE_MAX : kFindingsShown, width));
   }
   if (files.wants("json")) files.write("json", advice_json(advice, subject));

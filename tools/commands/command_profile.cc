@@ -8,6 +8,7 @@
 #include "replay/rubato.h"
 #include "replay/run/lane_settings.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/install_paths.h"
 #include "tools/cli/replay_notices.h"
 #include "tools/files/report_files.h"
 #include "tools/format/numbers.h"
@@ -17,6 +18,7 @@
 #include "tools/profile/counter_tables.h"
 #include "tools/profile/profile_report.h"
 #include "tools/profile/run_sums.h"
+#include "tools/report/findings_report.h"
 #include "tools/tables/site_tables.h"
 #include "tools/words/note_words.h"
 
@@ -86,7 +88,10 @@ class Profiler {
       : source_(&source), options_(options), files_(&files), all_(all), metrics_(&metrics) {
     JudgedRun run = judged_run(source, options, scenarios);
     run.results.asked_with = asked_with;
-    findings_ = told_findings(run);
+    const Judgement judgement = judge(run.results, run.diagnosis, platforms_dir(), run.intervals);
+    findings_ = findings_to_json(judgement, run.results);
+    findings_text_ =
+        findings_text(judgement, run.results, all ? SIZE_MAX : kFindingsShown, page_width());
   }
 
   void profile(const Scenario& scenario) {
@@ -141,8 +146,7 @@ class Profiler {
     return wrap(fmt::format("{}: {} on {}", trace.path, counted(trace.ranks, "rank", "ranks"),
                             counted(trace.nodes, "node", "nodes")),
                 width, 2) +
-           wrap(kept_calls_line(trace), width, 2) + "\n" +
-           findings_text(findings_, all_ ? SIZE_MAX : kFindingsShown, width);
+           wrap(kept_calls_line(trace), width, 2) + "\n" + findings_text_;
   }
 
   /// The caveats that were not printed before.
@@ -185,7 +189,8 @@ class Profiler {
   ReportFiles* files_;
   bool all_;
   const Metrics* metrics_;
-  ToldFindings findings_;
+  nlohmann::ordered_json findings_;
+  std::string findings_text_;
   bool first_ = true;
   TraceSummary trace_;
   std::vector<SiteRow> recorded_, predicted_;  ///< by the model of the archive's own machine

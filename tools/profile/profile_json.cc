@@ -148,10 +148,10 @@ void profile_json_scenario(const ScenarioResult& scenario, const ScenarioProfile
   write("]}");
 }
 
-void profile_json_end(const TraceSummary& trace, const ToldFindings& findings, const Json& counters,
+void profile_json_end(const TraceSummary& trace, const Json& findings, const Json& counters,
                       const TextSink& write) {
-  write("],\n \"findings\": " + dump(findings_to_json(findings), -1) + ",\n \"counters\": " +
-        dump(counters, -1) + ",\n \"trace\": " + dump(trace_to_json(trace), -1) + "}\n");
+  write("],\n \"findings\": " + dump(findings, -1) + ",\n \"counters\": " + dump(counters, -1) +
+        ",\n \"trace\": " + dump(trace_to_json(trace), -1) + "}\n");
 }
 
 }  // namespace rubato

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "replay/analyse/scenario_profile.h"
-#include "tools/report/findings_report.h"
 
 namespace rubato {
 
@@ -30,7 +29,8 @@ void profile_json_head(const TextSink& write);
 /// `profile`: null where the scenario deadlocks.
 void profile_json_scenario(const ScenarioResult& scenario, const ScenarioProfile* profile,
                            bool is_first, const TextSink& write);
-void profile_json_end(const TraceSummary& trace, const ToldFindings& findings,
+/// `findings`: findings_to_json().
+void profile_json_end(const TraceSummary& trace, const nlohmann::ordered_json& findings,
                       const nlohmann::ordered_json& counters, const TextSink& write);
 
 }  // namespace rubato

@@ -3,8 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <span>
+#include <vector>
 
-#include "tools/cli/install_paths.h"
 #include "tools/format/json_text.h"
 #include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
@@ -15,10 +16,8 @@ namespace rubato {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json or_null(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(text);
-}
+using json_text::number;
+using json_text::text_or_null;
 
 /// A command to be copied, continued on the next line at the page width.
 std::string continued(const std::string& command, int width) {
@@ -41,15 +40,14 @@ std::string around(const Finding& finding) {
 }
 
 /// " 1.   1.120 s  ±8 %  96.2 %  messages: ...", continued below its text.
-std::string row_of(size_t number, const ToldFinding& told, const std::string& told_text,
-                   bool with_intervals, int width) {
-  const Finding& finding = told.finding;
+std::string line_of(size_t number, const Finding& finding, const std::string& words,
+                    bool with_intervals, int width) {
   std::string half = around(finding);
   if (with_intervals) half = std::string(std::max(0, 7 - display_width(half)), ' ') + half;
   std::string lead = fmt::format("{:2}. {:>9}{} {:>7}  ", number, show_seconds(finding.seconds),
-                                 half, show_share(told.share, 1));
+                                 half, show_share(finding.of_elapsed, 1));
   const int column = display_width(lead);
-  const std::string text = wrap(fmt::format("{}: {}", name_of(finding.kind), told_text),
+  const std::string text = wrap(fmt::format("{}: {}", row_of(finding.kind).name, words),
                                 std::max(20, width - column), 0);
   std::string out;
   for (size_t begin = 0; begin < text.size();) {
@@ -61,108 +59,72 @@ std::string row_of(size_t number, const ToldFinding& told, const std::string& to
   return out;
 }
 
-/// The text of a finding below another one on the same messages; null: there is none.
-std::string unlike(const ToldFinding& told, const ToldFinding* above) {
-  if (!above) return told.text;
-  const auto messages = [](Finding finding) {
-    finding.kind = FindingKind::kMessages;
-    return finding_text(finding);
-  };
-  const std::string same = messages(told.finding);
-  if (same != messages(above->finding) || !told.text.ends_with(same)) return told.text;
-  return told.text.substr(0, told.text.size() - same.size()) + "the same messages";
-}
-
 /// Rows for the first `most` findings, numbered from `first` on, and the commands that are not
 /// among `commands` yet.
-std::string rows_of(const std::vector<ToldFinding>& list, size_t first, size_t most, int width,
-                    std::vector<std::string>& commands) {
+std::string rows_of(std::span<const Finding> list, const Results& results, size_t first,
+                    size_t most, int width, std::vector<std::string>& commands) {
   std::string out;
-  const bool with_intervals = std::any_of(
-      list.begin(), list.end(), [](const ToldFinding& told) { return told.finding.half; });
-  const ToldFinding* above = nullptr;
+  const bool with_intervals =
+      std::any_of(list.begin(), list.end(), [](const Finding& finding) { return finding.half; });
   for (size_t i = 0; i < std::min(most, list.size()); ++i) {
-    const ToldFinding& told = list[i];
-    out += row_of(first + i, told, unlike(told, above), with_intervals, width);
-    if (told.finding.kind != FindingKind::kPlacement) above = &told;  // (no messages there)
-    if (!told.command.empty() &&
-        std::find(commands.begin(), commands.end(), told.command) == commands.end())
-      commands.push_back(told.command);
+    out += line_of(first + i, list[i], finding_text(list[i], list.first(i)), with_intervals, width);
+    const std::string command = next_command(list[i], results);
+    if (!command.empty() && std::find(commands.begin(), commands.end(), command) == commands.end())
+      commands.push_back(command);
   }
   return out;
 }
 
 /// " (2 more: --all)"
-std::string more_of(const std::vector<ToldFinding>& list, size_t most) {
+std::string more_of(const std::vector<Finding>& list, size_t most) {
   return list.size() > most ? fmt::format(" ({} more: --all)", list.size() - most) : "";
 }
 
-Json to_json(const ToldFinding& told, const std::string& scenario) {
-  const auto& [finding, share, text, command] = told;
+Json to_json(const Finding& finding, const std::string& scenario, const Results& results) {
   Json interval;
   if (finding.half)
-    interval = {{"low", json_text::number(std::max(0.0, finding.seconds - *finding.half))},
-                {"high", json_text::number(finding.seconds + *finding.half)}};
-  return {{"kind", name_of(finding.kind)},
-          {"scenario", or_null(scenario)},
-          {"text", text},
-          {"seconds", json_text::number(finding.seconds)},
+    interval = {{"low", number(std::max(0.0, finding.seconds - *finding.half))},
+                {"high", number(finding.seconds + *finding.half)}};
+  return {{"kind", row_of(finding.kind).name},
+          {"scenario", text_or_null(scenario)},
+          {"text", finding_text(finding)},
+          {"seconds", number(finding.seconds)},
           {"interval", interval},
-          {"of_elapsed", json_text::number(share)},
+          {"of_elapsed", number(finding.of_elapsed)},
           {"rank", finding.rank < 0 ? Json(nullptr) : Json(finding.rank)},
-          {"share", finding.rank < 0 ? Json(nullptr) : json_text::number(finding.share)},
-          {"function", or_null(finding.function)},
+          {"share", finding.rank < 0 ? Json(nullptr) : number(finding.share)},
+          {"function", text_or_null(finding.function)},
           {"callers", finding.callers},
-          {"call", or_null(finding.call)},
+          {"call", text_or_null(finding.call)},
           {"call_path", finding.path},
           {"messages", finding.messages},
           {"bytes", finding.bytes},
-          {"command", or_null(command)}};
+          {"command", text_or_null(next_command(finding, results))}};
 }
 
 }  // namespace
 
-ToldFindings::ToldFindings(const Judgement& judgement, const Roles& roles)
-    : known(judgement.efficiency.has_value()), elapsed(judgement.elapsed) {
-  if (known) messages_known = !judgement.efficiency->without_lost_cores;
-  if (roles.judged) of = roles.judged->name;
-  for (const Finding& finding : judgement.findings) {
-    // `measured` takes what `undisturbed` takes, and what was lost.
-    const double lost = finding.kind == FindingKind::kLostCores ? finding.seconds : 0;
-    list.push_back({finding, finding.seconds / (elapsed + lost), finding_text(finding),
-                    next_command(finding, *roles.results)});
-  }
-  platform = judgement.platform;
-  platform_elapsed = judgement.platform_elapsed;
-  for (const Finding& finding : judgement.on_platform) {
-    on_platform.push_back({finding, finding.seconds / platform_elapsed, finding_text(finding),
-                           next_command(finding, *roles.results)});
-  }
-}
-
-ToldFindings told_findings(const JudgedRun& run) {
-  const Roles roles(run.results);
-  return ToldFindings(judge(roles, run.diagnosis, platforms_dir(), run.intervals), roles);
-}
-
-std::string findings_text(const ToldFindings& findings, size_t most, int width) {
+std::string findings_text(const Judgement& judgement, const Results& results, size_t most,
+                          int width) {
   std::string out;
   std::vector<std::string> commands;
   const auto add = [&](const std::string& line) { out += wrap(line, width, 2); };
-  if (!findings.list.empty()) {
-    add(fmt::format("Findings, each costs at most so much of the {} of {}{}:",
-                    show_seconds(findings.elapsed), findings.of, more_of(findings.list, most)));
-    out += rows_of(findings.list, 1, most, width, commands);
-  } else if (findings.known && findings.messages_known) {
+  const bool lacks_cores = judgement.efficiency && judgement.efficiency->without_lost_cores;
+  if (!judgement.findings.empty()) {
+    add(fmt::format(
+        "Findings, each costs at most so much of the {} of {}{}:", show_seconds(judgement.elapsed),
+        judgement.scenario, more_of(judgement.findings, most)));
+    out += rows_of(judgement.findings, results, 1, most, width, commands);
+  } else if (judgement.efficiency && !lacks_cores) {
     add("Findings: none costs 1 % of the elapsed time: nothing to gain.");
   }
-  if (findings.known && !findings.messages_known)
-    add("The cost of messages is not known: ranks lacked cores.");
-  if (!findings.on_platform.empty()) {
-    add(fmt::format("On {} the network costs at most so much of {}{}:", findings.platform,
-                    show_seconds(findings.platform_elapsed), more_of(findings.on_platform, most)));
-    const size_t first = 1 + std::min(most, findings.list.size());
-    out += rows_of(findings.on_platform, first, most, width, commands);
+  if (lacks_cores) add("The cost of messages is not known: ranks lacked cores.");
+  if (!judgement.on_platform.empty()) {
+    add(fmt::format("On {} the network costs at most so much of {}{}:", judgement.platform,
+                    show_seconds(judgement.platform_elapsed),
+                    more_of(judgement.on_platform, most)));
+    const size_t first = 1 + std::min(most, judgement.findings.size());
+    out += rows_of(judgement.on_platform, results, first, most, width, commands);
   }
   if (commands.empty()) return out;
   out += "Next commands:\n";
@@ -170,11 +132,12 @@ std::string findings_text(const ToldFindings& findings, size_t most, int width) 
   return out;
 }
 
-Json findings_to_json(const ToldFindings& findings) {
+Json findings_to_json(const Judgement& judgement, const Results& results) {
   Json list = Json::array();
-  for (const ToldFinding& told : findings.list) list.push_back(to_json(told, findings.of));
-  for (const ToldFinding& told : findings.on_platform)
-    list.push_back(to_json(told, findings.platform));
+  for (const Finding& finding : judgement.findings)
+    list.push_back(to_json(finding, judgement.scenario, results));
+  for (const Finding& finding : judgement.on_platform)
+    list.push_back(to_json(finding, judgement.platform, results));
   return list;
 }
 

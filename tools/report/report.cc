@@ -16,14 +16,13 @@ Report::Report(const Results& of, Intervals intervals_of_elapsed,
       roles(of),
       intervals(std::move(intervals_of_elapsed)),
       sweeps(std::move(sweeps_of_platforms)) {
-  const Judgement judgement = judge(roles, diagnosis, platforms_dir(), intervals);
+  judgement = judge(roles, diagnosis, platforms_dir(), intervals);
   std::vector<std::string> both = {efficiency_line(judgement), headline(conclude(roles))};
   // If ranks lacked cores, the line of factors refers to the headline.
   if (lacks_cores(roles)) std::swap(both[0], both[1]);
   for (std::string& line : both) {
     if (!line.empty()) verdict.push_back(std::move(line));
   }
-  findings = ToldFindings(judgement, roles);
   for (const ScenarioResult& scenario : of.scenarios)
     efficiencies.push_back(efficiency(roles, scenario));
   kept_calls = kept_calls_line(of.trace);

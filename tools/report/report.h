@@ -26,7 +26,7 @@ struct Report {
   /// A line with the efficiency factors and the conclusion: zero to two lines, each left out if it
   /// cannot be determined.
   std::vector<std::string> verdict;
-  ToldFindings findings;
+  Judgement judgement;
   std::vector<std::optional<Efficiency>> efficiencies;  ///< by scenario
   std::string kept_calls;                               ///< kept_calls_line()
   std::vector<std::string> notes;                       ///< on the archive and the run

@@ -31,6 +31,8 @@
 namespace rubato {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 std::string read_part(const std::string& name) {
   const std::string path = share_dir() + "/report/" + name;
   std::ifstream file(path, std::ios::binary);
@@ -75,6 +77,16 @@ Json rounded(double value) {
   return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
 }
 
+/// A column with a number per rank: `value` of its result.
+template <typename Value>
+Json column(const ScenarioResult& scenario, const Value& value) {
+  Json numbers = Json::array();
+  if (!scenario.deadlock.empty()) return numbers;
+  for (const RankResult& rank : scenario.ranks)
+    numbers.push_back(rounded(std::invoke(value, rank)));
+  return numbers;
+}
+
 /// A scenario with one array per column instead of an object per rank, which is small for thousands
 /// of ranks.
 Json scenario_columns(const ScenarioResult& scenario, size_t call_count) {
@@ -88,38 +100,31 @@ Json scenario_columns(const ScenarioResult& scenario, size_t call_count) {
     json["traffic"][kLevelNames[level]] = {{"messages", scenario.traffic[level].messages},
                                            {"bytes", scenario.traffic[level].bytes}};
   }
-  // A number of each rank.
-  const auto by_rank = [&](const auto& of_rank) {
-    Json list = Json::array();
-    for (size_t rank = 0; ended && rank < scenario.ranks.size(); ++rank)
-      list.push_back(rounded(std::invoke(of_rank, scenario.ranks[rank])));
-    return list;
-  };
   json["waits"] = nullptr;
   for (int kind = 0; ended && scenario.has_waits && kind < kWaitKinds; ++kind)
-    json["waits"].push_back(by_rank([&](const RankResult& rank) { return rank.waits[kind]; }));
+    json["waits"].push_back(column(scenario, [&](const RankResult& r) { return r.waits[kind]; }));
   json["others"] = Json::array();
   for (int i = 0; ended && i < kOtherRowsInWindow; ++i)
-    json["others"].push_back(by_rank(kOtherRows[i].seconds));
-  json["own_work"] = by_rank(&RankResult::own_work);
-  json["compute"] = by_rank(&RankResult::compute);
-  json["mpi"] = by_rank(&RankResult::mpi);
+    json["others"].push_back(column(scenario, kOtherRows[i].seconds));
+  json["own_work"] = column(scenario, &RankResult::own_work);
+  json["compute"] = column(scenario, &RankResult::compute);
+  json["mpi"] = column(scenario, &RankResult::mpi);
   json["calls"] = Json::array();
   for (size_t call = 0; ended && call < call_count; ++call) {
     const auto totals = [&](const RankResult& rank) {
       return call < rank.calls.size() ? rank.calls[call] : CallTotals{};
     };
-    uint64_t count = 0, sent = 0, received = 0;
+    CallTotals sum;
     for (const RankResult& rank : scenario.ranks) {
-      count += totals(rank).calls;
-      sent += totals(rank).bytes_sent;
-      received += totals(rank).bytes_received;
+      sum.calls += totals(rank).calls;
+      sum.bytes_sent += totals(rank).bytes_sent;
+      sum.bytes_received += totals(rank).bytes_received;
     }
     json["calls"].push_back(
-        {{"time", by_rank([&](const RankResult& rank) { return totals(rank).time; })},
-         {"calls", count},
-         {"bytes_sent", sent},
-         {"bytes_received", received}});
+        {{"time", column(scenario, [&](const RankResult& rank) { return totals(rank).time; })},
+         {"calls", sum.calls},
+         {"bytes_sent", sum.bytes_sent},
+         {"bytes_received", sum.bytes_received}});
   }
   return json;
 }
@@ -246,12 +251,11 @@ std::string report_html(const Report& report, const std::vector<PlatformPicture>
                         const Metrics& metrics) {
   const Results& results = *report.results;
   const ScenarioResult* reference = report.roles.reference;
-  const ScenarioResult* judged = report.roles.judged;
   Json data = {{"rubato", kVersion},
                {"verdict", report.verdict},
-               {"findings", findings_to_json(report.findings)},
-               {"judged", judged ? judged->name : ""},
-               {"judged_elapsed", json_text::number(report.findings.elapsed)},
+               {"findings", findings_to_json(report.judgement, results)},
+               {"judged", report.judgement.scenario},
+               {"judged_elapsed", json_text::number(report.judgement.elapsed)},
                {"reference", reference ? reference->name : ""},
                {"kept_line", report.kept_calls},
                {"caveats", report.notes},

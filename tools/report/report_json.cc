@@ -177,7 +177,7 @@ std::string report_json(const Report& report) {
   const Results& results = *report.results;
   Json json = {{"trace", trace_to_json(results.trace)},
                {"verdict", report.verdict},
-               {"findings", findings_to_json(report.findings)},
+               {"findings", findings_to_json(report.judgement, results)},
                {"calls", results.calls},
                {"scenarios", Json::array()}};
   for (size_t i = 0; i < results.scenarios.size(); ++i) {

@@ -347,7 +347,7 @@ std::string report_text(const Report& report, const TextReportOptions& options) 
   if (!results.scenarios.empty()) {
     if (!answer.empty()) out += answer + "\n";
     const std::string findings =
-        findings_text(report.findings, options.all ? SIZE_MAX : kFindingsShown, width);
+        findings_text(report.judgement, results, options.all ? SIZE_MAX : kFindingsShown, width);
     if (!findings.empty()) out += findings + "\n";
     out += scenario_table(report, width);
     out += calls_table(results, width) + waits_table(results.scenarios, width);

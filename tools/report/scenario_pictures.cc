@@ -61,22 +61,16 @@ std::vector<std::string> coloured_functions(const Results& results) {
 
 std::vector<size_t> choose_pictures(const Roles& roles) {
   const std::vector<ScenarioResult>& scenarios = roles.results->scenarios;
-  const auto is_needed = [&](const ScenarioResult& scenario) {
-    return &scenario == roles.reference || &scenario == roles.perfect;
-  };
-  size_t free = kMostPictures;
-  for (const ScenarioResult& scenario : scenarios) {
-    if (can_be_drawn(scenario) && is_needed(scenario)) --free;
-  }
   std::vector<size_t> chosen;
-  for (size_t i = 0; i < scenarios.size(); ++i) {
-    if (!can_be_drawn(scenarios[i])) continue;
-    if (!is_needed(scenarios[i])) {
-      if (free == 0) continue;
-      --free;
+  for (const bool needed : {true, false}) {
+    for (size_t i = 0; i < scenarios.size(); ++i) {
+      const ScenarioResult* const scenario = &scenarios[i];
+      const bool is_needed = scenario == roles.reference || scenario == roles.perfect;
+      if (can_be_drawn(*scenario) && is_needed == needed && chosen.size() < kMostPictures)
+        chosen.push_back(i);
     }
-    chosen.push_back(i);
   }
+  std::sort(chosen.begin(), chosen.end());
   return chosen;
 }
 

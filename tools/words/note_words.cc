@@ -2,37 +2,29 @@
 
 #include <fmt/core.h>
 
+#include <array>
+
 #include "models/base/error.h"
 #include "models/platform/uncertainty.h"
 #include "replay/calls/polling.h"
+#include "replay/judge/finding_rows.h"
 #include "replay/study/fit_degradation.h"
 #include "tools/format/numbers.h"
 
 namespace rubato {
 namespace {
 
-std::string such_as(const std::string& example) {
-  return example.empty() ? "" : fmt::format(" (such as {})", example);
+std::string such_as(const Note& note) {
+  return note.what.empty() ? "" : fmt::format(" (such as {})", note.what);
 }
 
-std::string clock_line(const TraceSummary& trace) {
-  if (trace.one_clock) {
-    return fmt::format(
-        "{} before another rank reached the same operation, by the clock that all ranks share, "
-        "the first at {}: the library let them return early; their times are kept.",
-        counted(trace.clock_violations.total(), "call ends", "calls end"),
-        trace.clock_violations.first);
-  }
-  const std::string violations =
-      fmt::format("{} before their cause, by the clocks of the archive",
-                  counted(trace.clock_violations.total(), "call ends", "calls end"));
-  if (!trace.clock_repair) return violations + ": the clocks are not synchronised.";
-  const ClockRepair& repair = *trace.clock_repair;
+std::string repair_text(const Note& note) {
+  const ClockViolations& before = note.trace->clock_violations;
+  const ClockRepair& repair = *note.trace->clock_repair;
   return fmt::format(
-      "{} ({}, {}). The clock repair moved calls of {} later, by up to {}: "
-      "afterwards {}.",
-      violations, counted(trace.clock_violations.messages, "message", "messages"),
-      counted(trace.clock_violations.collectives, "collective", "collectives"),
+      "({}, {}). The clock repair moved calls of {} later, by up to {}: afterwards {}",
+      counted(before.messages, "message", "messages"),
+      counted(before.collectives, "collective", "collectives"),
       counted(repair.ranks, "rank", "ranks"), show_seconds(repair.largest_shift),
       repair.after.total() == 0
           ? "none does"
@@ -42,7 +34,8 @@ std::string clock_line(const TraceSummary& trace) {
 }
 
 /// The eager limits that were inferred from recorded sends.
-std::string eager_line(const EagerSummary& eager) {
+std::string eager_limits(const Note& note) {
+  const EagerSummary& eager = note.trace->eager;
   std::string limits;
   for (const auto& [limit, where] :
        {std::pair{eager.node, "on a node"}, {eager.network, "between nodes"}}) {
@@ -50,66 +43,25 @@ std::string eager_line(const EagerSummary& eager) {
     limits += fmt::format("{}of more than {} {}", limits.empty() ? "" : " and ",
                           show_bytes(*limit.bytes), where);
   }
-  return fmt::format(
-      "Sends {} wait for their receivers: the limit was inferred from a recorded send, because "
-      "neither the archive nor --eager-limit gives it.",
-      limits);
+  return limits;
 }
 
-std::string thread_line(const TraceSummary& trace) {
-  const auto threads = static_cast<uint64_t>(trace.calling_threads);
-  const std::string begin =
-      threads == 1
-          ? "1 thread besides the main thread of its rank calls MPI. "
-          : fmt::format("{} threads besides the main threads of their ranks call MPI. ", threads);
-  const char* const otherwise = "such waits count as compute";
-  if (trace.joined_threads == 0) {
-    return fmt::format(
-        "{}No joins of threads are recorded, so waits between threads outside of MPI are unknown: "
-        "{}",
-        begin, otherwise);
-  }
-  const std::string joined =
-      trace.joined_threads < threads
-          ? fmt::format("The joins of {} of {} are", trace.joined_threads, threads)
-          : std::string(threads == 1 ? "Its join is" : "Their joins are");
-  return fmt::format(
-      "{}{} recorded and replayed; other waits between threads, such as for locks, are unknown: {}",
-      begin, joined, otherwise);
+std::string joins_are(const Note& note) {
+  const uint64_t joined = note.trace->joined_threads;
+  if (joined < note.count) return fmt::format("The joins of {} of {} are", joined, note.count);
+  return note.count == 1 ? "Its join is" : "Their joins are";
 }
 
-std::string wildcard_line(const TraceSummary& trace) {
-  const bool none = trace.wildcards == WildcardsKnown::kNone;
+std::string wildcard_line(const Note& note) {
+  const bool none = note.trace->wildcards == WildcardsKnown::kNone;
   return fmt::format(
       "the archive does not record which {}receives used MPI_ANY_SOURCE or MPI_ANY_TAG: {} are "
       "matched as recorded",
       none ? "" : "blocking ", none ? "all" : "they");
 }
 
-std::string open_line(const Note& open, const std::string& what) {
-  return fmt::format("{} in the archive, the first at {}: {} left out",
-                     counted(open.count, what + " never completes", what + "s never complete"),
-                     open.what, open.count == 1 ? "it is" : "they are");
-}
-
-std::string socket_line(SocketsUnused sockets) {
-  switch (sockets) {
-    case SocketsUnused::kNo:
-      break;
-    case SocketsUnused::kNotPriced:
-      return "sockets= has no effect: the platform has no [level.socket], so messages within a "
-             "socket cost the same as others within the node";
-    case SocketsUnused::kNotRecorded:
-      return "the archive does not record the sockets of ranks, so [level.socket] is not used; "
-             "sockets=N distributes the ranks of a node over N sockets";
-    case SocketsUnused::kNotPlaced:
-      return "its placement does not define the sockets of ranks, so [level.socket] is not used; "
-             "sockets=N distributes the ranks of a node over N sockets";
-  }
-  return "";
-}
-
-std::string fit_line(const DegradationFit& fit) {
+std::string fit_line(const Note& note) {
+  const DegradationFit& fit = *note.scenario->degradation_fit;
   if (fit.ratio) {
     return fmt::format("the fitted degradation ratio is {:.4g}, which gives the measured {:.4g} s",
                        *fit.ratio, fit.measured);
@@ -120,170 +72,160 @@ std::string fit_line(const DegradationFit& fit) {
       fit.measured, kLeastDegradation, fit.least, kMostDegradation, fit.most);
 }
 
-/// "ethernet-1g, infiniband-hdr: 0 of 16,816 messages cross the network ..."
-std::string unused_network_line(const Note& note) {
-  const std::string what =
+/// "0 of 16,816 messages cross the network (all ranks on 1 node)"
+std::string unused_line(const Note& note) {
+  return fmt::format(
+      "{} the network ({})",
       note.count > 0 ? fmt::format("0 of {} cross", counted(note.count, "message", "messages"))
-                     : "no collective crosses";
-  return fmt::format("{}: {} the network ({}); to use it, try {}.", note.what, what,
-                     note.trace->nodes == 1 && note.trace->ranks > 1
-                         ? "all ranks on 1 node"
-                         : "ranks that communicate share a node",
-                     note.instead);
+                     : "no collective crosses",
+      note.trace->nodes == 1 && note.trace->ranks > 1 ? "all ranks on 1 node"
+                                                      : "ranks that communicate share a node");
 }
 
-}  // namespace
-
-std::string sentence(const Note& note) {
-  const auto count = [&](const char* one, const char* many) {
-    return counted(note.count, one, many);
-  };
-  const std::string time = show_seconds(note.seconds);
-  const auto share = [&] {
-    return fmt::format("{} ({})", time, show_share(note.seconds, note.window));
-  };
-  switch (note.kind) {
-    case NoteKind::kPolling:
-      return fmt::format(
-          "{} in a loop or in MPI_Probe ({} in total): modelled machines treat each loop as one "
-          "wait, unless --polling keep is given.",
-          count("call polled", "calls polled"), time);
-    case NoteKind::kUnmatchedSends:
-      return fmt::format("{} without a receive{}: treated as eager and dropped.",
-                         count("send", "sends"), such_as(note.what));
-    case NoteKind::kUnmatchedReceives:
-      return fmt::format("{} without a send{}: the recorded time is kept.",
-                         count("receive", "receives"), such_as(note.what));
-    case NoteKind::kClockViolations:
-      return clock_line(*note.trace);
-    case NoteKind::kEagerLimit:
-      return eager_line(note.trace->eager);
-    case NoteKind::kThreadsUnjoined:
-    case NoteKind::kThreads:
-      return thread_line(*note.trace);
-    case NoteKind::kReader:
-      return note.what;
-    case NoteKind::kCostUnknown:
-      return fmt::format(
-          "the cost without waiting of {} is unknown, because by the clocks of the archive all "
-          "calls of their kind end before their cause; scenarios in which they wait less assume {}",
-          count("waiting call", "waiting calls"),
-          note.what.empty() ? "zero" : fmt::format("the message cost of {}", note.what));
-    case NoteKind::kSilentThreads:
-      return fmt::format(
-          "{} no MPI call. Waits of ranks for such threads outside of MPI are unknown and count as "
-          "compute",
-          note.count == 1 ? "1 thread makes" : fmt::format("{} threads make", note.count));
-    case NoteKind::kWildcards:
-      return wildcard_line(*note.trace);
-    case NoteKind::kBackwards:
-      return fmt::format(
-          "{} than the record before, the first at {}: a clock ran backwards, and times near these "
-          "records are wrong in every scenario",
-          count("record is earlier", "records are earlier"), note.what);
-    case NoteKind::kMiscounted:
-      return fmt::format(
-          "{} a different number of records than defined, the first is {}: the records in the "
-          "event files were replayed",
-          count("location has", "locations have"), note.what);
-    case NoteKind::kMisfits:
-      return fmt::format(
-          "the archive is inconsistent: {} different lengths at sender and receiver, the first at "
-          "{}; such messages are matched by order; times use the sent length, sums of received "
-          "bytes the received one",
-          count("message has", "messages have"), note.what);
-    case NoteKind::kOpenReceives:
-      return open_line(note, "posted receive");
-    case NoteKind::kOpenCollectives:
-      return open_line(note, "started collective");
-    case NoteKind::kAbandonedCollectives:
-      return fmt::format(
-          "{} of other members: {} recorded time",
-          count("collective call lacks the calls", "collective calls lack the calls"),
-          note.count == 1 ? "it keeps its" : "they keep their");
-    case NoteKind::kAbandonedEpochs:
-      return fmt::format(
-          "{} calls of MPI_Win_start, MPI_Win_complete or MPI_Win_wait lack the matching calls of "
-          "their targets or origins: they keep their recorded time",
-          note.count);
-    case NoteKind::kUnsynchronised:
-      return "the clocks of the ranks were not synchronised: recorded waits between ranks are not "
-             "reliable";
-    case NoteKind::kNetworkUnused:
-      return unused_network_line(note);
-    case NoteKind::kNotRecorded:
-      return fmt::format(
-          "{} of the mean rank was not recorded because measurement was switched off: it counts as "
-          "neither compute nor MPI, and is the same in every scenario.",
-          share());
-    case NoteKind::kFlushing:
-      return fmt::format(
-          "the tracer flushed its buffer for {} of the mean rank: only measured includes this "
-          "time.",
-          share());
-    case NoteKind::kLostCores:
-      return fmt::format(
-          "the mean rank was descheduled for {}: undisturbed and platforms exclude this time "
-          "(--keep-stolen includes it).",
-          share());
-    case NoteKind::kDeadlock:
-      return fmt::format("the program deadlocks on this machine: {}", note.what);
-    case NoteKind::kContradicted:
-      return fmt::format(
-          "{} of MPI_Test, MPI_Iprobe, MPI_Waitany and similar as recorded, although messages "
-          "arrive in another order or at other times on this machine; this affects {} of the time "
-          "of all ranks.",
-          count("outcome stays", "outcomes stay"), time);
-    case NoteKind::kGrade:
-      return fmt::format("the calibration has deficiencies ({}).", note.what);
-    case NoteKind::kFewNodes:
-      return fmt::format(
-          "the platform file was measured on {}, which does not show how more nodes share the "
-          "network: an interval allows for that; calibrate on {} nodes or more.",
-          counted(note.count, "node", "nodes"), kNodesThatShare);
-    case NoteKind::kOverheadUnknown:
-      return "the archive does not record the tracing overhead, so undisturbed equals measured; "
-             "specify it with --overhead";
-    case NoteKind::kOverheadClipped:
-      return fmt::format(
-          "in {} the recorded time is shorter than the tracing overhead: {} of overhead could not "
-          "be subtracted",
-          count("place", "places"), time);
-    case NoteKind::kSocketsUnused:
-      return socket_line(note.scenario->sockets_unused);
-    case NoteKind::kPricedAs:
-      return fmt::format(
-          "messages of level '{0}' are priced as level '{1}': the platform has no [level.{0}]",
-          note.what, note.instead);
-    case NoteKind::kChangesNothing:
-      return "its changes affect no message of this run";
-    case NoteKind::kAbsentCollective:
-      return fmt::format("this run calls no {}: the change has no effect", note.what);
-    case NoteKind::kNoPorts:
-      return "the model has no ports: a rank transfers any number of messages at once, each at "
-             "full bandwidth; use loggps, a platform file or contention= to limit them";
-    case NoteKind::kWouldStarve:
-      return "receives are matched as recorded: matching by arrival would leave ranks waiting "
-             "forever for messages that were not sent in the recording";
-    case NoteKind::kRematched:
-      return fmt::format(
-          "{} of {} wildcard receives took a message with another source or tag than recorded",
-          note.scenario->rematched_receives, note.scenario->wildcard_receives);
-    case NoteKind::kTookFirst:
-      return fmt::format("{} of MPI_Waitany or similar completed the first message to arrive",
-                         count("call", "calls"));
-    case NoteKind::kTookRecorded:
-      return fmt::format(
-          "{} of MPI_Waitany or similar completed the recorded messages: later calls may depend on "
-          "the choice",
-          count("call", "calls"));
-    case NoteKind::kDegradationFit:
-      return fit_line(*note.scenario->degradation_fit);
-  }
-  return "";
+std::string assumed_cost(const Note& note) {
+  return note.what.empty() ? "zero" : "the message cost of " + note.what;
 }
 
-namespace {
+std::string rematched(const Note& note) {
+  return fmt::format("{} of {}", note.scenario->rematched_receives,
+                     note.scenario->wildcard_receives);
+}
+
+/// The sentence of a kind of notes: <one|many> depends on their number {n}, also {count} without
+/// separators; {time} is their seconds and {share} that of the run, {what} and {instead} are as in
+/// Note, and {more} is what `more` returns.
+struct NoteWords {
+  NoteKind kind;
+  const char* sentence;
+  std::string (*more)(const Note&) = nullptr;
+};
+
+constexpr std::array<NoteWords, kNoteKinds> note_words() {
+  using enum NoteKind;
+  return {{
+      {kPolling,
+       "{n} <call polled|calls polled> in a loop or in MPI_Probe ({time} in total): modelled "
+       "machines treat each loop as one wait, unless --polling keep is given."},
+      {kUnmatchedSends, "{n} send<|s> without a receive{more}: treated as eager and dropped.",
+       such_as},
+      {kUnmatchedReceives, "{n} receive<|s> without a send{more}: the recorded time is kept.",
+       such_as},
+      {kEarlyReturns,
+       "{n} <call ends|calls end> before another rank reached the same operation, by the clock "
+       "that all ranks share, the first at {what}: the library let them return early; their times "
+       "are kept."},
+      {kClockViolations,
+       "{n} <call ends|calls end> before their cause, by the clocks of the archive: the clocks are "
+       "not synchronised."},
+      {kClockRepair,
+       "{n} <call ends|calls end> before their cause, by the clocks of the archive {more}.",
+       repair_text},
+      {kEagerLimit,
+       "Sends {more} wait for their receivers: the limit was inferred from a recorded send, "
+       "because neither the archive nor --eager-limit gives it.",
+       eager_limits},
+      {kThreadsUnjoined,
+       "{count} <thread besides the main thread of its rank calls|threads besides the main threads "
+       "of their ranks call> MPI. No joins of threads are recorded, so waits between threads "
+       "outside of MPI are unknown: such waits count as compute"},
+      {kReader, "{what}"},
+      {kCostUnknown,
+       "the cost without waiting of {n} waiting call<|s> is unknown, because by the clocks of the "
+       "archive all calls of their kind end before their cause; scenarios in which they wait less "
+       "assume {more}",
+       assumed_cost},
+      {kThreads,
+       "{count} <thread besides the main thread of its rank calls|threads besides the main threads "
+       "of their ranks call> MPI. {more} recorded and replayed; other waits between threads, such "
+       "as for locks, are unknown: such waits count as compute",
+       joins_are},
+      {kSilentThreads,
+       "{count} <thread makes|threads make> no MPI call. Waits of ranks for such threads outside "
+       "of MPI are unknown and count as compute"},
+      {kWildcards, "{more}", wildcard_line},
+      {kBackwards,
+       "{n} <record is earlier|records are earlier> than the record before, the first at {what}: a "
+       "clock ran backwards, and times near these records are wrong in every scenario"},
+      {kMiscounted,
+       "{n} <location has|locations have> a different number of records than defined, the first is "
+       "{what}: the records in the event files were replayed"},
+      {kMisfits,
+       "the archive is inconsistent: {n} <message has|messages have> different lengths at sender "
+       "and receiver, the first at {what}; such messages are matched by order; times use the sent "
+       "length, sums of received bytes the received one"},
+      {kOpenReceives,
+       "{n} posted <receive never completes|receives never complete> in the archive, the first at "
+       "{what}: <it is|they are> left out"},
+      {kOpenCollectives,
+       "{n} started <collective never completes|collectives never complete> in the archive, the "
+       "first at {what}: <it is|they are> left out"},
+      {kAbandonedCollectives,
+       "{n} collective <call lacks|calls lack> the calls of other members: <it keeps its|they keep "
+       "their> recorded time"},
+      {kAbandonedEpochs,
+       "{count} calls of MPI_Win_start, MPI_Win_complete or MPI_Win_wait lack the matching calls "
+       "of their targets or origins: they keep their recorded time"},
+      {kUnsynchronised,
+       "the clocks of the ranks were not synchronised: recorded waits between ranks are not "
+       "reliable"},
+      {kNetworkUnused, "{what}: {more}; to use it, try {instead}.", unused_line},
+      {kNotRecorded,
+       "{time} ({share}) of the mean rank was not recorded because measurement was switched off: "
+       "it counts as neither compute nor MPI, and is the same in every scenario."},
+      {kFlushing,
+       "the tracer flushed its buffer for {time} ({share}) of the mean rank: only measured "
+       "includes this time."},
+      {kLostCores,
+       "the mean rank was descheduled for {time} ({share}): undisturbed and platforms exclude this "
+       "time (--keep-stolen includes it)."},
+      {kDeadlock, "the program deadlocks on this machine: {what}"},
+      {kContradicted,
+       "{n} <outcome stays|outcomes stay> of MPI_Test, MPI_Iprobe, MPI_Waitany and similar as "
+       "recorded, although messages arrive in another order or at other times on this machine; "
+       "this affects {time} of the time of all ranks."},
+      {kGrade, "the calibration has deficiencies ({what})."},
+      {kFewNodes,
+       "the platform file was measured on {n} node<|s>, which does not show how more nodes share "
+       "the network: an interval allows for that; calibrate on {more} nodes or more.",
+       [](const Note&) { return std::to_string(kNodesThatShare); }},
+      {kOverheadUnknown,
+       "the archive does not record the tracing overhead, so undisturbed equals measured; specify "
+       "it with --overhead"},
+      {kOverheadClipped,
+       "in {n} place<|s> the recorded time is shorter than the tracing overhead: {time} of "
+       "overhead could not be subtracted"},
+      {kSocketsNotPriced,
+       "sockets= has no effect: the platform has no [level.socket], so messages within a socket "
+       "cost the same as others within the node"},
+      {kSocketsNotRecorded,
+       "the archive does not record the sockets of ranks, so [level.socket] is not used; sockets=N "
+       "distributes the ranks of a node over N sockets"},
+      {kSocketsNotPlaced,
+       "its placement does not define the sockets of ranks, so [level.socket] is not used; "
+       "sockets=N distributes the ranks of a node over N sockets"},
+      {kPricedAs,
+       "messages of level '{what}' are priced as level '{instead}': the platform has no "
+       "[level.{what}]"},
+      {kChangesNothing, "its changes affect no message of this run"},
+      {kAbsentCollective, "this run calls no {what}: the change has no effect"},
+      {kNoPorts,
+       "the model has no ports: a rank transfers any number of messages at once, each at full "
+       "bandwidth; use loggps, a platform file or contention= to limit them"},
+      {kWouldStarve,
+       "receives are matched as recorded: matching by arrival would leave ranks waiting forever "
+       "for messages that were not sent in the recording"},
+      {kRematched,
+       "{more} wildcard receives took a message with another source or tag than recorded",
+       rematched},
+      {kTookFirst, "{n} call<|s> of MPI_Waitany or similar completed the first message to arrive"},
+      {kTookRecorded,
+       "{n} call<|s> of MPI_Waitany or similar completed the recorded messages: later calls may "
+       "depend on the choice"},
+      {kDegradationFit, "{more}", fit_line},
+  }};
+}
+constexpr std::array<NoteWords, kNoteKinds> kNoteWords = note_words();
+static_assert(has_each_kind(kNoteWords));
 
 std::vector<std::string> sentences(const Notes& notes, const std::string& before = "") {
   std::vector<std::string> lines;
@@ -293,12 +235,28 @@ std::vector<std::string> sentences(const Notes& notes, const std::string& before
 
 }  // namespace
 
+std::string sentence(const Note& note) {
+  using fmt::arg;
+  const NoteWords& words = kNoteWords[static_cast<size_t>(note.kind)];
+  std::string text = words.sentence;
+  for (size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at)) {
+    const size_t bar = text.find('|', at), end = text.find('>', at);
+    text.replace(
+        at, end + 1 - at,
+        note.count == 1 ? text.substr(at + 1, bar - at - 1) : text.substr(bar + 1, end - bar - 1));
+  }
+  return fmt::format(fmt::runtime(text), arg("n", show_count(note.count)), arg("count", note.count),
+                     arg("time", show_seconds(note.seconds)),
+                     arg("share", show_share(note.seconds, note.window)), arg("what", note.what),
+                     arg("instead", note.instead), arg("more", words.more ? words.more(note) : ""));
+}
+
 std::vector<std::string> warnings_about(const TraceSummary& trace) {
-  return sentences(warnings_of(trace));
+  return sentences(notes_on(trace, true));
 }
 
 std::vector<std::string> warnings_about(const ScenarioResult& scenario) {
-  return sentences(warnings_of(scenario));
+  return sentences(notes_on(scenario, true));
 }
 
 std::vector<std::string> caveats(const TraceSummary& trace) {

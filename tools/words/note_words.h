@@ -13,7 +13,7 @@ namespace rubato {
 /// A note, without the name of its scenario.
 std::string sentence(const Note& note);
 
-/// The sentences of warnings_of().
+/// Warnings only.
 std::vector<std::string> warnings_about(const TraceSummary& trace);
 std::vector<std::string> warnings_about(const ScenarioResult& scenario);
 

@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <tuple>
 
 #include "models/base/shell_quoted.h"
 #include "tools/format/numbers.h"
@@ -42,9 +44,9 @@ std::string root_text(const Finding& finding) {
                      in_function(finding));
 }
 
-/// "ranks wait in MPI_Recv, in exchange (app.c:12)", with the callers or the root cause.
-std::string waits_text(const char* ranks_wait, const Finding& finding) {
-  std::string text = ranks_wait;
+/// " in MPI_Recv, in exchange (app.c:12)", with the callers or the root cause.
+std::string waits_text(const Finding& finding) {
+  std::string text;
   if (!finding.call.empty()) text += " in " + finding.call;
   if (!finding.path.empty()) {
     std::vector<std::string> callers(finding.path.begin(), finding.path.end() - 1);
@@ -55,6 +57,11 @@ std::string waits_text(const char* ranks_wait, const Finding& finding) {
   return text + root_text(finding);
 }
 
+/// "MPI_Recv (1,184 calls)"
+std::string calls_text(const Finding& finding) {
+  return fmt::format("{} ({})", finding.call, counted(finding.calls, "call", "calls"));
+}
+
 /// "1,184 messages of 8 B on average, in exchange (app.c:12), most of it in MPI_Recv (1,184 calls)"
 std::string messages_text(const Finding& finding) {
   std::string text;
@@ -63,9 +70,7 @@ std::string messages_text(const Finding& finding) {
                        show_bytes(static_cast<double>(finding.bytes)),
                        finding.of_run ? " in the run" : "");
   text += in_function(finding);
-  if (!finding.call.empty())
-    text += fmt::format(", most of it in {} ({})", finding.call,
-                        counted(finding.calls, "call", "calls"));
+  if (!finding.call.empty()) text += ", most of it in " + calls_text(finding);
   if (text.empty()) return "no call has most of it";
   return finding.messages > 0 ? text : text.substr(2);
 }
@@ -73,24 +78,89 @@ std::string messages_text(const Finding& finding) {
 /// "placement=block:4": the change of the scenario that is suggested.
 std::string placement_text(const Finding& finding) {
   const std::string& scenario = finding.scenarios.front();
-  return "messages between nodes that " + scenario.substr(scenario.rfind("placement=")) +
-         " keeps within nodes";
+  return scenario.substr(scenario.rfind("placement=")) + " keeps within nodes";
 }
 
 /// "user operation f, in MPI_Allreduce (4 calls)", "MPI_Win_create (4 calls) works by itself"
 std::string own_work_text(const Finding& finding) {
   if (finding.call.empty()) return "MPI calls work by themselves: no network changes that";
-  const std::string calls =
-      fmt::format("{} ({})", finding.call, counted(finding.calls, "call", "calls"));
-  if (!finding.function.empty()) return finding.function + ", in " + calls;
-  return calls + " works by itself: no network changes that";
+  if (!finding.function.empty()) return finding.function + ", in " + calls_text(finding);
+  return calls_text(finding) + " works by itself: no network changes that";
 }
 
 /// "MPI_Comm_split (4 calls) keeps its recorded time"
 std::string kept_text(const Finding& finding) {
   if (finding.call.empty()) return "calls keep their recorded time";
-  return fmt::format("{} ({}) keeps its recorded time", finding.call,
-                     counted(finding.calls, "call", "calls"));
+  return calls_text(finding) + " keeps its recorded time";
+}
+
+std::string lost_core_text(const Finding& finding) {
+  return percent(finding.share) + " of their time";
+}
+
+std::string imbalance_text(const Finding& finding) {
+  return fmt::format("rank {} computes {} longer than the mean rank{}", finding.rank,
+                     percent(finding.share), in_function(finding));
+}
+
+/// Waits by call and place.
+std::string profile_command(const Finding&, const Results& results) {
+  return ask_again("profile", results, "--all");
+}
+
+std::string replay_command(const Finding& finding, const Results& results) {
+  std::string words;
+  for (const std::string& scenario : finding.scenarios)
+    words += fmt::format("{}--on {}", words.empty() ? "" : " ", shell_quoted(scenario));
+  return words.empty() ? "" : ask_again("replay", results, words);
+}
+
+/// The words of a kind: the beginning of its sentence, the rest of it, and the next command.
+struct FindingWords {
+  FindingKind kind;
+  const char* begin;
+  std::string (*rest)(const Finding&) = nullptr;
+  std::string (*next)(const Finding&, const Results&) = replay_command;
+};
+
+constexpr std::array<FindingWords, kFindingKinds> finding_words() {
+  using enum FindingKind;
+  return {{
+      {kLostCores, "other programs had the cores of ranks for ", lost_core_text},
+      {kMessages, "", messages_text},
+      {kSmallMessages, "", messages_text},
+      {kTracing, "recording between calls"},
+      {kLateReceiver, "sends wait for their receivers", waits_text, profile_command},
+      {kLoadImbalance, "", imbalance_text},
+      {kChains, "ranks wait for each other in turn", waits_text, profile_command},
+      {kLateRoot, "ranks wait for the root", waits_text, profile_command},
+      {kSynchronisation, "ranks wait for each other", waits_text, profile_command},
+      {kLateSender, "ranks wait", waits_text, profile_command},
+      {kOwnWork, "", own_work_text},
+      {kKeptCalls, "", kept_text},
+      {kApart, "ranks begin or end at different times"},
+      {kLatency, "", messages_text},
+      {kOverhead, "processor time: ", messages_text},
+      {kFormulas, "measured times of collectives: ", messages_text},
+      {kPlacement, "messages between nodes that ", placement_text},
+      {kContention, "flows share links: ", messages_text},
+      {kLinks, "latency and bandwidth of the network's own links: ", messages_text},
+      {kProgress, "long messages advance only while ranks are inside MPI: ", messages_text},
+      {kBandwidth, "", messages_text},
+  }};
+}
+constexpr std::array<FindingWords, kFindingKinds> kFindingWords = finding_words();
+static_assert(has_each_kind(kFindingWords));
+
+const FindingWords& words_of(const Finding& finding) {
+  return kFindingWords[static_cast<size_t>(finding.kind)];
+}
+
+bool has_same_messages(const Finding& a, const Finding& b) {
+  const auto said = [](const Finding& f) {
+    return std::tie(f.messages, f.bytes, f.of_run, f.function, f.callers, f.call, f.calls);
+  };
+  return said(a) == said(b);
 }
 
 /// "49 % less", "1.1 % less"
@@ -116,21 +186,21 @@ std::string closure_line(const Conclusion& found) {
 }
 
 const char* name_of(Conclusion::Part::Kind kind) {
-  using Kind = Conclusion::Part::Kind;
+  using enum Conclusion::Part::Kind;
   switch (kind) {
-    case Kind::kLostCores:
+    case kLostCores:
       return "lost cores";
-    case Kind::kFlushing:
+    case kFlushing:
       return "buffer flushes of the tracer";
-    case Kind::kKeptCalls:
+    case kKeptCalls:
       return "calls kept as recorded";
-    case Kind::kClockErrors:
+    case kClockErrors:
       return "clock errors of up to";
-    case Kind::kSharedCores:
+    case kSharedCores:
       return "ranks or threads that shared cores";
-    case Kind::kTracing:
+    case kTracing:
       return "tracing overhead";
-    case Kind::kTracingAndLostCores:
+    case kTracingAndLostCores:
       return "tracing overhead and lost cores";
   }
   return "";
@@ -196,11 +266,33 @@ std::string gain_text(const Conclusion& found) {
          rest;
 }
 
+std::string conclusion_text(const Conclusion& found) {
+  const std::string why = causes_text(found);
+  switch (found.kind) {
+    case ConclusionKind::kNone:
+      break;
+    case ConclusionKind::kUnexplained:
+      return fmt::format("{} are unexplained{}: no conclusion about faster networks.",
+                         show_seconds(std::abs(found.recorded - found.own_machine->elapsed)),
+                         why.empty() ? "" : "; possible causes: " + why);
+    case ConclusionKind::kClocks:
+      return "No conclusion about faster networks: the clocks of the ranks were not synchronised.";
+    case ConclusionKind::kLacksCores:
+      return fmt::format(
+          "No conclusion about the network: ranks {}. Record again with a core for each rank.",
+          without_cores(found));
+    case ConclusionKind::kNoGain:
+    case ConclusionKind::kGain:
+      return gain_text(found);
+  }
+  return "";
+}
+
 /// "Main cost: messages, 3.1 ms: ...". Callers are left out of a sentence of more than 25 words.
 std::string main_cost(const char* label, Finding finding) {
   constexpr std::ptrdiff_t kMostWords = 25;
   const auto text = [&] {
-    return fmt::format("{}: {}, {}: {}", label, name_of(finding.kind),
+    return fmt::format("{}: {}, {}: {}", label, row_of(finding.kind).name,
                        show_seconds(finding.seconds), finding_text(finding));
   };
   const std::string all = text();
@@ -212,52 +304,15 @@ std::string main_cost(const char* label, Finding finding) {
 
 }  // namespace
 
-std::string finding_text(const Finding& finding) {
-  switch (finding.kind) {
-    case FindingKind::kLostCores:
-      return fmt::format("other programs had the cores of ranks for {} of their time",
-                         percent(finding.share));
-    case FindingKind::kTracing:
-      return "recording between calls";
-    case FindingKind::kSmallMessages:
-    case FindingKind::kMessages:
-      return messages_text(finding);
-    case FindingKind::kLateReceiver:
-      return waits_text("sends wait for their receivers", finding);
-    case FindingKind::kLoadImbalance:
-      return fmt::format("rank {} computes {} longer than the mean rank{}", finding.rank,
-                         percent(finding.share), in_function(finding));
-    case FindingKind::kLateRoot:
-      return waits_text("ranks wait for the root", finding);
-    case FindingKind::kSynchronisation:
-      return waits_text("ranks wait for each other", finding);
-    case FindingKind::kLateSender:
-      return waits_text("ranks wait", finding);
-    case FindingKind::kChains:
-      return waits_text("ranks wait for each other in turn", finding);
-    case FindingKind::kOwnWork:
-      return own_work_text(finding);
-    case FindingKind::kKeptCalls:
-      return kept_text(finding);
-    case FindingKind::kApart:
-      return "ranks begin or end at different times";
-    case FindingKind::kLatency:
-    case FindingKind::kBandwidth:
-      return messages_text(finding);
-    case FindingKind::kOverhead:
-      return "processor time: " + messages_text(finding);
-    case FindingKind::kContention:
-      return "flows share links: " + messages_text(finding);
-    case FindingKind::kLinks:
-      return "latency and bandwidth of the network's own links: " + messages_text(finding);
-    case FindingKind::kFormulas:
-      return "measured times of collectives: " + messages_text(finding);
-    case FindingKind::kProgress:
-      return "long messages advance only while ranks are inside MPI: " + messages_text(finding);
-    case FindingKind::kPlacement:
-      return placement_text(finding);
-  }
-  return "";
+std::string finding_text(const Finding& finding, std::span<const Finding> above) {
+  const FindingWords& words = words_of(finding);
+  if (!words.rest) return words.begin;
+  const auto last = std::find_if(above.rbegin(), above.rend(), [](const Finding& other) {
+    return words_of(other).rest == messages_text;
+  });
+  const bool is_same =
+      words.rest == messages_text && last != above.rend() && has_same_messages(finding, *last);
+  return words.begin + (is_same ? "the same messages" : words.rest(finding));
 }
 
 std::string called_by(const std::string& caller) {
@@ -299,44 +354,13 @@ std::string efficiency_line(const Judgement& judgement) {
 }
 
 std::string headline(const Conclusion& found) {
-  std::string text = found.own_machine ? closure_line(found) : "";
-  if (found.kind == ConclusionKind::kNone) return text;
-  if (found.own_machine) text += " ";
-  const std::string why = causes_text(found);
-  switch (found.kind) {
-    case ConclusionKind::kUnexplained:
-      return text + fmt::format("{} are unexplained{}: no conclusion about faster networks.",
-                                show_seconds(std::abs(found.recorded - found.own_machine->elapsed)),
-                                why.empty() ? "" : "; possible causes: " + why);
-    case ConclusionKind::kClocks:
-      return text +
-             "No conclusion about faster networks: the clocks of the ranks were not synchronised.";
-    case ConclusionKind::kLacksCores:
-      return text + fmt::format(
-                        "No conclusion about the network: ranks {}. Record again with a core for "
-                        "each rank.",
-                        without_cores(found));
-    default:
-      return text + gain_text(found);
-  }
+  const std::string model = found.own_machine ? closure_line(found) : "";
+  const std::string text = conclusion_text(found);
+  return model + (model.empty() || text.empty() ? "" : " ") + text;
 }
 
 std::string next_command(const Finding& finding, const Results& results) {
-  switch (finding.kind) {
-    case FindingKind::kLateRoot:
-    case FindingKind::kSynchronisation:
-    case FindingKind::kLateSender:
-    case FindingKind::kLateReceiver:
-    case FindingKind::kChains:
-      return ask_again("profile", results, "--all");
-    default:
-      break;
-  }
-  if (finding.scenarios.empty()) return "";
-  std::string words;
-  for (const std::string& scenario : finding.scenarios)
-    words += fmt::format("{}--on {}", words.empty() ? "" : " ", shell_quoted(scenario));
-  return ask_again("replay", results, words);
+  return words_of(finding).next(finding, results);
 }
 
 }  // namespace rubato

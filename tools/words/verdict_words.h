@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ std::string headline(const Conclusion& conclusion);
 std::string called_by(const std::string& caller);
 
 /// A finding without its kind and cost: "rank 1 computes 50 % longer than the mean rank, in solve".
-std::string finding_text(const Finding& finding);
+/// Messages that the last such finding in `above` has, too, are only mentioned.
+std::string finding_text(const Finding& finding, std::span<const Finding> above = {});
 
 /// A Rubato command to investigate a finding of `results`; "" if there is none.
 std::string next_command(const Finding& finding, const Results& results);

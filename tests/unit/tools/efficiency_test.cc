@@ -152,13 +152,14 @@ TEST_CASE("what recording takes is not the network's") {
   results.trace.path = "run.txt";
   CHECK(efficiency_line(judge(results))
             .ends_with("Main cost: tracing, 900.0 ns: recording between calls."));
-  REQUIRE(Report(results).findings.list.size() == 1);
-  CHECK(Report(results).findings.list[0].command == "rubato replay run.txt --on undisturbed");
+  REQUIRE(judge(results).findings.size() == 1);
+  CHECK(next_command(judge(results).findings[0], results) ==
+        "rubato replay run.txt --on undisturbed");
   results = run_replay(*parse_text_trace(text),
                        {parse_scenario("undisturbed"), parse_scenario("perfect")}, options);
   CHECK(efficiency_line(judge(results)).ends_with("Little can be gained."));
-  CHECK(Report(results).findings.known);
-  CHECK(Report(results).findings.list.empty());
+  CHECK(judge(results).efficiency);
+  CHECK(judge(results).findings.empty());
 }
 
 // A single rank with a message to MPI_PROC_NULL: 2 x 300 of 2000 are tracing overhead.
@@ -174,8 +175,8 @@ TEST_CASE("without messages no network is recommended") {
                  {parse_scenario("measured"), parse_scenario("perfect")}, options);
   CHECK(efficiency_line(judge(results))
             .ends_with(". Main cost: tracing, 600.0 ns: recording between calls."));
-  REQUIRE(Report(results).findings.list.size() == 1);
-  CHECK(Report(results).findings.list[0].command.ends_with(" --on undisturbed"));
+  REQUIRE(judge(results).findings.size() == 1);
+  CHECK(next_command(judge(results).findings[0], results).ends_with(" --on undisturbed"));
 }
 
 // Both compute 100 and then spend 900 in a call with an unknown cause, which perfect keeps.
@@ -258,19 +259,21 @@ TEST_CASE("findings have a cost, the largest first, and a next command") {
   )",
                              {"measured", "bandela:latency=1us,ppn=1", "perfect"});
   results.trace.path = "it's/traces.otf2";
-  const std::vector<ToldFinding> found = Report(results).findings.list;
+  const std::vector<Finding> found = Report(results).judgement.findings;
   REQUIRE(found.size() == 2);
-  CHECK(found[0].finding.kind == FindingKind::kLoadImbalance);
-  CHECK(found[0].finding.seconds == Approx(1000e-9));
-  CHECK(found[0].finding.rank == 1);
-  CHECK(found[0].finding.share == Approx(0.5));
+  CHECK(found[0].kind == FindingKind::kLoadImbalance);
+  CHECK(found[0].seconds == Approx(1000e-9));
+  CHECK(found[0].rank == 1);
+  CHECK(found[0].share == Approx(0.5));
   // Rank 1 computes 1.5 times as long as the mean rank.
-  CHECK(found[0].command == "rubato replay 'it'\\''s' --on 'measured:rank1.cpu*1.50'");
-  CHECK(found[1].finding.kind == FindingKind::kMessages);
-  CHECK(found[1].finding.seconds == Approx(600e-9));
-  CHECK(found[1].finding.call == "MPI_Barrier");
-  CHECK(found[1].finding.calls == 2);
-  CHECK(found[1].command == "rubato replay 'it'\\''s' --on bandela:latency=1us,ppn=1,latency/2");
+  CHECK(next_command(found[0], results) ==
+        "rubato replay 'it'\\''s' --on 'measured:rank1.cpu*1.50'");
+  CHECK(found[1].kind == FindingKind::kMessages);
+  CHECK(found[1].seconds == Approx(600e-9));
+  CHECK(found[1].call == "MPI_Barrier");
+  CHECK(found[1].calls == 2);
+  CHECK(next_command(found[1], results) ==
+        "rubato replay 'it'\\''s' --on bandela:latency=1us,ppn=1,latency/2");
   const std::string text = report_text(results);
   CHECK(text.starts_with("Parallel efficiency 56 %"));
   CHECK(
@@ -282,7 +285,7 @@ TEST_CASE("findings have a cost, the largest first, and a next command") {
   CHECK(report_text(results, terminal).ends_with("\n\n" + text.substr(0, text.find("\n\n") + 1)));
   // Unknown without `perfect`.
   results.scenarios.pop_back();
-  CHECK_FALSE(Report(results).findings.known);
+  CHECK_FALSE(Report(results).judgement.efficiency);
 }
 
 // Rank 1 computes 3000, 2500 of it in solve and 100 in other; rank 0 1000, 800 of it in solve. The

@@ -1,5 +1,5 @@
 // Findings in small programs with one fault each. Costs are worked out by hand as in
-// replay/judge/lost_time.h; one tick is one nanosecond.
+// replay/judge/finding_rows.h; one tick is one nanosecond.
 
 #include "replay/judge/findings.h"
 

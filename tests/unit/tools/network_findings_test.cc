@@ -262,9 +262,9 @@ TEST_CASE("formulas that are not used cost nothing") {
     if (!used) scenario.platform.collectives.pricing = CollectivePricing::kAlgorithm;
     const JudgedRun run = judged_run(*source, {}, {scenario});
     REQUIRE(run.diagnosis.network);
-    const auto& costs = run.diagnosis.network->costs;
-    CHECK(std::any_of(costs.begin(), costs.end(), [](const NetworkCosts::Cost& cost) {
-            return cost.property == NetworkProperty::kFormulas;
+    const std::vector<Finding>& costs = run.diagnosis.network->findings;
+    CHECK(std::any_of(costs.begin(), costs.end(), [](const Finding& cost) {
+            return cost.kind == FindingKind::kFormulas;
           }) == used);
   }
 }
