@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "models/base/error.h"
@@ -296,12 +298,26 @@ std::optional<LostTime> lost_time(const Roles& roles) {
 
 void name_main_call(const std::vector<std::string>& calls, const ScenarioResult& scenario,
                     const std::vector<double>& seconds, double all, Finding& finding) {
-  const auto most = std::max_element(seconds.begin(), seconds.end());
-  if (most == seconds.end() || !(*most > 0) || !(*most > kMainPart * all)) return;
-  const auto number = static_cast<size_t>(most - seconds.begin());
-  finding.call = calls[number];
-  for (const RankResult& rank : scenario.ranks)
-    finding.calls += number < rank.calls.size() ? rank.calls[number].calls : 0;
+  constexpr size_t kMost = 3;
+  constexpr double kLeastPart = 0.2;
+  std::vector<size_t> order(seconds.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::greater<>(), [&](size_t call) { return seconds[call]; });
+  double sum = 0;
+  size_t count = 0;
+  while (count < std::min(kMost, order.size()) && !(sum > kMainPart * all && count == 1) &&
+         seconds[order[count]] > kLeastPart * all)
+    sum += seconds[order[count++]];
+  if (count == 0 || !(sum > kMainPart * all)) return;
+  order.resize(count);
+  for (const size_t call : order) {
+    const bool is_last = call == order.back();
+    if (!finding.call.empty()) finding.call += is_last ? " and " : ", ";
+    finding.call += calls[call];
+    finding.of_messages = finding.of_messages || is_of_messages(calls[call]);
+    for (const RankResult& rank : scenario.ranks)
+      finding.calls += call < rank.calls.size() ? rank.calls[call].calls : 0;
+  }
 }
 
 void name_messages(const ScenarioResult& scenario, const std::optional<CostlyFunction>& function,
@@ -313,7 +329,7 @@ void name_messages(const ScenarioResult& scenario, const std::optional<CostlyFun
     finding.messages = function->messages;
     bytes = function->bytes;
   }
-  if (!finding.call.empty() && !is_of_messages(finding.call)) {
+  if (!finding.call.empty() && !finding.of_messages) {
     finding.messages = 0;
   } else if (finding.messages == 0) {
     bytes = 0;

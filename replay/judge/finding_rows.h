@@ -70,12 +70,13 @@ struct Finding {
   double share = 0;
   std::string function = {};              ///< of `rank`; "": not recorded, or no single one
   std::vector<std::string> callers = {};  ///< of `function`, as Blame::callers
-  std::string call = {};                  ///< with most of that time; "": no single one
+  std::string call = {};                  ///< with most of that time, or some; "": none
   std::vector<std::string> path = {};     ///< of the calls that wait, outermost first
   uint64_t calls = 0;                     ///< messages: the number of these calls, all ranks
-  uint64_t messages = 0;  ///< of the run, or sent by `function`; 0: unknown, or none
-  bool of_run = false;    ///< `messages` are of the run, though `function` is named
-  uint64_t bytes = 0;     ///< mean of a message
+  bool of_messages = false;  ///< some of these calls send, receive or wait for messages
+  uint64_t messages = 0;     ///< of the run, or sent by `function`; 0: unknown, or none
+  bool of_run = false;       ///< `messages` are of the run, though `function` is named
+  uint64_t bytes = 0;        ///< mean of a message
   std::vector<std::string> scenarios = {};  ///< that investigate it (`--on`)
 };
 
@@ -149,8 +150,9 @@ struct LostTime {
 /// None without judged_efficiency().
 std::optional<LostTime> lost_time(const Roles& roles);
 
-/// Names the call with more than half of `all`, and how often all ranks make it. `seconds`: of each
-/// of Results::calls.
+/// Names the call with more than half of `all`, else those, three at most, that have a fifth each
+/// and together more than half ("MPI_Alltoall and MPI_Bcast"), and how often all ranks make them.
+/// `seconds`: of each of Results::calls.
 void name_main_call(const std::vector<std::string>& calls, const ScenarioResult& scenario,
                     const std::vector<double>& seconds, double all, Finding& finding);
 

@@ -81,11 +81,14 @@ std::string placement_text(const Finding& finding) {
   return scenario.substr(scenario.rfind("placement=")) + " keeps within nodes";
 }
 
-/// "user operation f, in MPI_Allreduce (4 calls)", "MPI_Win_create (4 calls) works by itself"
+/// "user operation f, in MPI_Allreduce (4 calls)", "MPI_Win_create (4 calls) works by itself",
+/// "MPI_Barrier and MPI_Bcast (9 calls) work by themselves"
 std::string own_work_text(const Finding& finding) {
   if (finding.call.empty()) return "MPI calls work by themselves: no network changes that";
   if (!finding.function.empty()) return finding.function + ", in " + calls_text(finding);
-  return calls_text(finding) + " works by itself: no network changes that";
+  const bool is_one = finding.call.find(' ') == std::string::npos;
+  return calls_text(finding) + (is_one ? " works by itself" : " work by themselves") +
+         ": no network changes that";
 }
 
 /// "MPI_Comm_split (4 calls) keeps its recorded time"
