@@ -241,6 +241,29 @@ TEST_CASE("a name with colons is no line") {
   CHECK(finding_text(finding) == "ranks wait for each other in MPI_Barrier, in solve (app.c:12)");
 }
 
+// The last finding on messages counts, not the placement between.
+TEST_CASE("the messages of a finding above are not repeated") {
+  std::vector<Finding> found(3);
+  found[0].kind = FindingKind::kBandwidth;
+  found[0].messages = 2;
+  found[0].bytes = 8;
+  found[0].call = "MPI_Recv";
+  found[0].calls = 2;
+  found[1].kind = FindingKind::kPlacement;
+  found[1].scenarios = {"x:placement=block:2"};
+  found[2] = found[0];
+  found[2].kind = FindingKind::kOverhead;
+  CHECK(finding_text(found[2], {found.data(), 2}) == "processor time: the same messages");
+  CHECK(finding_text(found[2]) ==
+        "processor time: 2 messages of 8 B on average, most of it in MPI_Recv (2 calls)");
+  found[2].calls = 3;
+  CHECK(finding_text(found[2], {found.data(), 2}) == finding_text(found[2]));
+  // Tracing has no messages, so nothing is the same.
+  found = {Finding(), Finding()};
+  found[1].kind = FindingKind::kMessages;
+  CHECK(finding_text(found[1], {found.data(), 1}) == "no call has most of it");
+}
+
 // As above, and rank 0 also computes 2000 more before the first barrier: 3000 beside 1000. Load
 // imbalance costs 3000 - 2000 = 1000. Perfect takes 4000: 1000 are left for synchronisation.
 TEST_CASE("load imbalance and synchronisation add up") {
