@@ -151,7 +151,7 @@ struct Collectives : Dependency<Rules> {
   }
 
   static void raise_origin(State& replay, const TimelineState<K>& state, const Call& call,
-                           const Awaited& awaited, const Waited&, Dated& latest) {
+                           const Awaited& awaited, const Waited&, FirstDated& latest) {
     const Communicator& comm = replay.trace->comms[awaited.action->comm];
     if (comm.size() <= 1) return;
     const auto& instance = replay.collectives.get(awaited.action->comm, awaited.instance);

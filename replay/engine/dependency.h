@@ -62,7 +62,7 @@ struct Dependency {
   /// In the order of time: raises `latest` to the event that determines when the call may leave.
   /// `waited`: what add_cause() found for the whole call.
   static void raise_origin(State&, const TimelineState<K>&, const Call&, const Awaited&,
-                           const Waited& waited, Dated& latest) {
+                           const Waited& waited, FirstDated& latest) {
     if (waited.wait > 0) latest.raise(waited.cause, {waited.timeline, waited.cause});
   }
 

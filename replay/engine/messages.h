@@ -222,7 +222,7 @@ struct Messages : Dependency<Rules> {
   }
 
   static void raise_origin(State& replay, const TimelineState<K>&, const Call&,
-                           const Awaited& awaited, const Waited&, Dated& latest) {
+                           const Awaited& awaited, const Waited&, FirstDated& latest) {
     if (awaited.transfer == kNoTransfer) return;
     const Transfer<K>& transfer = replay.matcher[awaited.transfer];
     const bool receives = awaited.kind == Awaited::Kind::kReceive;

@@ -49,7 +49,7 @@ struct Probes : Dependency<Rules> {
   }
 
   static void raise_origin(State& replay, const TimelineState<K>& state, const Call& call,
-                           const Awaited& awaited, const Waited&, Dated& latest) {
+                           const Awaited& awaited, const Waited&, FirstDated& latest) {
     if (!replay.context.found_by(awaited, call)) return;
     const auto& sides = replay.waits->sides_of(awaited.transfer);
     latest.raise(replay.rules->probe_leave(state, call, awaited, replay.context)[0],

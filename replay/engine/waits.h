@@ -139,8 +139,8 @@ struct Waits {
   RUBATO_RARE static Origin latest_origin(State& replay, const TimelineState<K>& state,
                                           const Waited& waited) {
     const Call& call = replay.current_call(state.number);
-    Dated latest{waited.enter + replay.rules->overheads(state, call, replay.context)[0],
-                 {state.number, waited.enter}};
+    FirstDated latest{waited.enter + replay.rules->overheads(state, call, replay.context)[0],
+                      {state.number, waited.enter}};
     for (const Awaited& awaited : state.awaited) {
       with_kind<Rules>(awaited, [&](auto kind) {
         kind.raise_origin(replay, state, call, awaited, waited, latest);

@@ -55,8 +55,8 @@ struct PlannedSchedule {
   std::shared_ptr<const CollectiveProgram> program;
   std::vector<uint32_t> kinds;  ///< by message, index into `costs`
   std::vector<PlayCost<K>> costs;
-  std::vector<PairClass> pairs;           ///< by kind: its ranks
-  std::vector<Interconnect::Wire> wires;  ///< by kind, of the first lane, in ticks
+  std::vector<PairClass> pairs;  ///< by kind: its ranks
+  std::vector<Wire> wires;       ///< by kind, of the first lane, in ticks
   /// For messages with parts: `kinds` by bytes, payload, whether it combines, and pair class.
   std::map<std::tuple<double, double, bool, int>, uint32_t> known;
   bool skips_empty = true;  ///< messages without bytes are not sent
@@ -264,7 +264,7 @@ class CollectivePlays {
     double bytes;
     double alone;  ///< arrival without contention, from the earliest possible start
     double length;
-    Interconnect::Wire wire;
+    Wire wire;
   };
   FlowingMessage message(int number, uint32_t message) const {
     const Record& record = records_[number];
@@ -523,7 +523,7 @@ class CollectivePlays {
     if (is_new) {
       *cost = play_cost(pair, bytes, combines);
       cost->scale(stretch(record, p, payload));
-      hold(record, pair, payload, *cost);
+      hold(record, payload, *cost);
     }
     return *cost;
   }
@@ -546,15 +546,13 @@ class CollectivePlays {
     return true;
   }
   /// The sender waits for its receiver if root and children wait for each other for that payload.
-  void hold(const Record& record, PairClass pair, double payload, PlayCost<K>& cost) const {
-    const Interconnect& net = machines_->interconnects[0];
-    const bool together =
-        is_rooted(record.op) &&
-        net.collectives().synchronisation(record.op, payload) == Synchronisation::kAllToAll;
+  void hold(const Record& record, double payload, PlayCost<K>& cost) const {
+    const CollectiveModel& model = machines_->interconnects[0].collectives();
+    const bool together = is_rooted(record.op) &&
+                          model.synchronisation(record.op, payload) == Synchronisation::kAllToAll;
     if (!together) return;
     cost.holds = true;
-    const bool is_eager = net.protocol(pair.level(), cost.bytes) == Protocol::kEager;
-    if (is_eager) cost.take = cost.move;
+    if (!cost.shakes_hands) cost.take = cost.move;
   }
   Lanes<K> stretch(const Record& record, int p, double payload) const {
     Lanes<K> factor;
@@ -571,25 +569,21 @@ class CollectivePlays {
       const Interconnect& net = machines_->interconnects[lane];
       const MessageCost message = net.message(pair, bytes);
       const double combine = combines ? net.combine(bytes) : 0;
-      const double move = message.send_overhead + message.transfer + message.receive_overhead;
-      const double gap = std::min(
-          move, std::max({message.gap, message.following_send, message.following_receive}));
-      const bool waits = net.protocol(pair.level(), bytes) != Protocol::kEager;
-      cost.holds = cost.shakes_hands = waits;
-      cost.move[lane] = move + combine;
-      cost.next[lane] = gap;
-      cost.next_in[lane] = gap + combine;
+      cost.holds = cost.shakes_hands = message.protocol != Protocol::kEager;
+      cost.move[lane] = message.move() + combine;
+      cost.next[lane] = message.next(message.gap);
+      cost.next_in[lane] = cost.next[lane] + combine;
       cost.send[lane] = message.following_send;
       cost.receive[lane] = message.following_receive + combine;
-      cost.take[lane] = cost.receive[lane] + (waits ? message.transfer - message.latency : 0);
-      cost.leave[lane] = message.following_send + message.gap;
+      cost.take[lane] = message.take(combine);
+      cost.leave[lane] = message.leave(message.gap);
     }
     cost.scale(Lanes<K>::Constant(machines_->ticks_per_second));
     return cost;
   }
-  Interconnect::Wire wire(PairClass pair, const PlayCost<K>& cost) const {
+  Wire wire(PairClass pair, const PlayCost<K>& cost) const {
     if (!cost.flows) return {};
-    Interconnect::Wire wire = machines_->wire(pair.level(), cost.bytes);
+    Wire wire = machines_->wire(pair, cost.bytes);
     wire.data = std::min(wire.data, (cost.shakes_hands ? cost.take : cost.move)[0]);
     wire.port = std::min(wire.port, wire.data);
     return wire;
@@ -670,7 +664,7 @@ class CollectivePlays {
     const CollectiveProgram& program = *schedule.program;
     const auto add = [&](const ScheduledMessage& example, PairClass pair) {
       PlayCost<K> cost = play_cost(pair, part_of(example, payload), example.combines);
-      hold(record, pair, payload, cost);
+      hold(record, payload, cost);
       return schedule.add(pair, cost);
     };
     if (record.one_class) {

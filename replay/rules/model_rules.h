@@ -1,47 +1,30 @@
 #pragma once
 
-// When calls leave on a modelled machine. All in ticks, K scenarios at a time. origin_rules.h (with
-// the origin of each time) and ordered_rules.h (in the order of time) repeat parts of these
-// equations: change them together.
+// When calls leave on a modelled machine. All in ticks, K scenarios at a time. The cost of a
+// message and its conditions are those of models/platform/message_cost.h.
 //
-//   start   = max(enter + sum of o_s so far, out-port);  out-port = start + g
-//             and out-port + g_b - g if the sends before it are not complete yet: "open"
-//             (call_builder.h); if only one is, out-port + g_2 - g
-//   eager:      arrival = start + T
-//   rendezvous: arrival = max(start + L, post) + T - L     T holds the handshake: request to send,
-//                                                          L; clear to send and data, T - L
-//   a receive completes at arrival + d, or when the in-port has moved the message
-//   (network/in_port.h). Its first byte arrived g before, or earlier by the delay through other
-//   flows d = min(x, max(0, started + o_s + T + o_r - (arrival - T))), for messages that cross
-//   (below) leave   = max(enter + sum of o_s and o_r, every receive's time + its o_r); of an eager
-//   message
-//             that arrived before its receive was posted, o_r is that of an unexpected one; the
-//             sums count o of a message right behind another one (below)
-//   a rendezvous send leaves at its arrival. An eager synchronous message costs its receiver y more
-//   than o_r, for the acknowledgment; the sender leaves when both sides are ready and it has seen
-//   the acknowledgment: y + A later, A = o_s + L + o_r of an empty message
+//   a message is ready for the out-port at enter + sum of o_s so far
+//   a receive completes at its arrival, delayed by a message that crosses it, or when the in-port
+//   has moved the message (network/in_port.h). Its first byte arrived g before, or earlier by the
+//   delay through other flows
+//   leave = max(enter + sum of o_s and o_r, every receive's time + its o_r); of an eager message
+//           that arrived before its receive was posted, o_r is that of an unexpected one; the sums
+//           count o of a message right behind another one
+//   a rendezvous send leaves at its arrival; the sender of an eager synchronous message when both
+//   sides are ready and it has seen the acknowledgment
 //
 // A rendezvous also occupies the out-port at its send, though its data flows later, when its
 // receiver is ready. The order in which the data of several messages flows depends on the clocks of
 // all their receivers, and waiting for these could deadlock; only in the order of time is it known
 // (ordered_rules.h).
 //
-// Messages cross when their receiver sends, too. The receiver's latest message, or one-sided
+// Of the messages that an incoming one may cross, the receiver's latest message, or one-sided
 // operation, started at out-port - g, or at its own arrival - T where that is known and later (for
-// a rendezvous that the same call waits for: its data may flow long after its send). The incoming
-// message of the same length starts at arrival - T; either one alone lasts o_s + T + o_r from its
-// start. So d is the remaining duration of the earlier one when the later one starts, at most x:
-// all of x where two ranks exchange messages at once, and nothing in a ping-pong, where the answer
-// starts after the arrival. d is 1-Lipschitz in the start time, so arrival order is preserved.
+// a rendezvous that the same call waits for: its data may flow long after its send).
 //
-// A process that sends, or receives, messages back to back needs less processor time for each than
-// for a single one: the work for the next message has begun already. So an eager message right
-// behind another one takes at most f in the sums above (a blocking send exactly f, where neither
-// the ends nor the ports take as long: something else limits senders). The last message still takes
-// o_s + T + o_r, so its receive takes o_r after its arrival. The recording determines which
-// messages are right behind another one: the latest message of their timeline had the same
-// direction, and was in the same call or less than a microsecond before (kRightBehind). So this is
-// the same in all lanes.
+// The recording determines which messages are right behind another one: the latest message of their
+// timeline had the same direction, and was in the same call or less than a microsecond before
+// (kRightBehind). So this is the same in all lanes.
 
 // A call's own work (Lost::own, and blocking collectives of one member) takes as long as recorded,
 // divided by the processor factor, after all that the call waits for. The MPI time of a run of one
@@ -61,7 +44,6 @@
 #include "replay/matching/timeline_state.h"
 #include "replay/rules/collective_costs.h"
 #include "replay/rules/collective_plays.h"
-#include "replay/rules/handshake.h"
 #include "replay/rules/lane_machines.h"
 #include "replay/rules/message_costs.h"
 #include "replay/rules/outcomes.h"
@@ -169,8 +151,7 @@ class ModelRules {
   void matched(Transfer<K>& transfer) {
     if (!transfer.handshake) return;
     const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
-    transfer.arrival() =
-        (transfer.sent + cost.latency).max(transfer.posted) + (cost.transfer - cost.latency);
+    transfer.arrival() = requested(transfer, cost).time + (cost.transfer - cost.latency);
   }
 
   // --- Messages that need a process inside MPI: presence.h ---
@@ -183,14 +164,7 @@ class ModelRules {
   /// The handshake of a pull or push message; both sides are known.
   HandshakeTimes<K> handshake_times(const Transfer<K>& transfer) {
     const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
-    const Lanes<K> after_request = cost.transfer - cost.latency;
-    const Lanes<K>& answer = cost.protocol == Protocol::kPush ? cost.answer : cost.latency;
-    HandshakeTimes<K> times;
-    times.ready = (transfer.sent + cost.latency).max(transfer.posted);
-    times.answer = answer.min(after_request);
-    times.data = after_request - cost.latency.min(after_request);
-    times.head_start = times.data - (after_request - times.answer);
-    return times;
+    return cost.handshake(requested(transfer, cost).time);
   }
 
   // --- Collectives whose messages are played: collective_plays.h ---
@@ -311,7 +285,7 @@ class ModelRules {
   /// When its receiver has it, if its port is free.
   Lanes<K> received(const Transfer<K>& transfer) {
     return transfer.arrival() +
-           expected_overhead(transfer, message_cost(transfer.pair, transfer.bytes));
+           message_cost(transfer.pair, transfer.bytes).expected(transfer.synchronous);
   }
   /// Processor time of the messages of the current call.
   Lanes<K> overheads(const TimelineState<K>& timeline, const Call& call,
@@ -331,7 +305,7 @@ class ModelRules {
       const Transfer<K>& transfer = (*context.matcher)[awaited.transfer];
       if (transfer.abandoned) continue;
       const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
-      sum += expected_overhead(transfer, cost);
+      sum += cost.expected(transfer.synchronous);
       if (!is_first && !transfer.synchronous) sum -= cost.receive_overhead - cost.following_receive;
       is_first = false;
     }
@@ -400,24 +374,18 @@ class ModelRules {
       const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
       if (is_receive) {
         Lanes<K> drained = transfer.arrival();
-        if (cost.crosses) drained += crossing(timeline, transfer, *context.matcher, flows);
+        if (cost.crosses) drained = crossing(timeline, transfer, *context.matcher, flows);
         take_port(timeline.in_port, id, cost, drained);
-        const auto take = [&](const Lanes<K>& overhead) __attribute__((always_inline)) {
-          leave += overhead;
-          latest = latest.max(drained + overhead);
-        };
         if (transfer.handshake || !cost.tells_eager) {
-          take(cost.receive_overhead);
-        } else if (transfer.synchronous) [[unlikely]] {
-          take(synchronous_receive(transfer, cost));
-        } else if (cost.tells_following && (received || receives_right_behind(timeline, call))) {
-          const auto unexpected = transfer.arrival() < transfer.posted;
-          leave += unexpected.select(cost.following_unexpected, cost.following_receive);
-          latest = latest.max(drained +
-                              unexpected.select(cost.unexpected_overhead, cost.receive_overhead));
+          leave += cost.receive_overhead;
+          latest = latest.max(drained + cost.receive_overhead);
         } else {
-          take((transfer.arrival() < transfer.posted)
-                   .select(cost.unexpected_overhead, cost.receive_overhead));
+          const bool follows =
+              cost.tells_following && (received || receives_right_behind(timeline, call));
+          const auto overhead =
+              cost.receive(transfer.arrival(), transfer.posted, transfer.synchronous, follows);
+          leave += overhead.summed;
+          latest = latest.max(drained + overhead.alone);
         }
         received = true;
       } else if (transfer.handshake) {
@@ -487,24 +455,21 @@ class ModelRules {
   [[gnu::always_inline]] Lanes<K> start_send(TimelineState<K>& timeline, const Call& call,
                                              const Action& action, Transfer<K>& transfer,
                                              const LaneMessageCost<K>& cost) {
-    if (cost.tells_following && right_behind(call, timeline.sent_until, timeline.received_until)) {
-      timeline.busy += action.flags & kBlocking ? cost.streamed_send : cost.following_send;
-    } else {
-      timeline.busy += cost.send_overhead;
-    }
+    const bool follows =
+        cost.tells_following && right_behind(call, timeline.sent_until, timeline.received_until);
+    timeline.busy += follows ? cost.following(action.flags & kBlocking) : cost.send_overhead;
     timeline.sent_until = call.leave;
     // Sends of neighbourhood collectives are marked as buffered, too.
     if (action.flags & kBuffered && !is_among_neighbours(action.message.tag))
       timeline.busy += copy_cost(action.message.bytes);
-    Lanes<K> start = timeline.busy.max(timeline.out_port);
-    if (cost.slows_bursts && action.flags & kInBurst)
-      start = start.max(timeline.out_port + (action.flags & kSecondOfBurst ? cost.second_burst_delay
-                                                                           : cost.burst_delay));
-    timeline.out_port = start + cost.gap;
+    Time port{timeline.out_port, {}};
+    const Time start = cost.start(Time{timeline.busy, {}}, port, action.flags & kInBurst,
+                                  action.flags & kSecondOfBurst);
+    timeline.out_port = port.time;
     transfer.handshake = cost.protocol != Protocol::kEager;
     transfer.sender_waits =
         (action.flags & kSynchronous) || (transfer.handshake && !(action.flags & kBuffered));
-    return start;
+    return start.time;
   }
 
   /// True if the first message that the current call receives is right behind another one.
@@ -556,6 +521,8 @@ class ModelRules {
   }
 
  private:
+  using Time = Dated<K, NoOrigin>;
+
   /// Recorded seconds between two calls: below any real computation, above the time of a tracer's
   /// records.
   static constexpr double kRightBehind = 1e-6;
@@ -671,34 +638,24 @@ class ModelRules {
     return started;
   }
 
-  /// The delay of a message because its receiver sends meanwhile. `flows`: caches latest_flow(),
+  /// The arrival of a message whose receiver sends meanwhile. `flows`: caches latest_flow(),
   /// which is the same for all messages that a call receives.
   [[gnu::noinline]] Lanes<K> crossing(const TimelineState<K>& timeline, const Transfer<K>& transfer,
                                       Matcher<K>& matcher, std::optional<Lanes<K>>& flows) {
     if (!flows) flows = latest_flow(timeline, matcher);
     const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
-    const Lanes<K> started = flows->max(timeline.out_port - cost.gap);
-    return (started + cost.crossing_window - transfer.arrival()).max(0).min(cost.crossing_delay);
+    Time there{transfer.arrival(), {}};
+    cost.cross(Time{flows->max(timeline.out_port - cost.gap), {}}, there);
+    return there.time;
   }
 
+  /// When the request to send has reached a receiver that has posted.
+  static Time requested(const Transfer<K>& transfer, const LaneMessageCost<K>& cost) {
+    return cost.requested(Time{transfer.sent, {}}, Time{transfer.posted, {}});
+  }
   /// When the sender of an eager synchronous message has the acknowledgment.
   static Lanes<K> acknowledged(const Transfer<K>& transfer, const LaneMessageCost<K>& cost) {
-    return transfer.arrival().max(transfer.posted) + (cost.synchronous_overhead + cost.answer);
-  }
-
-  /// o_r of an eager message in synchronous mode.
-  [[gnu::noinline]] static Lanes<K> synchronous_receive(const Transfer<K>& transfer,
-                                                        const LaneMessageCost<K>& cost) {
-    Lanes<K> overhead = (transfer.arrival() < transfer.posted)
-                            .select(cost.unexpected_overhead, cost.receive_overhead);
-    overhead += cost.synchronous_overhead;
-    return overhead;
-  }
-
-  /// The receiver's overhead for a message whose receive was posted before.
-  static Lanes<K> expected_overhead(const Transfer<K>& transfer, const LaneMessageCost<K>& cost) {
-    if (transfer.handshake || !transfer.synchronous) return cost.receive_overhead;
-    return cost.receive_overhead + cost.synchronous_overhead;
+    return cost.acknowledged(Time{transfer.arrival(), {}}, Time{transfer.posted, {}}).time;
   }
 
   /// For anything but a message.

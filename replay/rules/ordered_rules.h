@@ -44,13 +44,12 @@ class OrderedRules : public ModelRules<1> {
 
   /// A message reaches the port of its sender at `time`; returns when its data flows.
   double take_port(TimelineState<1>& sender, const Transfer<1>& transfer, double time) {
-    const LaneMessageCost<1>& cost = message_cost(transfer.pair, transfer.bytes);
-    const double delay = transfer.second_of_burst ? cost.second_burst_delay[0]
-                         : transfer.in_burst      ? cost.burst_delay[0]
-                                                  : 0;
-    const double start = std::max(time, sender.out_port[0] + delay);
-    sender.out_port[0] = start + cost.gap[0];
-    return start;
+    Dated<1, NoOrigin> port{sender.out_port, {}};
+    const auto start =
+        message_cost(transfer.pair, transfer.bytes)
+            .start({Lanes<1>(time), {}}, port, transfer.in_burst, transfer.second_of_burst);
+    sender.out_port = port.time;
+    return start.time[0];
   }
 
   /// Sets the data that the order of time needs about a sent message.

@@ -97,7 +97,7 @@ class OriginRules : public ModelRules<1> {
   }
 
   /// Of a call that waited; its time is the leave of the call.
-  const Dated& last_origin() const { return last_; }
+  const FirstDated& last_origin() const { return last_; }
 
  private:
   /// A message that took an in-port.
@@ -127,7 +127,8 @@ class OriginRules : public ModelRules<1> {
     if (!waited) ports_[timeline.number].out = own(timeline);
   }
 
-  Dated end_of(const TimelineState<1>& timeline, const Call& call, const RuleContext<1>& context) {
+  FirstDated end_of(const TimelineState<1>& timeline, const Call& call,
+                    const RuleContext<1>& context) {
     const Origin self = own(timeline);
     const double recorded = call.leave - call.enter;
     if (call.is_kept() || call.role == CallRole::kInit) return {timeline.enter[0] + recorded, self};
@@ -139,10 +140,10 @@ class OriginRules : public ModelRules<1> {
       in.erase(in.begin(), in.end() - static_cast<std::ptrdiff_t>(InPort<1>::kMost));
     double busy = timeline.busy[0];
     bool right_behind = receives_right_behind(timeline, call);
-    Dated last;
+    FirstDated last;
     for (const Awaited& awaited : timeline.awaited) {
       if (awaited.kind >= Awaited::Kind::kCollective) {
-        const Dated end = other_end(timeline, call, awaited, context, in_port);
+        const FirstDated end = other_end(timeline, call, awaited, context, in_port);
         last.raise(end.time, end.origin);
         continue;
       }
@@ -155,7 +156,7 @@ class OriginRules : public ModelRules<1> {
       }
       const LaneMessageCost<1>& cost = message_cost(transfer.pair, transfer.bytes);
       const Message& message = messages_[awaited.transfer];
-      Dated there{transfer.arrival()[0], message.from};
+      FirstDated there{transfer.arrival()[0], message.from};
       if (is_receive) {
         const bool unexpected = !transfer.handshake && there.time < transfer.posted[0];
         if (cost.crosses) cross(timeline, cost, *context.matcher, there);
@@ -175,13 +176,13 @@ class OriginRules : public ModelRules<1> {
       }
       last.raise(there.time, there.origin);
     }
-    return busy >= last.time ? Dated{busy, self} : last;
+    return busy >= last.time ? FirstDated{busy, self} : last;
   }
 
   /// The receiver sends, too, so the message arrives later (model_rules.h).
   void cross(const TimelineState<1>& timeline, const LaneMessageCost<1>& cost, Matcher<1>& matcher,
-             Dated& there) {
-    Dated started{timeline.out_port[0] - cost.gap[0], ports_[timeline.number].out};
+             FirstDated& there) {
+    FirstDated started{timeline.out_port[0] - cost.gap[0], ports_[timeline.number].out};
     for (const Awaited& awaited : timeline.awaited) {
       if (awaited.kind != Awaited::Kind::kSend || awaited.transfer == kNoTransfer) continue;
       const Transfer<1>& sent = matcher[awaited.transfer];
@@ -196,7 +197,8 @@ class OriginRules : public ModelRules<1> {
   }
 
   /// The in-port has moved a message of `gap` that arrived at `there`, and is free at `drained`.
-  static void take(const InPort<1>& port, Ports& ports, Dated& there, double gap, double drained) {
+  static void take(const InPort<1>& port, Ports& ports, FirstDated& there, double gap,
+                   double drained) {
     if (!(gap > 0)) return;
     std::vector<Taken>& in = ports.in;
     in.push_back({there.time - gap, there.origin, there.origin});
@@ -215,8 +217,8 @@ class OriginRules : public ModelRules<1> {
   }
 
   /// As ModelRules::other_leave(). Updates `in_port`.
-  Dated other_end(const TimelineState<1>& timeline, const Call& call, const Awaited& awaited,
-                  const RuleContext<1>& context, InPort<1>& in_port) {
+  FirstDated other_end(const TimelineState<1>& timeline, const Call& call, const Awaited& awaited,
+                       const RuleContext<1>& context, InPort<1>& in_port) {
     switch (awaited.kind) {
       case Awaited::Kind::kCollective:
         occupy(timeline, awaited, context, in_port);
@@ -244,14 +246,14 @@ class OriginRules : public ModelRules<1> {
               const RuleContext<1>& context, InPort<1>& in_port) {
     const auto found = received(awaited, context);
     if (!found || !(found->gaps[0] > 0)) return;
-    Dated there{found->until[0], play_origins(awaited, context)->in};
+    FirstDated there{found->until[0], play_origins(awaited, context)->in};
     const Lanes<1> moved = in_port.take_some(found->until, found->gaps);
     take(in_port, ports_[timeline.number], there, found->gaps[0], moved[0]);
   }
 
-  Dated collective_end(const TimelineState<1>& timeline, const Call& call, const Awaited& awaited,
-                       const RuleContext<1>& context) {
-    Dated end = communicated_end(timeline, call, awaited, context);
+  FirstDated collective_end(const TimelineState<1>& timeline, const Call& call,
+                            const Awaited& awaited, const RuleContext<1>& context) {
+    FirstDated end = communicated_end(timeline, call, awaited, context);
     const Action& action = *awaited.action;
     const bool is_started = action.kind != ActionKind::kCollective;
     if (action.op != CollectiveOp::kCreateHandle || is_started) return end;
@@ -265,8 +267,8 @@ class OriginRules : public ModelRules<1> {
     return end;
   }
 
-  Dated communicated_end(const TimelineState<1>& timeline, const Call& call, const Awaited& awaited,
-                         const RuleContext<1>& context) {
+  FirstDated communicated_end(const TimelineState<1>& timeline, const Call& call,
+                              const Awaited& awaited, const RuleContext<1>& context) {
     const Action& action = *awaited.action;
     const Communicator& comm = context.trace->comms[action.comm];
     if (comm.size() <= 1) return {timeline.busy[0], own(timeline)};
@@ -284,7 +286,8 @@ class OriginRules : public ModelRules<1> {
       case Synchronisation::kOneToAll: {
         if (is_root) return {arrival + cost.departure[0], self};
         if (!instance.waits_for_root(awaited.local, comm)) return {arrival, self};
-        Dated end{instance.root_enter[0] + total, {instance.root_timeline, instance.root_enter[0]}};
+        FirstDated end{instance.root_enter[0] + total,
+                       {instance.root_timeline, instance.root_enter[0]}};
         end.raise(arrival + cost.departure[0], self);
         return end;
       }
@@ -298,7 +301,7 @@ class OriginRules : public ModelRules<1> {
       case Synchronisation::kAllToAll:
         break;
     }
-    Dated end{arrival, self};
+    FirstDated end{arrival, self};
     const Arrivals<1>& all = instance.awaited_by(awaited.local, comm);
     end.raise(all.last[0], {all.latest, all.last[0]});
     if (!instance.parts.empty()) {
@@ -311,14 +314,14 @@ class OriginRules : public ModelRules<1> {
     return end;
   }
 
-  Dated lock_end(const TimelineState<1>& timeline, const Awaited& awaited,
-                 const RuleContext<1>& context) {
+  FirstDated lock_end(const TimelineState<1>& timeline, const Awaited& awaited,
+                      const RuleContext<1>& context) {
     const Action& action = *awaited.action;
     const PairClass pair = action.one_sided.target == kNoRoot
                                ? widest_of(action.comm)
                                : this->pair(timeline.rank, action.one_sided.target);
     const double latency = pair == Level::kSelf ? 0 : message_cost(pair, 0).latency[0];
-    Dated there{timeline.busy[0] + latency, own(timeline)};
+    FirstDated there{timeline.busy[0] + latency, own(timeline)};
     if (awaited.instance > 0) {
       const LockTurn<1>& before =
           context.windows->turn(action, static_cast<uint32_t>(awaited.instance - 1));
@@ -329,21 +332,22 @@ class OriginRules : public ModelRules<1> {
   }
 
   /// Arrival of the last transfer of `stream` if none may start before `ready`.
-  static Dated landing(const Stream<1>& stream, const Dated& ready) {
-    Dated there{stream.landed[0], stream.landed_from};
+  static FirstDated landing(const Stream<1>& stream, const FirstDated& ready) {
+    FirstDated there{stream.landed[0], stream.landed_from};
     there.raise(ready.time + stream.behind[0], ready.origin);
     return there;
   }
 
-  Dated one_sided_end(const TimelineState<1>& timeline, const Call& call, const Awaited& awaited,
-                      const RuleContext<1>& context, InPort<1>& in_port) {
+  FirstDated one_sided_end(const TimelineState<1>& timeline, const Call& call,
+                           const Awaited& awaited, const RuleContext<1>& context,
+                           InPort<1>& in_port) {
     const Action& action = *awaited.action;
-    const Dated at_once{timeline.busy[0], own(timeline)};
+    const FirstDated at_once{timeline.busy[0], own(timeline)};
     if (action.kind == ActionKind::kUnlock) return at_once;
     const OneSided<1>* operation = context.windows->find(timeline.rank, action.one_sided.slot);
     if (!operation) return at_once;
     auto& pair = context.windows->pair(action.comm, timeline.rank, operation->target);
-    Dated ready;
+    FirstDated ready;
     if (const Epoch<1>* epoch = context.windows->accessed(pair)) {
       if (pair.completes && epoch->abandoned) return at_once;
       if (!pair.completes && (operation->abandoned || epoch->abandoned))
@@ -351,7 +355,7 @@ class OriginRules : public ModelRules<1> {
       ready = {this->ready(*epoch, operation->pair)[0], {epoch->poster, epoch->post_enter}};
     }
     const bool remotely = action.flags & kRemote && !pair.completes;
-    Dated end;
+    FirstDated end;
     if (remotely) {
       end = landing(operation->stores, ready);
       end.time += message_cost(operation->pair, 0).latency[0];
@@ -363,7 +367,7 @@ class OriginRules : public ModelRules<1> {
     const bool fetched = std::find(fetched_.begin(), fetched_.end(), operation) != fetched_.end();
     if (operation->fetches && !fetched) {
       fetched_.push_back(operation);
-      Dated drained = landing(operation->results, ready);
+      FirstDated drained = landing(operation->results, ready);
       const Lanes<1> moved =
           in_port.take_some(Lanes<1>::Constant(drained.time), operation->in_gaps);
       take(in_port, ports_[timeline.number], drained, operation->in_gaps[0], moved[0]);
@@ -374,16 +378,16 @@ class OriginRules : public ModelRules<1> {
     return end;
   }
 
-  Dated epoch_end(const TimelineState<1>& timeline, const Call& call, const Awaited& awaited,
-                  const RuleContext<1>& context) {
+  FirstDated epoch_end(const TimelineState<1>& timeline, const Call& call, const Awaited& awaited,
+                       const RuleContext<1>& context) {
     const Action& action = *awaited.action;
     const Epoch<1>& epoch = context.windows->epoch(action, timeline.rank, awaited.instance);
     if (epoch.abandoned) return {timeline.enter[0] + (call.leave - call.enter), own(timeline)};
     const LaneMessageCost<1>& word = message_cost(pair(timeline.rank, action.epoch.peer), 0);
-    const Dated ready{epoch.posted[0] + word.latency[0], {epoch.poster, epoch.post_enter}};
+    const FirstDated ready{epoch.posted[0] + word.latency[0], {epoch.poster, epoch.post_enter}};
     if (Windows<1>::is_origin(action)) return ready;
-    Dated end{epoch.completed[0] + word.latency[0], {epoch.completer, epoch.complete_enter}};
-    const Dated landed = landing(epoch.stream, ready);
+    FirstDated end{epoch.completed[0] + word.latency[0], {epoch.completer, epoch.complete_enter}};
+    const FirstDated landed = landing(epoch.stream, ready);
     end.raise(landed.time, landed.origin);
     end.time += word.receive_overhead[0];
     return end;
@@ -392,7 +396,7 @@ class OriginRules : public ModelRules<1> {
   std::vector<Ports> ports_;                 ///< by timeline
   std::vector<Message> messages_;            ///< by TransferId
   std::vector<const OneSided<1>*> fetched_;  ///< in the current call
-  Dated last_;
+  FirstDated last_;
 };
 
 }  // namespace rubato

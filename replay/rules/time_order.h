@@ -40,9 +40,9 @@
 #include <vector>
 
 #include "models/network/network_model.h"
+#include "models/platform/message_cost.h"
 #include "models/platform/platform.h"
 #include "replay/matching/channel_table.h"
-#include "replay/rules/handshake.h"
 #include "replay/rules/one_sided_flows.h"
 
 namespace rubato {
