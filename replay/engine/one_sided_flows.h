@@ -39,7 +39,7 @@ struct OperationFlows {
         epoch.unready.push_back(number);
         return;
       }
-      if (epoch.has_post) ready = replay.rules->ready(epoch, operation.pair)[0];
+      if (epoch.has_post) ready = replay.rules->ready(epoch, operation.pair).time[0];
     }
     begin(replay, number, ready);
   }
@@ -49,7 +49,7 @@ struct OperationFlows {
     for (const uint32_t number : std::exchange(epoch.unready, {})) {
       const PairClass pair = replay.rules->operations()[number].pair;
       begin(replay, number,
-            epoch.has_post ? replay.rules->ready(epoch, pair)[0]
+            epoch.has_post ? replay.rules->ready(epoch, pair).time[0]
                            : -std::numeric_limits<double>::infinity());
     }
   }
@@ -121,7 +121,8 @@ struct OperationFlows {
         landing->waiting.push_back(timeline);
         return false;
       }
-      instance.arrivals[local] = instance.arrivals[local].max(landing->last);
+      Lanes<K>& arrival = instance.arrivals[local].time;
+      arrival = arrival.max(landing->last);
     }
     return true;
   }
@@ -142,7 +143,8 @@ struct OperationFlows {
       landing->waiting.push_back(timeline);
       return false;
     }
-    epoch.stream.landed = epoch.stream.landed.max(landing->last);
+    Lanes<K>& landed = epoch.stream.landed.time;
+    landed = landed.max(landing->last);
     return true;
   }
 
@@ -184,7 +186,7 @@ struct OperationFlows {
     replay.wake_all(landing.waiting);
     for (const Landing::Release& release : std::exchange(landing.releases, {})) {
       Locks<Rules>::end_turn(replay, release.timeline, release.unlock, release.turn,
-                             Lanes<K>::Constant(std::max(release.earliest, landing.last)), {});
+                             {Lanes<K>::Constant(std::max(release.earliest, landing.last)), {}});
     }
   }
 };

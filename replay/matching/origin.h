@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "models/base/lanes.h"
 
@@ -17,8 +18,8 @@ struct Origin {
 /// In place of an Origin where none is tracked.
 struct NoOrigin {
   NoOrigin() = default;
-  NoOrigin(int32_t, double) {}
   NoOrigin(const Origin&) {}
+  operator Origin() const { return {}; }
 };
 
 /// A time in every lane, in ticks, and the origin of the first lane's. By: Origin or NoOrigin.
@@ -41,17 +42,7 @@ struct Dated {
   [[gnu::always_inline]] Dated operator+(const Lanes<K>& ticks) const {
     return {time + ticks, origin};
   }
-};
-
-/// In the first lane only.
-struct FirstDated {
-  double time = -std::numeric_limits<double>::infinity();
-  Origin origin;
-
-  /// The later of both; the first on a tie.
-  void raise(double other, const Origin& by) {
-    if (other > time) *this = {other, by};
-  }
+  operator Dated<K, NoOrigin>() const requires std::is_same_v<By, Origin> { return {time, {}}; }
 };
 
 }  // namespace rubato

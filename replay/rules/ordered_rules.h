@@ -20,11 +20,9 @@ class OrderedRules : public ModelRules<1> {
   OrderedRules(const LaneMachines& machines, const TraceDefinitions& trace,
                const ContentionSetting& contention, bool by_arrival)
       : ModelRules<1>(machines, trace),
-        machines_(&machines),
         order_(trace.timelines(), machines.pairs.placement(), contention,
                machines.ticks_per_second),
         by_arrival_(by_arrival) {
-    plays().trace();
     plays().let_flow([this](Level level) { return order_.is_shared(level); });
   }
   OrderedRules(const OrderedRules&) = delete;
@@ -44,12 +42,9 @@ class OrderedRules : public ModelRules<1> {
 
   /// A message reaches the port of its sender at `time`; returns when its data flows.
   double take_port(TimelineState<1>& sender, const Transfer<1>& transfer, double time) {
-    Dated<1, NoOrigin> port{sender.out_port, {}};
-    const auto start =
-        message_cost(transfer.pair, transfer.bytes)
-            .start({Lanes<1>(time), {}}, port, transfer.in_burst, transfer.second_of_burst);
-    sender.out_port = port.time;
-    return start.time[0];
+    return take_out_port(sender, {Lanes<1>(time), {}}, message_cost(transfer.pair, transfer.bytes),
+                         transfer.in_burst, transfer.second_of_burst)
+        .time[0];
   }
 
   /// Sets the data that the order of time needs about a sent message.
@@ -79,10 +74,7 @@ class OrderedRules : public ModelRules<1> {
   OneSidedFlow one_sided_flow(TimelineState<1>& timeline, const Action& action,
                               const Action* result, OneSided<1>& operation, Stream<1>& aimed) {
     const LaneMessageCost<1>& there = message_cost(operation.pair, action.one_sided.bytes);
-    timeline.busy += there.send_overhead;
-    const Lanes<1> start = timeline.busy.max(timeline.out_port);
-    timeline.out_port = start + there.gap;
-    operation.left = operation.left.max(timeline.out_port);
+    const Lanes<1> start = start_one_sided(timeline, operation, there).time;
     OneSidedFlow flow;
     flow.origin = timeline.rank;
     flow.target = operation.target;
@@ -108,10 +100,13 @@ class OrderedRules : public ModelRules<1> {
   /// All that the current call waits for has arrived: passes the times to ModelRules.
   static void settle(OneSided<1>& operation) {
     SlotFlows& flows = *operation.flows;
-    operation.left = operation.left.max(flows.left);
-    operation.stores.landed = operation.stores.landed.max(flows.landed);
-    for (const SlotFlows::Result& result : flows.results)
-      operation.results.landed = (operation.results.landed + result.gap).max(result.arrival);
+    const auto raise = [](Dated<1>& time, double other) { time.time = time.time.max(other); };
+    raise(operation.left, flows.left);
+    raise(operation.stores.landed, flows.landed);
+    for (const SlotFlows::Result& result : flows.results) {
+      operation.results.landed.time += result.gap;
+      raise(operation.results.landed, result.arrival);
+    }
     flows.results.clear();
   }
 
@@ -129,7 +124,6 @@ class OrderedRules : public ModelRules<1> {
     return {static_cast<double>(bytes), cost.transfer[0], cost.wire.data, cost.wire.port};
   }
 
-  const LaneMachines* machines_;
   TimeOrder order_;
   OneSidedFlows operations_;
   ArrivalMatcher arrivals_;
