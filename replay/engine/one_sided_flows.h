@@ -57,12 +57,13 @@ struct OperationFlows {
   // --- Events ---
 
   static void flow(State& replay, uint32_t number) {
-    const OneSidedFlow& flow = replay.rules->operations()[number];
+    OneSidedFlow& flow = replay.rules->operations()[number];
     TimeOrder& time = replay.rules->order();
     if (flow.fetches && flow.there.bytes == 0) {
       time.push(flow.arrival, TimedEvent::Kind::kThere, flow.origin, number);
     } else {
-      time.flow(number, flow.origin, flow.target, flow.pair.level(), flow.there, flow.arrival);
+      flow.there.alone = flow.arrival;
+      time.flow(number, flow.pair.level(), flow.there);
     }
   }
 
@@ -86,8 +87,8 @@ struct OperationFlows {
       land(replay, *flow.aimed, flow.fetches ? std::max(now, flow.landed) : now);
       if (flow.fetches) {
         flow.is_back = true;
-        const double alone = now == flow.arrival ? flow.returned : now + flow.back.length;
-        return time.flow(number, flow.target, flow.origin, flow.pair.level(), flow.back, alone);
+        flow.back.alone = now == flow.arrival ? flow.returned : now + flow.back.length;
+        return time.flow(number, flow.pair.level(), flow.back);
       }
       if (!flow.has_left) slot.left = std::max(slot.left, now);
     } else {

@@ -245,28 +245,21 @@ class CollectivePlays {
       start(flow.message, flow.start);
     }
   }
-  struct FlowingMessage {
-    uint32_t comm;
-    int from, to;  ///< local ranks
-    double bytes;
-    double alone;  ///< arrival without contention, from the earliest possible start
-    double length;
-    Wire wire;
-  };
-  FlowingMessage message(int number, uint32_t message) const {
+  /// The data of a message; Flow::alone: from the earliest possible start.
+  Flow message(int number, uint32_t message) const {
     const Record& record = records_[number];
     const PlannedSchedule<K>& schedule = record.plan->schedules[0];
     const ScheduledMessage& what = schedule.program->messages[message];
     const auto size = static_cast<int>(record.members.size());
     const uint32_t kind = schedule.kinds[message];
-    return {record.comm,
-            (what.from + record.root) % size,
-            (what.to + record.root) % size,
-            schedule.costs[kind].bytes,
-            record.plays[0]->alone(message),
-            (schedule.costs[kind].shakes_hands ? schedule.costs[kind].take
-                                               : schedule.costs[kind].move)[0],
-            schedule.wires[kind]};
+    const PlayCost<K>& cost = schedule.costs[kind];
+    return {.rank = record.group->members[(what.from + record.root) % size],
+            .destination = record.group->members[(what.to + record.root) % size],
+            .bytes = cost.bytes,
+            .length = (cost.shakes_hands ? cost.take : cost.move)[0],
+            .data = schedule.wires[kind].data,
+            .alone = record.plays[0]->alone(message),
+            .port = schedule.wires[kind].port};
   }
 
  private:

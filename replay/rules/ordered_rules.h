@@ -79,7 +79,7 @@ class OrderedRules : public ModelRules<1> {
     flow.origin = timeline.rank;
     flow.target = operation.target;
     flow.pair = operation.pair;
-    flow.there = way(operation.pair, action.one_sided.bytes);
+    flow.there = flow_of(operation.pair, action.one_sided.bytes, flow.origin, flow.target);
     flow.start = start[0];
     flow.gap = there.wire.gap;
     flow.gaps = flow.aimed_gaps = aimed.gaps[0];
@@ -87,7 +87,7 @@ class OrderedRules : public ModelRules<1> {
     operation.through = aimed.gaps;
     if (!result) return flow;
     flow.fetches = operation.fetches = true;
-    flow.back = way(operation.pair, result->one_sided.bytes);
+    flow.back = flow_of(operation.pair, result->one_sided.bytes, flow.target, flow.origin);
     flow.gaps = operation.results.gaps[0];
     operation.results.gaps += there.gap;
     const Lanes<1>& in_gap = message_cost(operation.pair, result->one_sided.bytes).gap;
@@ -119,9 +119,14 @@ class OrderedRules : public ModelRules<1> {
 
  private:
   /// The data of a one-sided operation. (Handshake trips contained in T count as latency.)
-  OneSidedFlow::Way way(PairClass pair, uint64_t bytes) {
+  Flow flow_of(PairClass pair, uint64_t bytes, int from, int to) {
     const LaneMessageCost<1>& cost = message_cost(pair, bytes);
-    return {static_cast<double>(bytes), cost.transfer[0], cost.wire.data, cost.wire.port};
+    return {.rank = from,
+            .destination = to,
+            .bytes = static_cast<double>(bytes),
+            .length = cost.transfer[0],
+            .data = cost.wire.data,
+            .port = cost.wire.port};
   }
 
   TimeOrder order_;
