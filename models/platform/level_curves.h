@@ -5,9 +5,8 @@
 #include "models/platform/platform.h"
 
 // The curves of a level, one row each. Reading, writing, scaling and deviating a level are loops
-// over these rows. A new curve is a member of LevelModel, a row in level_curves.cc, its price in
-// MessageCost (interconnect.h and .cc) and LaneMessageCost (replay/rules/message_costs.h), its use
-// in model_rules.h, origin_rules.h and ordered_rules.h, its experiment in calibrate/measure/
+// over these rows. A new curve is a member of LevelModel, a row in level_curves.cc, its term and
+// use in message_cost.h and .cc; to be measured, its experiment in calibrate/measure/
 // (characterise.cc, pair.cc), and its fit in models/fit/level_fit.cc (series(), fit_level(),
 // add_level(), fitted_curves()).
 

@@ -151,22 +151,23 @@ struct Collectives : Dependency<Rules> {
   }
 
   static void raise_origin(State& replay, const TimelineState<K>& state, const Call& call,
-                           const Awaited& awaited, const Waited&, Dated& latest) {
+                           const Awaited& awaited, const Waited&, Dated<K>& latest) {
     const Communicator& comm = replay.trace->comms[awaited.action->comm];
     if (comm.size() <= 1) return;
     const auto& instance = replay.collectives.get(awaited.action->comm, awaited.instance);
     if (instance.abandoned) return;
-    if (const auto by = replay.rules->play_origins(awaited, replay.context)) {
-      latest.raise(replay.rules->completion(state, call, awaited, replay.context)[0], by->leave);
-      return;
-    }
+    const auto completed = [&] {
+      return replay.rules->completion(state, call, awaited, replay.context);
+    };
+    if (const auto by = replay.rules->play_origin(awaited, replay.context))
+      return latest.raise({completed(), *by});
     double recorded = 0;
     Lanes<K> cause;
     if (!collective_cause(instance, awaited.waits_for, awaited.local, comm, recorded, cause) ||
         !replay.rules->follows_from_others(state, awaited, replay.context))
       return;
-    latest.raise(replay.rules->completion(state, call, awaited, replay.context)[0],
-                 {latest_member(instance, awaited.waits_for, awaited.local, comm), cause[0]});
+    latest.raise(
+        {completed(), {latest_member(instance, awaited.waits_for, awaited.local, comm), cause[0]}});
   }
 
   RUBATO_RARE static void complete(State& replay, const TimelineState<K>& state, const Call& call,

@@ -13,7 +13,7 @@
 #include "replay/engine/replay_state.h"
 #include "replay/matching/timeline_state.h"
 #include "replay/observe/wait_states.h"
-#include "replay/rules/origin_rules.h"
+#include "replay/rules/model_rules.h"
 
 namespace rubato {
 
@@ -62,8 +62,9 @@ struct Dependency {
   /// In the order of time: raises `latest` to the event that determines when the call may leave.
   /// `waited`: what add_cause() found for the whole call.
   static void raise_origin(State&, const TimelineState<K>&, const Call&, const Awaited&,
-                           const Waited& waited, Dated& latest) {
-    if (waited.wait > 0) latest.raise(waited.cause, {waited.timeline, waited.cause});
+                           const Waited& waited, Dated<K>& latest) {
+    if (waited.wait > 0)
+      latest.raise({Lanes<K>::Constant(waited.cause), {waited.timeline, waited.cause}});
   }
 
   /// The call leaves: drops what was kept for it.

@@ -112,8 +112,7 @@ struct Epochs : Dependency<Rules> {
       if (is_origin) {
         const PairClass pair = replay.pair_of(state.rank, action.epoch.peer);
         replay.windows.end_epoch(replay.windows.pair_of(action, state.rank), state.rank,
-                                 replay.rules->ready(epoch, pair),
-                                 {epoch.poster, epoch.post_enter});
+                                 replay.rules->ready(epoch, pair));
       }
     }
     replay.windows.depart(action, state.rank, awaited.instance);

@@ -7,7 +7,6 @@
 
 #include "replay/engine/dependency.h"
 #include "replay/engine/exchange.h"
-#include "replay/rules/origin_rules.h"
 #include "replay/store/hot.h"
 
 namespace rubato {

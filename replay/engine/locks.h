@@ -54,37 +54,34 @@ struct Locks : Dependency<Rules> {
     const LockOrder::Hold hold =
         replay.locks->hold(state.number, action.comm, target, count.taken - 1);
     if (hold.turn == LockOrder::kFree) return;
-    Lanes<K> released = state.enter;
-    Origin from{state.number, state.enter[0]};
+    Dated<K> released{state.enter, {state.number, state.enter[0]}};
     if constexpr (!Rules::kFollowsRecording) {
       const Stream<K>& stream = replay.windows.pair(action.comm, state.rank, target).stream;
-      released = replay.rules->reaches(state.rank, target, state.busy);
-      if (stream.landed[0] > released[0]) from = stream.landed_from;
-      released = released.max(stream.landed);
+      released.time = replay.rules->reaches(state.rank, target, state.busy);
+      released.raise(stream.landed);
     }
     LockTurn<K>& turn = replay.windows.turn(*replay.locks, action, hold.turn);
     turn.recorded_release = std::max(turn.recorded_release, call.enter);
     if constexpr (kTimeOrdered<Rules>) {
       Landing* landing = replay.windows.pair(action.comm, state.rank, target).stream.flows.get();
       if (landing && landing->under_way > 0) {
-        landing->releases.push_back({action, hold.turn, state.number, released[0]});
+        landing->releases.push_back({action, hold.turn, state.number, released.time[0]});
         return;
       }
-      if (landing) released = released.max(landing->last);
+      if (landing) released.time = released.time.max(landing->last);
     }
-    end_turn(replay, state.number, action, hold.turn, released, from);
+    end_turn(replay, state.number, action, hold.turn, released);
   }
 
   /// Releases, at the target, the lock that `timeline` holds in that turn.
   static void end_turn(State& replay, int timeline, const Action& action, uint32_t number,
-                       const Lanes<K>& released, const Origin& from) {
+                       const Dated<K>& released) {
     LockTurn<K>& turn = replay.windows.turn(*replay.locks, action, number);
-    const bool ties = released[0] == turn.released[0];  // as in Arrivals::add()
-    if (released[0] > turn.released[0] || (ties && timeline < turn.releaser)) {
-      turn.releaser = timeline;
-      turn.released_from = from;
-    }
-    turn.released = turn.released.max(released);
+    const double latest = turn.released.time[0];
+    const bool ties = released.time[0] == latest && timeline < turn.releaser;  // as Arrivals::add()
+    if (ties) turn.released.origin = released.origin;
+    if (ties || released.time[0] > latest) turn.releaser = timeline;
+    turn.released.raise(released);
     const auto holder = std::find(turn.holders.begin(), turn.holders.end(), timeline);
     if (holder != turn.holders.end()) turn.holders.erase(holder);
     if (!turn.holders.empty()) return;
@@ -110,7 +107,7 @@ struct Locks : Dependency<Rules> {
     const LockTurn<K>& turn =
         replay.windows.turn(action, static_cast<uint32_t>(awaited.instance - 1));
     if (!std::isfinite(turn.recorded_release)) return;  // never released; it blocks no timeline
-    Lanes<K> cause = turn.released;
+    Lanes<K> cause = turn.released.time;
     // Measured at the target, where the request arrives later by that much.
     if constexpr (!Rules::kFollowsRecording)
       cause -=

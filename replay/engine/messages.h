@@ -43,7 +43,7 @@ struct Messages : Dependency<Rules> {
     }
     Transfer<K>& transfer = replay.matcher[id];
     start_send(replay, state, call, action, id, pair, transfer);
-    if constexpr (kKnowsOrigins<Rules>) replay.rules->note_send(state, id, transfer);
+    if constexpr (kKnowsOrigins<Rules>) replay.rules->note_send(timeline, id);
     if constexpr (kKnowsLostThere<Rules>) {
       if (replay.rules->drops_losses()) [[unlikely]]
         replay.rules->note_side(state, id, true);
@@ -222,7 +222,7 @@ struct Messages : Dependency<Rules> {
   }
 
   static void raise_origin(State& replay, const TimelineState<K>&, const Call&,
-                           const Awaited& awaited, const Waited&, Dated& latest) {
+                           const Awaited& awaited, const Waited&, Dated<K>& latest) {
     if (awaited.transfer == kNoTransfer) return;
     const Transfer<K>& transfer = replay.matcher[awaited.transfer];
     const bool receives = awaited.kind == Awaited::Kind::kReceive;
@@ -234,10 +234,9 @@ struct Messages : Dependency<Rules> {
                              ? replay.rules->request_comes(transfer, Lanes<K>(sides.send))[0]
                              : transfer.arrival()[0];
     const bool by_receiver = (transfer.handshake || !receives) && transfer.posted[0] > there;
-    latest.raise(
-        receives ? replay.rules->received(transfer)[0] : replay.rules->completion(transfer)[0],
-        by_receiver ? Origin{sides.receiver, transfer.posted[0]}
-                    : Origin{sides.sender, sides.send[0]});
+    latest.raise({receives ? replay.rules->received(transfer) : replay.rules->completion(transfer),
+                  by_receiver ? Origin{sides.receiver, transfer.posted[0]}
+                              : Origin{sides.sender, sides.send[0]}});
   }
 
   static void complete(State& replay, const TimelineState<K>& state, const Call& call,

@@ -39,7 +39,7 @@ struct OperationFlows {
         epoch.unready.push_back(number);
         return;
       }
-      if (epoch.has_post) ready = replay.rules->ready(epoch, operation.pair)[0];
+      if (epoch.has_post) ready = replay.rules->ready(epoch, operation.pair).time[0];
     }
     begin(replay, number, ready);
   }
@@ -49,7 +49,7 @@ struct OperationFlows {
     for (const uint32_t number : std::exchange(epoch.unready, {})) {
       const PairClass pair = replay.rules->operations()[number].pair;
       begin(replay, number,
-            epoch.has_post ? replay.rules->ready(epoch, pair)[0]
+            epoch.has_post ? replay.rules->ready(epoch, pair).time[0]
                            : -std::numeric_limits<double>::infinity());
     }
   }
@@ -57,12 +57,13 @@ struct OperationFlows {
   // --- Events ---
 
   static void flow(State& replay, uint32_t number) {
-    const OneSidedFlow& flow = replay.rules->operations()[number];
+    OneSidedFlow& flow = replay.rules->operations()[number];
     TimeOrder& time = replay.rules->order();
     if (flow.fetches && flow.there.bytes == 0) {
       time.push(flow.arrival, TimedEvent::Kind::kThere, flow.origin, number);
     } else {
-      time.flow(number, flow.origin, flow.target, flow.pair.level(), flow.there, flow.arrival);
+      flow.there.alone = flow.arrival;
+      time.flow(number, flow.pair.level(), flow.there);
     }
   }
 
@@ -86,8 +87,8 @@ struct OperationFlows {
       land(replay, *flow.aimed, flow.fetches ? std::max(now, flow.landed) : now);
       if (flow.fetches) {
         flow.is_back = true;
-        const double alone = now == flow.arrival ? flow.returned : now + flow.back.length;
-        return time.flow(number, flow.target, flow.origin, flow.pair.level(), flow.back, alone);
+        flow.back.alone = now == flow.arrival ? flow.returned : now + flow.back.length;
+        return time.flow(number, flow.pair.level(), flow.back);
       }
       if (!flow.has_left) slot.left = std::max(slot.left, now);
     } else {
@@ -121,7 +122,8 @@ struct OperationFlows {
         landing->waiting.push_back(timeline);
         return false;
       }
-      instance.arrivals[local] = instance.arrivals[local].max(landing->last);
+      Lanes<K>& arrival = instance.arrivals[local].time;
+      arrival = arrival.max(landing->last);
     }
     return true;
   }
@@ -142,7 +144,8 @@ struct OperationFlows {
       landing->waiting.push_back(timeline);
       return false;
     }
-    epoch.stream.landed = epoch.stream.landed.max(landing->last);
+    Lanes<K>& landed = epoch.stream.landed.time;
+    landed = landed.max(landing->last);
     return true;
   }
 
@@ -184,7 +187,7 @@ struct OperationFlows {
     replay.wake_all(landing.waiting);
     for (const Landing::Release& release : std::exchange(landing.releases, {})) {
       Locks<Rules>::end_turn(replay, release.timeline, release.unlock, release.turn,
-                             Lanes<K>::Constant(std::max(release.earliest, landing.last)), {});
+                             {Lanes<K>::Constant(std::max(release.earliest, landing.last)), {}});
     }
   }
 };

@@ -52,14 +52,8 @@ struct Operations : Dependency<Rules> {
     if constexpr (kTimeOrdered<Rules>)
       OperationFlows<Rules>::end_flows(replay, window, rank, instance);
     replay.windows.end_streams(window, rank, [&](int32_t target, const Stream<K>& stream) {
-      if (instance.arrivals.empty()) {
-        instance.arrivals.resize(comm.size(), Stream<K>::never());
-        instance.arrivals_from.resize(comm.size());
-      }
-      const int local = comm.local_rank(target);
-      Lanes<K>& arrival = instance.arrivals[local];
-      if (stream.landed[0] > arrival[0]) instance.arrivals_from[local] = stream.landed_from;
-      arrival = arrival.max(stream.landed);
+      if (instance.arrivals.empty()) instance.arrivals.resize(comm.size());
+      instance.arrivals[comm.local_rank(target)].raise(stream.landed);
     });
   }
 

@@ -49,11 +49,11 @@ struct Probes : Dependency<Rules> {
   }
 
   static void raise_origin(State& replay, const TimelineState<K>& state, const Call& call,
-                           const Awaited& awaited, const Waited&, Dated& latest) {
+                           const Awaited& awaited, const Waited&, Dated<K>& latest) {
     if (!replay.context.found_by(awaited, call)) return;
     const auto& sides = replay.waits->sides_of(awaited.transfer);
-    latest.raise(replay.rules->probe_leave(state, call, awaited, replay.context)[0],
-                 {sides.sender, sides.send[0]});
+    latest.raise({replay.rules->probe_leave(state, call, awaited, replay.context),
+                  {sides.sender, sides.send[0]}});
   }
 
   static int partner(State& replay, const TimelineState<K>&, const Awaited& awaited) {

@@ -28,6 +28,12 @@ inline constexpr bool kDividable = requires {
   requires Rules::kMayBeDivided;
 };
 
+/// True for rules that track origins.
+template <class Rules>
+inline constexpr bool kKnowsOrigins = requires {
+  requires Rules::kTracksOrigins;
+};
+
 /// True for rules that need the time a call lost while others may have waited for it.
 template <class Rules>
 inline constexpr bool kKnowsLostThere = requires {

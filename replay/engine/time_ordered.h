@@ -119,9 +119,8 @@ struct OrderedMessages {
   /// Starts the messages of a collective (CollectiveInstance::play) that can start.
   static void start_flows(State& replay, int play) {
     replay.rules->plays().start_flows(play, [&](uint32_t message, double start) {
-      const auto& what = replay.rules->plays().message(play, message);
       replay.rules->order().push(start, TimedEvent::Kind::kPart,
-                                 replay.trace->comms[what.comm].members[what.from],
+                                 replay.rules->plays().message(play, message).rank,
                                  static_cast<uint32_t>(play), message);
     });
   }
@@ -193,16 +192,10 @@ struct OrderedMessages {
 
   /// A message of a collective flows.
   static void flow_part(State& replay, const TimedEvent& part) {
-    const auto& what = replay.rules->plays().message(static_cast<int>(part.subject), part.version);
-    const Communicator& comm = replay.trace->comms[what.comm];
-    const int source = comm.members[what.from];
-    const int destination = comm.members[what.to];
-    Flow flow{source, destination};
-    flow.bytes = what.bytes;
-    flow.data = what.wire.data;
-    flow.port = what.wire.port;
-    flow.alone = std::max(what.alone, part.time + what.length);
-    replay.rules->order().flow_part(part, replay.pair_of(source, destination).level(), flow);
+    Flow flow = replay.rules->plays().message(static_cast<int>(part.subject), part.version);
+    flow.alone = std::max(flow.alone, part.time + flow.length);
+    replay.rules->order().flow_part(part, replay.pair_of(flow.rank, flow.destination).level(),
+                                    flow);
   }
 
   /// A message of a collective has arrived.

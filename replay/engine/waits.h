@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "replay/engine/dependencies.h"
-#include "replay/rules/origin_rules.h"
 #include "replay/store/hot.h"
 
 namespace rubato {
@@ -121,7 +120,7 @@ struct Waits {
     if constexpr (Rules::kFollowsRecording) {
       if (std::min(waited.cause, waited.leave) > since) origin = {waited.timeline, waited.cause};
     } else if constexpr (kKnowsOrigins<Rules>) {
-      origin = replay.rules->last_origin().origin;
+      origin = replay.rules->last_origin();
     } else if constexpr (kTimeOrdered<Rules>) {
       origin = latest_origin(replay, state, waited);
     }
@@ -139,8 +138,8 @@ struct Waits {
   RUBATO_RARE static Origin latest_origin(State& replay, const TimelineState<K>& state,
                                           const Waited& waited) {
     const Call& call = replay.current_call(state.number);
-    Dated latest{waited.enter + replay.rules->overheads(state, call, replay.context)[0],
-                 {state.number, waited.enter}};
+    Dated<K> latest{waited.enter + replay.rules->overheads(state, call, replay.context),
+                    {state.number, waited.enter}};
     for (const Awaited& awaited : state.awaited) {
       with_kind<Rules>(awaited, [&](auto kind) {
         kind.raise_origin(replay, state, call, awaited, waited, latest);

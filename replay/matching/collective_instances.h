@@ -168,9 +168,8 @@ struct CollectiveInstance {
       parts;  ///< from members that send to only some members; they are not in `arrived.last`
   /// Of a fence in a model, by local rank: when the operations with this member as target have
   /// landed. Empty without such operations.
-  std::vector<Lanes<K>> arrivals;
-  std::vector<Origin> arrivals_from;  ///< origins of these times, where origins are known
-  bool window = false;                ///< on a window
+  std::vector<Dated<K>> arrivals;
+  bool window = false;  ///< on a window
   /// In the order of time, by local rank: operations with this member as target that may be under
   /// way.
   std::vector<std::vector<std::shared_ptr<Landing>>> landings;

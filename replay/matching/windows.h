@@ -61,25 +61,27 @@ namespace rubato {
 /// Transfers that start one after the other. Ticks; minus infinity means never.
 template <int K>
 struct Stream {
-  Lanes<K> landed = never();         ///< arrival of the last transfer
+  Dated<K> landed;                   ///< arrival of the last transfer
   Lanes<K> gaps = Lanes<K>::Zero();  ///< how long they occupy the out-port
   Lanes<K> behind =
       never();  ///< arrival of the last transfer, after the earliest start of the first
   std::shared_ptr<Landing> flows;  ///< in the order of time, instead of the two arrivals
-  Origin landed_from;              ///< where origins are known (origin_rules.h)
 
   static Lanes<K> never() { return Lanes<K>::Constant(-std::numeric_limits<double>::infinity()); }
 
-  void add(const Lanes<K>& start, const Lanes<K>& gap, const Lanes<K>& way) {
-    landed = landed.max(start + way);
+  void add(const Dated<K>& start, const Lanes<K>& gap, const Lanes<K>& way) {
+    landed.raise(start + way);
     behind = behind.max(gaps + way);
     gaps += gap;
   }
   /// Arrival of the last transfer if none may start before `ready`.
-  Lanes<K> from(const Lanes<K>& ready) const { return landed.max(ready + behind); }
-  /// The first transfer starts at `ready`, whose origin is `by`.
-  void go(const Lanes<K>& ready, const Origin& by) {
-    if (ready[0] + behind[0] > landed[0]) landed_from = by;
+  Dated<K> from(const Dated<K>& ready) const {
+    Dated<K> there = landed;
+    there.raise(ready + behind);
+    return there;
+  }
+  /// The first transfer starts at `ready`.
+  void go(const Dated<K>& ready) {
     landed = from(ready);
     behind = never();
   }
@@ -90,8 +92,8 @@ template <int K>
 struct OneSided {
   int32_t target = 0;
   PairClass pair;
-  bool fetches = false;                ///< has results to wait for
-  Lanes<K> left = Stream<K>::never();  ///< when the out-port was free after the last one
+  bool fetches = false;  ///< has results to wait for
+  Dated<K> left;         ///< when the out-port was free after the last one
   /// How long operations of any number towards the target, up to the last of these, occupy the
   /// out-port: in an epoch it is free again that long after the target is ready.
   Lanes<K> through = Lanes<K>::Zero();
@@ -99,15 +101,13 @@ struct OneSided {
   Stream<K> stores;        ///< data put to the target
   Stream<K> results;       ///< data fetched from it
   Lanes<K> in_gaps = Lanes<K>::Zero();  ///< how long results occupy the in-port
-  Origin left_from;                     ///< where origins are known
   std::shared_ptr<SlotFlows> flows;     ///< in the order of time
 
-  /// The operations started when the target was ready, due to `by`.
-  void go(const Lanes<K>& ready, const Origin& by) {
-    if (ready[0] + through[0] > left[0]) left_from = by;
-    left = left.max(ready + through);
-    stores.go(ready, by);
-    results.go(ready, by);
+  /// The operations started when the target was ready.
+  void go(const Dated<K>& ready) {
+    left.raise(ready + through);
+    stores.go(ready);
+    results.go(ready);
   }
 };
 
@@ -141,9 +141,8 @@ struct LockTurn {
   uint32_t passed = 0;           ///< holders of the next turn that have passed this one
   double recorded_release = -std::numeric_limits<double>::infinity();  ///< enter of the last unlock
   /// When the lock was released at the target (model), or the last unlock was entered (measured).
-  Lanes<K> released = Stream<K>::never();
+  Dated<K> released;
   int32_t releaser = -1;         ///< timeline of that unlock, in the first lane
-  Origin released_from;          ///< where origins are known
   std::vector<int32_t> waiting;  ///< timelines to wake
 };
 
@@ -211,12 +210,12 @@ class Windows {
     Pair& of = pair(window, origin, target);
     if (of.accesses && (of.slots.empty() || of.slots.back() != slot)) of.slots.push_back(slot);
   }
-  /// The complete of an epoch leaves; its target was ready at `ready` because of `by`. Operations
-  /// begun in the epoch that end later (a get whose request is waited for afterwards) started then.
-  void end_epoch(Pair& of, int origin, const Lanes<K>& ready, const Origin& by) {
+  /// The complete of an epoch leaves; its target was ready at `ready`. Operations begun in the
+  /// epoch that end later (a get whose request is waited for afterwards) started then.
+  void end_epoch(Pair& of, int origin, const Dated<K>& ready) {
     of.completes = false;
     for (const uint32_t slot : std::exchange(of.slots, {})) {
-      if (OneSided<K>* operation = find(origin, slot)) operation->go(ready, by);
+      if (OneSided<K>* operation = find(origin, slot)) operation->go(ready);
     }
   }
   /// An origin synchronises in another way on a window: the epochs it started are over, even if no

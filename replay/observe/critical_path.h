@@ -21,7 +21,7 @@
 // 2012).
 //
 // On a model, shortening the compute of a rank on the path shortens the run by the same time, as
-// long as the path stays the only longest one: see rules/origin_rules.h. There are two
+// long as the path stays the only longest one: see rules/origins.h. There are two
 // approximations. On `measured` the recording has no arrival times of messages, so a call is bound
 // only if its cause was entered later than the call itself. On a network with contention, a message
 // follows from its own send or post, not from the flows that slow it down, nor from a port or the

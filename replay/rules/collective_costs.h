@@ -43,7 +43,6 @@ class CollectiveCosts {
 
   /// Errors: as LaneMachines::require().
   const LaneCollectiveCost<K>& of(const CollectiveKey& key) {
-    if (last_cost_ && last_key_ == key) return *last_cost_;
     const auto [found, is_new] = table_.find(key);
     LaneCollectiveCost<K>& cost = *found;
     if (is_new) {
@@ -58,8 +57,6 @@ class CollectiveCosts {
         uses_[lane].add(key.op, key.members, key.bytes, net.collectives());
       }
     }
-    last_key_ = key;
-    last_cost_ = &cost;
     return cost;
   }
 
@@ -70,8 +67,6 @@ class CollectiveCosts {
   const LaneMachines* machines_;
   CostTable<CollectiveKey, LaneCollectiveCost<K>, CollectiveHash> table_;
   std::array<CollectiveUses, K> uses_;
-  CollectiveKey last_key_{};
-  const LaneCollectiveCost<K>* last_cost_ = nullptr;
 };
 
 }  // namespace rubato

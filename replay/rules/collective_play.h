@@ -30,6 +30,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,10 @@
 #include "replay/matching/collective_instances.h"
 
 namespace rubato {
+
+/// With one lane times have origins.
+template <int K>
+using PlayTime = Dated<K, std::conditional_t<K == 1, Origin, NoOrigin>>;
 
 /// Cost of one message in every lane, in ticks.
 template <int K>
@@ -101,8 +106,7 @@ class CollectivePlay {
     double start;
   };
   struct Rules {
-    bool flows = false;   ///< messages flow if their cost has `flows`
-    bool traces = false;  ///< tracks deciding members, in the first lane
+    bool flows = false;  ///< messages flow if their cost has `flows`
     /// Sets the kind of a message that is about to be sent; false: it has no bytes, and is no
     /// message. By then the members whose blocks it carries have entered. None: kinds are known.
     std::function<bool(uint32_t)> price = nullptr;
@@ -122,7 +126,6 @@ class CollectivePlay {
     }
     states_.assign(program.messages.size(), kNotSent);
     there_.resize(program.messages.size());
-    if (rules_.traces) decided_.assign(program.messages.size(), -1);
     flows_.clear();
     finished_.clear();
   }
@@ -134,23 +137,20 @@ class CollectivePlay {
     run();
   }
 
-  void enter(int member, const Lanes<K>& time, const PortTimes<K>& ports = {}) {
+  /// `out`, `in`: when its ports are free.
+  void enter(int member, const PlayTime<K>& time, const PlayTime<K>& out = {},
+             const PlayTime<K>& in = {}) {
     Member& state = members_[member];
     state.has_entered = true;
     state.here = time;
-    state.out = ports.out;
-    state.in = ports.in;
-    state.free = Lanes<K>::Constant(-kNever);
-    state.in_gaps.setZero();
-    state.decided = state.latest_decided = member;
-    state.out_decided = decided_by_port(member);
-    state.in_decided = state.out_decided + 1;
+    state.out = out;
+    state.in = in;
     go_on_.push_back(member);
     run();
   }
   /// A message of a Flow has arrived.
   void arrive(uint32_t message, double time) {
-    there_[message].setConstant(time);
+    there_[message].time.setConstant(time);
     states_[message] = kSent;
     go_on_.push_back(program_->messages[message].to);
     run();
@@ -159,16 +159,10 @@ class CollectivePlay {
   bool has_entered(int member) const { return members_[member].has_entered; }
   bool is_done(int member) const { return members_[member].is_done; }
   /// REQUIRES: is_done(member).
-  const Lanes<K>& leave(int member) const { return members_[member].here; }
+  const PlayTime<K>& leave(int member) const { return members_[member].here; }
   /// When its in-port has moved the messages that it received, and how long these occupied it.
-  const Lanes<K>& in_port(int member) const { return members_[member].in; }
+  const PlayTime<K>& in_port(int member) const { return members_[member].in; }
   const Lanes<K>& in_gaps(int member) const { return members_[member].in_gaps; }
-  /// With Rules::traces: what determines when it leaves, and when its in-port is free. A member's
-  /// enter has its number, what occupied its out-port before number decided_by_port(member), its
-  /// in-port the next one.
-  int decided_by(int member) const { return members_[member].decided; }
-  int in_decided_by(int member) const { return members_[member].in_decided; }
-  int decided_by_port(int member) const { return program_->members() + 2 * member; }
 
   /// A member that has not entered and that `member` depends on; -1: none.
   int missing(int member) const {
@@ -191,7 +185,7 @@ class CollectivePlay {
   void forget_finished() { finished_.clear(); }
 
   /// Arrival of a flowing message without contention.
-  double alone(uint32_t message) const { return there_[message][0]; }
+  double alone(uint32_t message) const { return there_[message].time[0]; }
 
   const PlayCost<K>& cost(uint32_t message) const { return (*costs_)[(*kinds_)[message]]; }
 
@@ -208,14 +202,12 @@ class CollectivePlay {
     uint32_t receive = 0;  ///< next of `receives`
     uint32_t held = 0;     ///< first of `sends` in the current step
     int step = 0;
-    Lanes<K> here;     ///< begin of the step
-    Lanes<K> busy;     ///< `here` plus the processor time of its messages
-    Lanes<K> latest;   ///< latest arrival in this step
-    Lanes<K> out, in;  ///< ports
-    Lanes<K> in_gaps;
-    Lanes<K> free;  ///< when its port is free
-    // Members whose enter determines these times.
-    int32_t decided = 0, latest_decided = 0, out_decided = 0, in_decided = 0;
+    PlayTime<K> here;     ///< begin of the step
+    PlayTime<K> busy;     ///< `here` plus the processor time of its messages
+    PlayTime<K> latest;   ///< latest arrival in this step
+    PlayTime<K> out, in;  ///< ports
+    Lanes<K> in_gaps = Lanes<K>::Zero();
+    Lanes<K> free = Lanes<K>::Constant(-kNever);  ///< when its port is free
   };
 
   void run() {
@@ -245,7 +237,6 @@ class CollectivePlay {
         member.in_step = true;
         member.busy = member.here;
         member.latest = member.here;
-        member.latest_decided = member.decided;
         member.held = member.send;
         for (; step_at(program_->sends, member.send, last_send) == member.step; ++member.send)
           send(member, program_->sends[member.send]);
@@ -256,13 +247,11 @@ class CollectivePlay {
         if (!receive(member, program_->receives[member.receive])) return;
       }
       if (!sends_complete(member)) return;
-      if (rules_.traces && member.latest[0] > member.busy[0])
-        member.decided = member.latest_decided;
-      member.here = member.busy.max(member.latest);
+      member.here = member.busy;
+      member.here.raise(member.latest);
       member.in_step = false;
     }
-    if (rules_.traces && member.free[0] > member.here[0]) member.decided = member.out_decided;
-    member.here = member.here.max(member.free);
+    member.here.raise({member.free, member.out.origin});
     member.is_done = true;
     finished_.push_back(number);
   }
@@ -275,15 +264,12 @@ class CollectivePlay {
       return;
     }
     const PlayCost<K>& cost = this->cost(message);
-    const Lanes<K> start = member.busy.max(member.out);
-    if (rules_.traces) {
-      if (!(member.out[0] > member.busy[0])) member.out_decided = member.decided;
-      decided_[message] = member.out_decided;
-    }
+    PlayTime<K> start = member.busy;
+    start.raise(member.out);
     member.out = start + cost.next;
-    member.busy += cost.send;
-    member.free = member.free.max(start + cost.leave);
-    if (rules_.flows && cost.flows) return flow(message, start[0]);
+    member.busy.time += cost.send;
+    member.free = member.free.max(start.time + cost.leave);
+    if (rules_.flows && cost.flows) return flow(message, start);
     there_[message] = start + cost.move;
     states_[message] = kSent;
     const int to = program_->messages[message].to;
@@ -291,28 +277,25 @@ class CollectivePlay {
   }
 
   /// Its sender has begun its step. With a handshake it flows once its receiver has, too.
-  void flow(uint32_t message, double start) {
+  void flow(uint32_t message, const PlayTime<K>& start) {
     const Member& to = members_[program_->messages[message].to];
     if (!cost(message).shakes_hands) {
-      begin_flow(message, start, start + cost(message).move[0]);
+      there_[message] = start + cost(message).move;
+      flows_.push_back({message, start.time[0]});
     } else if (to.in_step && to.step == program_->messages[message].step) {
-      answer(message, start, to.here[0]);
+      answer(message, start, to.here);
     } else {
       states_[message] = kOffered;
-      there_[message].setConstant(start);
+      there_[message] = start;
     }
   }
-  /// Its receiver has begun its step; the request may have arrived before.
-  void answer(uint32_t message, double start, double here) {
+  /// Its receiver has begun its step at `here`; the request may have arrived before.
+  void answer(uint32_t message, const PlayTime<K>& start, const PlayTime<K>& here) {
     const PlayCost<K>& cost = this->cost(message);
-    const double asked = start + cost.move[0], taken = here + cost.take[0];
-    if (rules_.traces && taken > asked)
-      decided_[message] = members_[program_->messages[message].to].decided;
-    begin_flow(message, std::max(start, here), std::max(asked, taken));
-  }
-  void begin_flow(uint32_t message, double start, double alone) {
-    there_[message].setConstant(alone);
-    flows_.push_back({message, start});
+    flows_.push_back({message, std::max(start.time[0], here.time[0])});
+    PlayTime<K> alone = start + cost.move;
+    alone.raise(here + cost.take);
+    there_[message] = alone;
   }
   void answer_offers(int number, const Member& member) {
     const uint32_t last = program_->first_receive[number + 1];
@@ -320,7 +303,7 @@ class CollectivePlay {
       const uint32_t message = program_->receives[i];
       if (states_[message] != kOffered) continue;
       states_[message] = kNotSent;
-      answer(message, there_[message][0], member.here[0]);
+      answer(message, PlayTime<K>(there_[message]), member.here);
     }
   }
 
@@ -329,24 +312,13 @@ class CollectivePlay {
     if (states_[message] == kNone) return true;
     if (states_[message] == kNotSent || states_[message] == kOffered) return false;
     const PlayCost<K>& cost = this->cost(message);
-    Lanes<K>& there = there_[message];
-    const Lanes<K> drained = member.in + cost.next_in;
-    const Lanes<K> taken = member.here + cost.take;
-    if (rules_.traces) {
-      int32_t& decided = decided_[message];
-      double latest = there[0];
-      if (drained[0] > latest) decided = member.in_decided, latest = drained[0];
-      if (taken[0] > latest) decided = member.decided;
-    }
-    there = there.max(drained).max(taken);
-    if (rules_.traces) {
-      member.in_decided = decided_[message];
-      if (there[0] > member.latest[0]) member.latest_decided = decided_[message];
-    }
+    PlayTime<K>& there = there_[message];
+    there.raise(member.in + cost.next_in);
+    there.raise(member.here + cost.take);
     member.in = there;
     member.in_gaps += cost.next_in;
-    member.busy += cost.receive;
-    member.latest = member.latest.max(there);
+    member.busy.time += cost.receive;
+    member.latest.raise(there);
     states_[message] = kReceived;
     if (cost.holds) go_on_.push_back(program_->messages[message].from);
     return true;
@@ -358,9 +330,7 @@ class CollectivePlay {
       const uint32_t message = program_->sends[member.held];
       if (states_[message] == kNone || !cost(message).holds) continue;
       if (states_[message] != kReceived) return false;
-      if (rules_.traces && there_[message][0] > member.latest[0])
-        member.latest_decided = decided_[message];
-      member.latest = member.latest.max(there_[message]);
+      member.latest.raise(there_[message]);
     }
     return true;
   }
@@ -371,9 +341,8 @@ class CollectivePlay {
   Rules rules_;
   std::vector<Member> members_;
   // By message:
-  std::vector<Lanes<K>> there_;
+  std::vector<PlayTime<K>> there_;
   std::vector<State> states_;
-  std::vector<int32_t> decided_;
   std::vector<int> go_on_;  ///< members to advance
   std::vector<Flow> flows_;
   std::vector<int> finished_;

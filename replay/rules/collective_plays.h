@@ -55,8 +55,8 @@ struct PlannedSchedule {
   std::shared_ptr<const CollectiveProgram> program;
   std::vector<uint32_t> kinds;  ///< by message, index into `costs`
   std::vector<PlayCost<K>> costs;
-  std::vector<PairClass> pairs;           ///< by kind: its ranks
-  std::vector<Interconnect::Wire> wires;  ///< by kind, of the first lane, in ticks
+  std::vector<PairClass> pairs;  ///< by kind: its ranks
+  std::vector<Wire> wires;       ///< by kind, of the first lane, in ticks
   /// For messages with parts: `kinds` by bytes, payload, whether it combines, and pair class.
   std::map<std::tuple<double, double, bool, int>, uint32_t> known;
   bool skips_empty = true;  ///< messages without bytes are not sent
@@ -88,8 +88,6 @@ class CollectivePlays {
     }
   }
 
-  /// Tracks the member whose enter determines when a member leaves.
-  void trace() { traces_ = true; }
   /// Messages of levels for which `shares` is true are flows; the engine reports their arrivals.
   void let_flow(std::function<bool(Level)> shares) { shares_ = std::move(shares); }
 
@@ -108,12 +106,13 @@ class CollectivePlays {
                                                        : priced_bytes(trace, action, local);
   }
 
-  /// Member `local` enters; `local_members`: the number of members that will call left(). Sets
-  /// instance.play. wake() then returns the timelines that waited for this.
+  /// Member `local` enters; `local_members`: the number of members that will call left(). `since`:
+  /// the origins of the port times, out and in. Sets instance.play. wake() then returns the
+  /// timelines that waited for this.
   void enter(CollectiveInstance<K>& instance, const Action& action, int local, int timeline,
-             const Lanes<K>& time, const PortTimes<K>& ports, const Communicator& comm,
-             PairClass widest, int local_members, const TraceDefinitions& trace,
-             CollectiveCosts<K>& prices) {
+             const Lanes<K>& time, const PortTimes<K>& ports, const std::array<Origin, 2>& since,
+             const Communicator& comm, PairClass widest, int local_members,
+             const TraceDefinitions& trace, CollectiveCosts<K>& prices) {
     Record* record = record_of(instance, action.op, action.comm, comm, widest, local_members);
     if (!record) return;
     Member& member = record->members[local];
@@ -135,14 +134,14 @@ class CollectivePlays {
     member.parts.clear();
     if (action.flags & kHasParts)
       for_each_part(action, [&](const Part& part) { member.parts.push_back(part); });
-    add(*record, {local, timeline, payload, time, ports}, comm, prices);
+    add(*record, {local, timeline, payload, time, ports}, since, comm, prices);
   }
   /// The same for a member of an operation that has_equal_parts().
   void enter(CollectiveInstance<K>& instance, uint32_t number, const Entered<K>& member,
              const Communicator& comm, PairClass widest, int local_members,
              CollectiveCosts<K>& prices) {
     Record* record = record_of(instance, instance.op, number, comm, widest, local_members);
-    if (record) add(*record, member, comm, prices);
+    if (record) add(*record, member, {}, comm, prices);
   }
 
   /// A message of a collective in progress has arrived.
@@ -163,20 +162,24 @@ class CollectivePlays {
                        [&](const auto& play) { return play->is_done(member); });
   }
   /// That time; in lanes that do not play, `otherwise`.
-  Lanes<K> leave(int number, int local, const Lanes<K>& otherwise) const {
+  PlayTime<K> leave(int number, int local, const PlayTime<K>& otherwise) const {
     const Record& record = records_[number];
     const int member = record.numbered(local);
-    Lanes<K> time = otherwise;
+    PlayTime<K> leave = otherwise;
     for (int lane = 0; lane < K; ++lane) {
       const int schedule = record.plan->of_lane[lane];
-      if (schedule >= 0) time[lane] = record.plays[schedule]->leave(member)[lane];
+      if (schedule < 0) continue;
+      const PlayTime<K>& played = record.plays[schedule]->leave(member);
+      leave.time[lane] = played.time[lane];
+      if (lane == 0) leave.origin = played.origin;
     }
-    return time;
+    return leave;
   }
   /// When the in-port of a member has moved the messages that it received, and how long they
   /// occupied it: 0 in lanes that do not play. (Its out-port is free when it leaves.)
   struct Received {
-    Lanes<K> until = Lanes<K>::Zero(), gaps = Lanes<K>::Zero();
+    PlayTime<K> until{Lanes<K>::Zero(), {}};
+    Lanes<K> gaps = Lanes<K>::Zero();
   };
   Received received(int number, int local) const {
     const Record& record = records_[number];
@@ -186,7 +189,8 @@ class CollectivePlays {
       const int schedule = record.plan->of_lane[lane];
       if (schedule < 0) continue;
       const CollectivePlay<K>& play = *record.plays[schedule];
-      received.until[lane] = play.in_port(member)[lane];
+      received.until.time[lane] = play.in_port(member).time[lane];
+      if (lane == 0) received.until.origin = play.in_port(member).origin;
       received.gaps[lane] = play.in_gaps(member)[lane];
     }
     return received;
@@ -196,26 +200,9 @@ class CollectivePlays {
     return number >= 0 && records_[number].state == State::kPlays;
   }
   /// That time if all lanes use the same schedule; else nullptr.
-  const Lanes<K>* leave_of_all(int number, int local) const {
+  const PlayTime<K>* leave_of_all(int number, int local) const {
     const Record& record = records_[number];
     return record.alike ? &record.plays[0]->leave(record.numbered(local)) : nullptr;
-  }
-  /// In the first lane, where origins are tracked: what determines when a member leaves, and when
-  /// its in-port is free; none if it is not played.
-  struct Origins {
-    Origin leave, in;
-  };
-  std::optional<Origins> origins(int number, int local) const {
-    const Record& record = records_[number];
-    if (record.state != State::kPlays || record.plan->of_lane[0] < 0) return {};
-    const auto& play = *record.plays[record.plan->of_lane[0]];
-    const int member = record.numbered(local);
-    return Origins{origin(record, play.decided_by(member)),
-                   origin(record, play.in_decided_by(member))};
-  }
-  /// The origins of the ports with which a member has entered, if not its enter.
-  void note_ports(int number, int local, const Origin& out, const Origin& in) {
-    records_[number].port_origins[local] = {out, in};
   }
 
   /// `timeline` will be woken when is_done().
@@ -258,35 +245,27 @@ class CollectivePlays {
       start(flow.message, flow.start);
     }
   }
-  struct FlowingMessage {
-    uint32_t comm;
-    int from, to;  ///< local ranks
-    double bytes;
-    double alone;  ///< arrival without contention, from the earliest possible start
-    double length;
-    Interconnect::Wire wire;
-  };
-  FlowingMessage message(int number, uint32_t message) const {
+  /// The data of a message; Flow::alone: from the earliest possible start.
+  Flow message(int number, uint32_t message) const {
     const Record& record = records_[number];
     const PlannedSchedule<K>& schedule = record.plan->schedules[0];
     const ScheduledMessage& what = schedule.program->messages[message];
     const auto size = static_cast<int>(record.members.size());
     const uint32_t kind = schedule.kinds[message];
-    return {record.comm,
-            (what.from + record.root) % size,
-            (what.to + record.root) % size,
-            schedule.costs[kind].bytes,
-            record.plays[0]->alone(message),
-            (schedule.costs[kind].shakes_hands ? schedule.costs[kind].take
-                                               : schedule.costs[kind].move)[0],
-            schedule.wires[kind]};
+    const PlayCost<K>& cost = schedule.costs[kind];
+    return {.rank = record.group->members[(what.from + record.root) % size],
+            .destination = record.group->members[(what.to + record.root) % size],
+            .bytes = cost.bytes,
+            .length = (cost.shakes_hands ? cost.take : cost.move)[0],
+            .data = schedule.wires[kind].data,
+            .alone = record.plays[0]->alone(message),
+            .port = schedule.wires[kind].port};
   }
 
  private:
   enum class State : uint8_t { kGathers, kPlays, kNot };
   struct Member {
     bool here = false;
-    int32_t timeline = -1;
     int32_t waits = -1;
     bool gives_nothing = false;
     bool needs_others = false;  ///< only all members know the parts
@@ -311,10 +290,9 @@ class CollectivePlays {
     bool one_class = true;  ///< all pairs of members have the same distance class
     bool alike = false;
     State state = State::kGathers;
-    std::vector<Member> members;  ///< by local rank, like `enters`
-    std::vector<Lanes<K>> enters;
-    std::vector<PortTimes<K>> ports;
-    std::vector<std::array<Origin, 2>> port_origins;  ///< if origins are tracked
+    std::vector<Member> members;  ///< by local rank, like those below
+    std::vector<PlayTime<K>> enters;
+    std::vector<std::array<PlayTime<K>, 2>> ports;  ///< out and in
     std::shared_ptr<PlayPlan<K>> plan;
     std::vector<std::unique_ptr<CollectivePlay<K>>> plays;  ///< by schedule
 
@@ -331,16 +309,6 @@ class CollectivePlays {
   static constexpr size_t kMostPlans = 256;
   static constexpr size_t kMostPrograms = 256;
   static constexpr size_t kFewMessages = 512;
-
-  /// By the numbers of CollectivePlay::decided_by().
-  static Origin origin(const Record& record, int decided) {
-    const auto size = static_cast<int>(record.members.size());
-    const int port = decided - size;
-    const int number = port < 0 ? decided : port / 2;
-    const int local = port < 0 && record.last >= 0 ? record.last : (number + record.root) % size;
-    if (port >= 0) return record.port_origins[local][port % 2];
-    return {record.members[local].timeline, record.enters[local][0]};
-  }
 
   int new_record() {
     if (free_.empty()) {
@@ -368,19 +336,17 @@ class CollectivePlays {
       record.members.assign(comm.size(), {});
       record.enters.resize(comm.size());
       record.ports.resize(comm.size());
-      if (traces_) record.port_origins.resize(comm.size());
     }
     return &records_[instance.play];
   }
-  void add(Record& record, const Entered<K>& entered, const Communicator& comm,
-           CollectiveCosts<K>& prices) {
+  void add(Record& record, const Entered<K>& entered, const std::array<Origin, 2>& since,
+           const Communicator& comm, CollectiveCosts<K>& prices) {
     Member& member = record.members[entered.local];
     member.here = true;
-    member.timeline = entered.timeline;
     member.payload = entered.payload;
-    record.enters[entered.local] = entered.enter;
-    record.ports[entered.local] = entered.ports;
-    if (traces_) record.port_origins[entered.local].fill({entered.timeline, entered.enter[0]});
+    record.enters[entered.local] = {entered.enter, Origin{entered.timeline, entered.enter[0]}};
+    record.ports[entered.local] = {PlayTime<K>{entered.ports.out, since[0]},
+                                   PlayTime<K>{entered.ports.in, since[1]}};
     ++record.count;
     if (record.state == State::kGathers && is_known(record, entered.local)) {
       decide(record, comm, prices);
@@ -523,7 +489,7 @@ class CollectivePlays {
     if (is_new) {
       *cost = play_cost(pair, bytes, combines);
       cost->scale(stretch(record, p, payload));
-      hold(record, pair, payload, *cost);
+      hold(record, payload, *cost);
     }
     return *cost;
   }
@@ -546,15 +512,13 @@ class CollectivePlays {
     return true;
   }
   /// The sender waits for its receiver if root and children wait for each other for that payload.
-  void hold(const Record& record, PairClass pair, double payload, PlayCost<K>& cost) const {
-    const Interconnect& net = machines_->interconnects[0];
-    const bool together =
-        is_rooted(record.op) &&
-        net.collectives().synchronisation(record.op, payload) == Synchronisation::kAllToAll;
+  void hold(const Record& record, double payload, PlayCost<K>& cost) const {
+    const CollectiveModel& model = machines_->interconnects[0].collectives();
+    const bool together = is_rooted(record.op) &&
+                          model.synchronisation(record.op, payload) == Synchronisation::kAllToAll;
     if (!together) return;
     cost.holds = true;
-    const bool is_eager = net.protocol(pair.level(), cost.bytes) == Protocol::kEager;
-    if (is_eager) cost.take = cost.move;
+    if (!cost.shakes_hands) cost.take = cost.move;
   }
   Lanes<K> stretch(const Record& record, int p, double payload) const {
     Lanes<K> factor;
@@ -571,25 +535,21 @@ class CollectivePlays {
       const Interconnect& net = machines_->interconnects[lane];
       const MessageCost message = net.message(pair, bytes);
       const double combine = combines ? net.combine(bytes) : 0;
-      const double move = message.send_overhead + message.transfer + message.receive_overhead;
-      const double gap = std::min(
-          move, std::max({message.gap, message.following_send, message.following_receive}));
-      const bool waits = net.protocol(pair.level(), bytes) != Protocol::kEager;
-      cost.holds = cost.shakes_hands = waits;
-      cost.move[lane] = move + combine;
-      cost.next[lane] = gap;
-      cost.next_in[lane] = gap + combine;
+      cost.holds = cost.shakes_hands = message.protocol != Protocol::kEager;
+      cost.move[lane] = message.move() + combine;
+      cost.next[lane] = message.next(message.gap);
+      cost.next_in[lane] = cost.next[lane] + combine;
       cost.send[lane] = message.following_send;
       cost.receive[lane] = message.following_receive + combine;
-      cost.take[lane] = cost.receive[lane] + (waits ? message.transfer - message.latency : 0);
-      cost.leave[lane] = message.following_send + message.gap;
+      cost.take[lane] = message.take(combine);
+      cost.leave[lane] = message.leave(message.gap);
     }
     cost.scale(Lanes<K>::Constant(machines_->ticks_per_second));
     return cost;
   }
-  Interconnect::Wire wire(PairClass pair, const PlayCost<K>& cost) const {
+  Wire wire(PairClass pair, const PlayCost<K>& cost) const {
     if (!cost.flows) return {};
-    Interconnect::Wire wire = machines_->wire(pair.level(), cost.bytes);
+    Wire wire = machines_->wire(pair, cost.bytes);
     wire.data = std::min(wire.data, (cost.shakes_hands ? cost.take : cost.move)[0]);
     wire.port = std::min(wire.port, wire.data);
     return wire;
@@ -620,9 +580,9 @@ class CollectivePlays {
     CollectivePlay<K> play;
     play.begin(*schedule.program, schedule.costs, schedule.kinds, {});
     const int members = schedule.program->members();
-    for (int member = 0; member < members; ++member) play.enter(member, Lanes<K>::Zero());
+    for (int member = 0; member < members; ++member) play.enter(member, {Lanes<K>::Zero(), {}});
     Lanes<K> time = Lanes<K>::Zero();
-    for (int member = 0; member < members; ++member) time = time.max(play.leave(member));
+    for (int member = 0; member < members; ++member) time = time.max(play.leave(member).time);
     return time;
   }
 
@@ -670,7 +630,7 @@ class CollectivePlays {
     const CollectiveProgram& program = *schedule.program;
     const auto add = [&](const ScheduledMessage& example, PairClass pair) {
       PlayCost<K> cost = play_cost(pair, part_of(example, payload), example.combines);
-      hold(record, pair, payload, cost);
+      hold(record, payload, cost);
       return schedule.add(pair, cost);
     };
     if (record.one_class) {
@@ -791,7 +751,7 @@ class CollectivePlays {
         free_plays_.pop_back();
       }
       CollectivePlay<K>& play = *record.plays.back();
-      typename CollectivePlay<K>::Rules rules{flows(record), traces_};
+      typename CollectivePlay<K>::Rules rules{flows(record)};
       if (record.uneven && !to_each(record.op))
         rules.price = [this, &record, &schedule](uint32_t message) {
           return price(record, schedule, message);
@@ -803,7 +763,7 @@ class CollectivePlays {
     if (flows(record) && how(record) == Synchronisation::kAllToAll && record.count == p && p > 1) {
       record.last = 0;
       for (int local = 1; local < p; ++local) {
-        if (record.enters[local][0] > record.enters[record.last][0]) record.last = local;
+        if (record.enters[local].time[0] > record.enters[record.last].time[0]) record.last = local;
       }
     }
     for (int local = 0; local < p; ++local) {
@@ -819,7 +779,7 @@ class CollectivePlays {
       if (play.has_entered(number)) continue;
       if (record.uneven && to_each(record.op)) leave_out_empty(record, i, number);
       play.enter(number, record.enters[record.last >= 0 ? record.last : local],
-                 record.ports[local]);
+                 record.ports[local][0], record.ports[local][1]);
     }
     collect(record);
   }
@@ -846,7 +806,6 @@ class CollectivePlays {
   }
 
   const LaneMachines* machines_;
-  bool traces_ = false;
   std::function<bool(Level)> shares_;
   std::deque<Record> records_;
   std::vector<int> free_;

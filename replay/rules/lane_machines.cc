@@ -12,8 +12,8 @@ void LaneMachines::require(int lane, Level level) const {
                    "] and no wider level; add it, or place all ranks on one node with ppn=RANKS");
 }
 
-Interconnect::Wire LaneMachines::wire(Level level, double bytes) const {
-  Interconnect::Wire wire = interconnects[0].wire(level, bytes);
+Wire LaneMachines::wire(PairClass pair, double bytes) const {
+  Wire wire = interconnects[0].wire(pair, bytes);
   wire.data *= ticks_per_second;
   wire.port *= ticks_per_second;
   wire.gap *= ticks_per_second;

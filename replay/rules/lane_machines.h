@@ -27,7 +27,7 @@ struct LaneMachines {
   /// Errors: InputError where the platform of a lane has no costs for a level that messages use.
   void require(int lane, Level level) const;
   /// Of the first lane, in ticks.
-  Interconnect::Wire wire(Level level, double bytes) const;
+  Wire wire(PairClass pair, double bytes) const;
 };
 
 }  // namespace rubato

@@ -1,47 +1,30 @@
 #pragma once
 
-// When calls leave on a modelled machine. All in ticks, K scenarios at a time. origin_rules.h (with
-// the origin of each time) and ordered_rules.h (in the order of time) repeat parts of these
-// equations: change them together.
+// When calls leave on a modelled machine. All in ticks, K scenarios at a time. The cost of a
+// message and its conditions are those of models/platform/message_cost.h.
 //
-//   start   = max(enter + sum of o_s so far, out-port);  out-port = start + g
-//             and out-port + g_b - g if the sends before it are not complete yet: "open"
-//             (call_builder.h); if only one is, out-port + g_2 - g
-//   eager:      arrival = start + T
-//   rendezvous: arrival = max(start + L, post) + T - L     T holds the handshake: request to send,
-//                                                          L; clear to send and data, T - L
-//   a receive completes at arrival + d, or when the in-port has moved the message
-//   (network/in_port.h). Its first byte arrived g before, or earlier by the delay through other
-//   flows d = min(x, max(0, started + o_s + T + o_r - (arrival - T))), for messages that cross
-//   (below) leave   = max(enter + sum of o_s and o_r, every receive's time + its o_r); of an eager
-//   message
-//             that arrived before its receive was posted, o_r is that of an unexpected one; the
-//             sums count o of a message right behind another one (below)
-//   a rendezvous send leaves at its arrival. An eager synchronous message costs its receiver y more
-//   than o_r, for the acknowledgment; the sender leaves when both sides are ready and it has seen
-//   the acknowledgment: y + A later, A = o_s + L + o_r of an empty message
+//   a message is ready for the out-port at enter + sum of o_s so far
+//   a receive completes at its arrival, delayed by a message that crosses it, or when the in-port
+//   has moved the message (network/in_port.h). Its first byte arrived g before, or earlier by the
+//   delay through other flows
+//   leave = max(enter + sum of o_s and o_r, every receive's time + its o_r); of an eager message
+//           that arrived before its receive was posted, o_r is that of an unexpected one; the sums
+//           count o of a message right behind another one
+//   a rendezvous send leaves at its arrival; the sender of an eager synchronous message when both
+//   sides are ready and it has seen the acknowledgment
 //
 // A rendezvous also occupies the out-port at its send, though its data flows later, when its
 // receiver is ready. The order in which the data of several messages flows depends on the clocks of
 // all their receivers, and waiting for these could deadlock; only in the order of time is it known
 // (ordered_rules.h).
 //
-// Messages cross when their receiver sends, too. The receiver's latest message, or one-sided
+// Of the messages that an incoming one may cross, the receiver's latest message, or one-sided
 // operation, started at out-port - g, or at its own arrival - T where that is known and later (for
-// a rendezvous that the same call waits for: its data may flow long after its send). The incoming
-// message of the same length starts at arrival - T; either one alone lasts o_s + T + o_r from its
-// start. So d is the remaining duration of the earlier one when the later one starts, at most x:
-// all of x where two ranks exchange messages at once, and nothing in a ping-pong, where the answer
-// starts after the arrival. d is 1-Lipschitz in the start time, so arrival order is preserved.
+// a rendezvous that the same call waits for: its data may flow long after its send).
 //
-// A process that sends, or receives, messages back to back needs less processor time for each than
-// for a single one: the work for the next message has begun already. So an eager message right
-// behind another one takes at most f in the sums above (a blocking send exactly f, where neither
-// the ends nor the ports take as long: something else limits senders). The last message still takes
-// o_s + T + o_r, so its receive takes o_r after its arrival. The recording determines which
-// messages are right behind another one: the latest message of their timeline had the same
-// direction, and was in the same call or less than a microsecond before (kRightBehind). So this is
-// the same in all lanes.
+// The recording determines which messages are right behind another one: the latest message of their
+// timeline had the same direction, and was in the same call or less than a microsecond before
+// (kRightBehind). So this is the same in all lanes.
 
 // A call's own work (Lost::own, and blocking collectives of one member) takes as long as recorded,
 // divided by the processor factor, after all that the call waits for. The MPI time of a run of one
@@ -53,6 +36,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "models/placement/pairs.h"
@@ -61,18 +45,20 @@
 #include "replay/matching/timeline_state.h"
 #include "replay/rules/collective_costs.h"
 #include "replay/rules/collective_plays.h"
-#include "replay/rules/handshake.h"
 #include "replay/rules/lane_machines.h"
 #include "replay/rules/message_costs.h"
+#include "replay/rules/origins.h"
 #include "replay/rules/outcomes.h"
 #include "replay/trace/collective_sizes.h"
 
 namespace rubato {
 
-template <int K>
+/// By: Origin, with one lane, if the rules tell what determines when a call leaves.
+template <int K, class By = NoOrigin>
 class ModelRules {
  public:
-  static constexpr bool kMayBeDivided = true;
+  static constexpr bool kTracksOrigins = std::is_same_v<By, Origin>;
+  static constexpr bool kMayBeDivided = !kTracksOrigins;
   static constexpr int kLanes = K;
   static constexpr bool kFollowsRecording = false;  ///< rendezvous may add blocking
 
@@ -80,7 +66,8 @@ class ModelRules {
       : machines_(&machines),
         message_costs_(machines),
         collective_costs_(machines),
-        plays_(machines) {
+        plays_(machines),
+        origins_(trace.timelines()) {
     for (int lane = 0; lane < K; ++lane) inverse_cpu_[lane] = 1 / machines.cpu[lane];
     is_alone_ = trace.timelines() == 1;
     takes_overhead_out_ = machines.function_ticks != 0 || machines.outside_ticks != 0;
@@ -151,7 +138,7 @@ class ModelRules {
   [[gnu::always_inline]] void send(TimelineState<K>& timeline, const Call& call,
                                    const Action& action, Transfer<K>& transfer) {
     const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
-    const Lanes<K> start = start_send(timeline, call, action, transfer, cost);
+    const Lanes<K> start = start_send(timeline, call, action, transfer, cost).time;
     if (transfer.handshake) {
       transfer.sent = start;
     } else {
@@ -169,9 +156,27 @@ class ModelRules {
   void matched(Transfer<K>& transfer) {
     if (!transfer.handshake) return;
     const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
-    transfer.arrival() =
-        (transfer.sent + cost.latency).max(transfer.posted) + (cost.transfer - cost.latency);
+    transfer.arrival() = requested(transfer, cost) + (cost.transfer - cost.latency);
   }
+
+  // --- Where origins are tracked ---
+
+  /// The current call of `timeline` sent the message `id`, whose handshake is not complete.
+  void note_send(int timeline, TransferId id) { origins_.set_arrival(id, origins_.out(timeline)); }
+  /// Both sides of `id` are known, and its handshake is not complete. `receiver`: timeline.
+  void note_match(TransferId id, const Transfer<K>& transfer, int receiver) {
+    origins_.set_receiver(id, receiver);
+    if (!transfer.handshake) return;
+    const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
+    const Time sent{transfer.sent, origins_.arrival(id)};
+    origins_.set_arrival(id, cost.requested(sent, posted(id, transfer)).origin);
+  }
+  /// It arrives, by pull or push, due to `by`; timeline -1: due to earlier events.
+  void note_arrival(TransferId id, const Origin& by) {
+    if (by.timeline >= 0) origins_.set_arrival(id, by);
+  }
+  /// What determined when the last call left that waited.
+  const By& last_origin() const { return last_origin_; }
 
   // --- Messages that need a process inside MPI: presence.h ---
 
@@ -183,14 +188,7 @@ class ModelRules {
   /// The handshake of a pull or push message; both sides are known.
   HandshakeTimes<K> handshake_times(const Transfer<K>& transfer) {
     const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
-    const Lanes<K> after_request = cost.transfer - cost.latency;
-    const Lanes<K>& answer = cost.protocol == Protocol::kPush ? cost.answer : cost.latency;
-    HandshakeTimes<K> times;
-    times.ready = (transfer.sent + cost.latency).max(transfer.posted);
-    times.answer = answer.min(after_request);
-    times.data = after_request - cost.latency.min(after_request);
-    times.head_start = times.data - (after_request - times.answer);
-    return times;
+    return cost.handshake(requested(transfer, cost));
   }
 
   // --- Collectives whose messages are played: collective_plays.h ---
@@ -203,7 +201,10 @@ class ModelRules {
                         int local_members, const TraceDefinitions& trace) {
     const Communicator& comm = trace.comms[action.comm];
     if (!plays(comm)) return;
-    plays_.enter(instance, action, local, timeline, enter, ports, comm, widest_[action.comm],
+    std::array<Origin, 2> since;  // of the ports
+    since.fill({timeline, enter[0]});
+    if constexpr (kTracksOrigins) since = origins_.ports(timeline);
+    plays_.enter(instance, action, local, timeline, enter, ports, since, comm, widest_[action.comm],
                  local_members, trace, collective_costs_);
   }
   /// The same for a member in another process.
@@ -218,14 +219,12 @@ class ModelRules {
   }
   CollectivePlays<K>& plays() { return plays_; }
 
-  /// What determines when a member leaves a collective, and its in-port is free, where origins are
-  /// tracked and its messages are played.
-  std::optional<typename CollectivePlays<K>::Origins> play_origins(
-      const Awaited& awaited, const RuleContext<K>& context) const {
+  /// What determines when a member leaves a collective whose messages are played. With one lane.
+  std::optional<Origin> play_origin(const Awaited& awaited, const RuleContext<K>& context) const {
     const CollectiveInstance<K>& instance =
         context.collectives->get(awaited.action->comm, awaited.instance);
     if (!plays_.is_played(instance.play)) return {};
-    return plays_.origins(instance.play, awaited.local);
+    return plays_.leave(instance.play, awaited.local, {}).origin;
   }
 
   /// How the messages of a collective occupied the in-port of a member, where they are played.
@@ -244,10 +243,8 @@ class ModelRules {
   void begin_one_sided(TimelineState<K>& timeline, const Action& action, const Action* result,
                        OneSided<K>& operation, Stream<K>& aimed) {
     const LaneMessageCost<K>& there = message_cost(operation.pair, action.one_sided.bytes);
-    timeline.busy += there.send_overhead;
-    const Lanes<K> start = timeline.busy.max(timeline.out_port);
-    timeline.out_port = start + there.gap;
-    operation.left = operation.left.max(timeline.out_port);
+    const Time taken = start_one_sided(timeline, operation, there);
+    const Dated<K> start{taken.time, taken.origin};
     operation.stores.add(start, there.gap, there.transfer);
     aimed.add(start, there.gap, there.transfer);
     operation.through = aimed.gaps;
@@ -256,7 +253,8 @@ class ModelRules {
     operation.fetches = true;
     const Lanes<K> way = there.transfer + back.transfer;
     // Results drain one after the other: the last arrives no earlier than all gaps after the first.
-    operation.results.landed = (operation.results.landed + back.gap).max(start + way);
+    operation.results.landed.time += back.gap;
+    operation.results.landed.raise(start + way);
     operation.results.behind =
         (operation.results.behind + back.gap).max(operation.results.gaps + way);
     operation.results.gaps += there.gap;
@@ -270,8 +268,8 @@ class ModelRules {
   }
 
   /// When the origin of an epoch can know that its target is ready; never, if it does not post.
-  Lanes<K> ready(const Epoch<K>& epoch, PairClass pair) {
-    return epoch.posted + message_cost(pair, 0).latency;
+  Dated<K> ready(const Epoch<K>& epoch, PairClass pair) {
+    return {epoch.posted + message_cost(pair, 0).latency, {epoch.poster, epoch.post_enter}};
   }
 
   /// When a notification sent at `time` arrives at the other rank.
@@ -284,8 +282,8 @@ class ModelRules {
   /// (with a root: when it enters long after the root). With one lane.
   bool follows_from_others(const TimelineState<K>& timeline, const Awaited& awaited,
                            const RuleContext<K>& context) {
-    if (const auto origins = play_origins(awaited, context))
-      return origins->leave.timeline != timeline.number;
+    if (const auto origin = play_origin(awaited, context))
+      return origin->timeline != timeline.number;
     if (awaited.waits_for != Synchronisation::kOneToAll) return true;
     const Action& action = *awaited.action;
     const Communicator& comm = context.trace->comms[action.comm];
@@ -311,7 +309,7 @@ class ModelRules {
   /// When its receiver has it, if its port is free.
   Lanes<K> received(const Transfer<K>& transfer) {
     return transfer.arrival() +
-           expected_overhead(transfer, message_cost(transfer.pair, transfer.bytes));
+           message_cost(transfer.pair, transfer.bytes).expected(transfer.synchronous);
   }
   /// Processor time of the messages of the current call.
   Lanes<K> overheads(const TimelineState<K>& timeline, const Call& call,
@@ -331,7 +329,7 @@ class ModelRules {
       const Transfer<K>& transfer = (*context.matcher)[awaited.transfer];
       if (transfer.abandoned) continue;
       const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
-      sum += expected_overhead(transfer, cost);
+      sum += cost.expected(transfer.synchronous);
       if (!is_first && !transfer.synchronous) sum -= cost.receive_overhead - cost.following_receive;
       is_first = false;
     }
@@ -340,7 +338,7 @@ class ModelRules {
   /// When a collective completes for a member that waits for it in the current call.
   Lanes<K> completion(const TimelineState<K>& timeline, const Call& call, const Awaited& awaited,
                       const RuleContext<K>& context) {
-    return collective_leave(timeline, call, awaited, context);
+    return collective_leave(timeline, call, awaited, context).time;
   }
 
   /// When a call that waits for nothing leaves.
@@ -351,6 +349,7 @@ class ModelRules {
   [[gnu::always_inline]] const Lanes<K>& leave(TimelineState<K>& timeline, const Call& call,
                                                const RuleContext<K>& context) {
     const double recorded = call.leave - call.enter;
+    last_origin_ = own_enter(timeline);
     if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize) {
       const bool is_gone = call.role == CallRole::kFlush ||
                            (call.role == CallRole::kStolen && !machines_->keep_stolen);
@@ -375,18 +374,19 @@ class ModelRules {
         timeline.busy += own * timeline.inverse_cpu;
       return leave_at_once(timeline);
     }
-    Lanes<K> leave = timeline.busy;
-    Lanes<K> latest = timeline.busy;
-    std::optional<Lanes<K>> flows;  // set where a message may cross
+    Time leave{timeline.busy, own_enter(timeline)};
+    Time latest = leave;
+    std::optional<Time> flows;  // set where a message may cross
     bool received = false;
     timeline.in_port.expect(timeline.awaited.size());
+    origins_.expect(timeline.number);
     for (const AwaitedList::Entry& entry : timeline.awaited.entries()) {
       TransferId id = entry.number;
       bool is_receive = entry.kind == Awaited::Kind::kReceive;
       if (!entry.is_plain) {
         const Awaited& awaited = timeline.awaited.other(entry);
         if (awaited.kind >= Awaited::Kind::kCollective)
-          latest = latest.max(other_leave(timeline, call, awaited, context));
+          latest.raise(other_leave(timeline, call, awaited, context));
         if (awaited.kind >= Awaited::Kind::kCollective || awaited.transfer == kNoTransfer) continue;
         id = awaited.transfer;
         is_receive = awaited.kind == Awaited::Kind::kReceive;
@@ -394,40 +394,36 @@ class ModelRules {
       const Transfer<K>& transfer = (*context.matcher)[id];
       if (transfer.abandoned || (!is_receive && !transfer.sender_waits)) {
         // A send without a receive is eager.
-        if (is_receive) latest = latest.max(timeline.enter + recorded_rest(timeline, call));
+        if (is_receive) latest.raise(not_replayed(timeline, call));
         continue;
       }
       const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
       if (is_receive) {
-        Lanes<K> drained = transfer.arrival();
-        if (cost.crosses) drained += crossing(timeline, transfer, *context.matcher, flows);
-        take_port(timeline.in_port, id, cost, drained);
-        const auto take = [&](const Lanes<K>& overhead) __attribute__((always_inline)) {
-          leave += overhead;
-          latest = latest.max(drained + overhead);
-        };
+        Time drained = arrived(id, transfer);
+        if (cost.crosses) cross(timeline, cost, *context.matcher, flows, drained);
+        take_port(timeline, id, cost, drained);
         if (transfer.handshake || !cost.tells_eager) {
-          take(cost.receive_overhead);
-        } else if (transfer.synchronous) [[unlikely]] {
-          take(synchronous_receive(transfer, cost));
-        } else if (cost.tells_following && (received || receives_right_behind(timeline, call))) {
-          const auto unexpected = transfer.arrival() < transfer.posted;
-          leave += unexpected.select(cost.following_unexpected, cost.following_receive);
-          latest = latest.max(drained +
-                              unexpected.select(cost.unexpected_overhead, cost.receive_overhead));
+          leave.time += cost.receive_overhead;
+          latest.raise(drained + cost.receive_overhead);
         } else {
-          take((transfer.arrival() < transfer.posted)
-                   .select(cost.unexpected_overhead, cost.receive_overhead));
+          const bool follows =
+              cost.tells_following && (received || receives_right_behind(timeline, call));
+          const auto overhead =
+              cost.receive(transfer.arrival(), transfer.posted, transfer.synchronous, follows);
+          leave.time += overhead.summed;
+          latest.raise(drained + overhead.alone);
         }
         received = true;
       } else if (transfer.handshake) {
-        latest = latest.max(transfer.arrival());
+        latest.raise(arrived(id, transfer));
       } else {
-        latest = latest.max(acknowledged(transfer, cost));
+        latest.raise(cost.acknowledged(arrived(id, transfer), posted(id, transfer)));
       }
     }
     if (received) timeline.received_until = call.leave;
-    timeline.busy = leave.max(latest);
+    leave.raise(latest);
+    timeline.busy = leave.time;
+    last_origin_ = leave.origin;
     if (own > 0) [[unlikely]]
       timeline.busy += own * timeline.inverse_cpu;
     return timeline.busy;
@@ -483,27 +479,48 @@ class ModelRules {
   double was_held_up(TransferId id) const { return id < held_up_.size() ? held_up_[id] : 0; }
 
  protected:
+  using Time = Dated<K, By>;
+
+  static Origin own_enter(const TimelineState<K>& timeline) {
+    return {timeline.number, timeline.enter[0]};
+  }
+
+  /// When the out-port takes a message that is ready at `ready`.
+  [[gnu::always_inline]] Time take_out_port(TimelineState<K>& timeline, const Time& ready,
+                                            const LaneMessageCost<K>& cost, bool in_burst,
+                                            bool second) {
+    Time port{timeline.out_port, origins_.out(timeline.number)};
+    const Time start = cost.start(ready, port, in_burst, second);
+    timeline.out_port = port.time;
+    origins_.set_out(timeline.number, start.origin);
+    return start;
+  }
+
   /// When the port takes a message.
-  [[gnu::always_inline]] Lanes<K> start_send(TimelineState<K>& timeline, const Call& call,
-                                             const Action& action, Transfer<K>& transfer,
-                                             const LaneMessageCost<K>& cost) {
-    if (cost.tells_following && right_behind(call, timeline.sent_until, timeline.received_until)) {
-      timeline.busy += action.flags & kBlocking ? cost.streamed_send : cost.following_send;
-    } else {
-      timeline.busy += cost.send_overhead;
-    }
+  [[gnu::always_inline]] Time start_send(TimelineState<K>& timeline, const Call& call,
+                                         const Action& action, Transfer<K>& transfer,
+                                         const LaneMessageCost<K>& cost) {
+    const bool follows =
+        cost.tells_following && right_behind(call, timeline.sent_until, timeline.received_until);
+    timeline.busy += follows ? cost.following(action.flags & kBlocking) : cost.send_overhead;
     timeline.sent_until = call.leave;
     // Sends of neighbourhood collectives are marked as buffered, too.
     if (action.flags & kBuffered && !is_among_neighbours(action.message.tag))
       timeline.busy += copy_cost(action.message.bytes);
-    Lanes<K> start = timeline.busy.max(timeline.out_port);
-    if (cost.slows_bursts && action.flags & kInBurst)
-      start = start.max(timeline.out_port + (action.flags & kSecondOfBurst ? cost.second_burst_delay
-                                                                           : cost.burst_delay));
-    timeline.out_port = start + cost.gap;
     transfer.handshake = cost.protocol != Protocol::kEager;
     transfer.sender_waits =
         (action.flags & kSynchronous) || (transfer.handshake && !(action.flags & kBuffered));
+    return take_out_port(timeline, {timeline.busy, own_enter(timeline)}, cost,
+                         action.flags & kInBurst, action.flags & kSecondOfBurst);
+  }
+
+  /// The same for a one-sided operation, whose processor time is `cost.send_overhead`.
+  Time start_one_sided(TimelineState<K>& timeline, OneSided<K>& operation,
+                       const LaneMessageCost<K>& cost) {
+    timeline.busy += cost.send_overhead;
+    const Time start =
+        take_out_port(timeline, {timeline.busy, own_enter(timeline)}, cost, false, false);
+    operation.left.raise({timeline.out_port, start.origin});
     return start;
   }
 
@@ -513,21 +530,30 @@ class ModelRules {
   }
 
   /// `drained`: in: arrival of a message; out: when the in-port has moved it.
-  [[gnu::always_inline]] void take_port(InPort<K>& port, TransferId id,
-                                        const LaneMessageCost<K>& cost, Lanes<K>& drained) const {
+  [[gnu::always_inline]] void take_port(TimelineState<K>& timeline, TransferId id,
+                                        const LaneMessageCost<K>& cost, Time& drained) {
     using Occupies = typename LaneMessageCost<K>::Occupies;
     if (cost.occupies == Occupies::kNothing) return;
-    Lanes<K> alone = drained;
+    InPort<K>& port = timeline.in_port;
+    Lanes<K> alone = drained.time;
     if constexpr (K == 1) {
       alone -= was_held_up(id);
     }
     const Lanes<K> moved = cost.occupies == Occupies::kEverywhere ? port.take(alone, cost.gap)
                                                                   : port.take_some(alone, cost.gap);
+    origins_.take(timeline.number, port, cost.gap, moved, drained);
     if constexpr (K == 1) {
-      drained = drained.max(moved);
+      drained.time = drained.time.max(moved);
     } else {
-      drained = moved;
+      drained.time = moved;
     }
+  }
+  /// The same for data that occupies the port for `gaps`, in some lanes for 0.
+  void take_some(TimelineState<K>& timeline, const Lanes<K>& gaps, Time& drained) {
+    if (!(gaps > 0).any()) return;
+    const Lanes<K> moved = timeline.in_port.take_some(drained.time, gaps);
+    origins_.take(timeline.number, timeline.in_port, gaps, moved, drained);
+    drained.time = moved;
   }
 
   /// The reference stays valid during the processing of one action (cost_table.h).
@@ -535,16 +561,15 @@ class ModelRules {
     return message_costs_.of(pair, bytes);
   }
 
-  /// The most distant members of a communicator.
-  PairClass widest_of(uint32_t comm) const { return widest_[comm]; }
-
   /// When a member's work on a communicator or window that it creates ends: the recorded time after
   /// the last member entered.
-  [[gnu::noinline]] Lanes<K> created(const TimelineState<K>& timeline, const Call& call,
-                                     const CollectiveInstance<K>& instance) const {
-    const double last = std::max(call.enter, instance.arrived.recorded_last);
-    return timeline.enter.max(instance.arrived.last) +
-           left_since(timeline, call, last) * timeline.inverse_cpu;
+  [[gnu::noinline]] Time created(const TimelineState<K>& timeline, const Call& call,
+                                 const CollectiveInstance<K>& instance) const {
+    const Arrivals<K>& all = instance.arrived;
+    const double last = std::max(call.enter, all.recorded_last);
+    Time begin{timeline.enter, own_enter(timeline)};
+    begin.raise({all.last, Origin{all.latest, all.last[0]}});
+    return begin + left_since(timeline, call, last) * timeline.inverse_cpu;
   }
 
   /// The cost of a collective for its member `local`; the reference as above.
@@ -589,6 +614,9 @@ class ModelRules {
   double recorded_rest(const TimelineState<K>& timeline, const Call& call) const {
     return std::max(0.0, call.leave - call.enter - callback_work(timeline, call));
   }
+  Time not_replayed(const TimelineState<K>& timeline, const Call& call) const {
+    return {timeline.enter + recorded_rest(timeline, call), own_enter(timeline)};
+  }
 
   /// Recorded ticks from `since` until the call left, without its losses, its recorded own work and
   /// the cost of recording it.
@@ -632,7 +660,7 @@ class ModelRules {
       if (context.trace->comms[comm].size() <= 1) return completion;
       if (context.collectives->get(comm, awaited.instance).abandoned) return completion;
       completion.known = true;
-      completion.time = collective_leave(timeline, call, awaited, context);
+      completion.time = collective_leave(timeline, call, awaited, context).time;
       completion.open_since = context.arrival(timeline, awaited);
       return completion;
     }
@@ -660,59 +688,62 @@ class ModelRules {
 
   /// When the data of the last rendezvous message started to flow, of those whose sends the current
   /// call waits for; never, if there is none.
-  Lanes<K> latest_flow(const TimelineState<K>& timeline, Matcher<K>& matcher) {
-    Lanes<K> started = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
+  Time latest_flow(const TimelineState<K>& timeline, Matcher<K>& matcher) {
+    Time started;
     for (const Awaited& awaited : timeline.awaited) {
       if (awaited.kind != Awaited::Kind::kSend || awaited.transfer == kNoTransfer) continue;
       const Transfer<K>& own = matcher[awaited.transfer];
       if (!own.handshake || !own.sender_waits || own.abandoned) continue;
-      started = started.max(own.arrival() - message_cost(own.pair, own.bytes).transfer);
+      started.raise({own.arrival() - message_cost(own.pair, own.bytes).transfer,
+                     origins_.arrival(awaited.transfer)});
     }
     return started;
   }
 
-  /// The delay of a message because its receiver sends meanwhile. `flows`: caches latest_flow(),
-  /// which is the same for all messages that a call receives.
-  [[gnu::noinline]] Lanes<K> crossing(const TimelineState<K>& timeline, const Transfer<K>& transfer,
-                                      Matcher<K>& matcher, std::optional<Lanes<K>>& flows) {
+  /// The receiver of a message that arrives at `there` sends meanwhile. `flows`: caches
+  /// latest_flow(), which is the same for all messages that a call receives.
+  [[gnu::noinline]] void cross(const TimelineState<K>& timeline, const LaneMessageCost<K>& cost,
+                               Matcher<K>& matcher, std::optional<Time>& flows, Time& there) {
     if (!flows) flows = latest_flow(timeline, matcher);
-    const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
-    const Lanes<K> started = flows->max(timeline.out_port - cost.gap);
-    return (started + cost.crossing_window - transfer.arrival()).max(0).min(cost.crossing_delay);
+    Time started{timeline.out_port - cost.gap, origins_.out(timeline.number)};
+    started.raise(*flows);
+    cost.cross(started, there);
   }
 
+  Time arrived(TransferId id, const Transfer<K>& transfer) const {
+    return {transfer.arrival(), origins_.arrival(id)};
+  }
+  Time posted(TransferId id, const Transfer<K>& transfer) const {
+    return {transfer.posted, origins_.post(id, transfer.posted[0])};
+  }
+  /// When the request to send has reached a receiver that has posted.
+  static Lanes<K> requested(const Transfer<K>& transfer, const LaneMessageCost<K>& cost) {
+    using Plain = Dated<K, NoOrigin>;
+    return cost.requested(Plain{transfer.sent, {}}, Plain{transfer.posted, {}}).time;
+  }
   /// When the sender of an eager synchronous message has the acknowledgment.
   static Lanes<K> acknowledged(const Transfer<K>& transfer, const LaneMessageCost<K>& cost) {
-    return transfer.arrival().max(transfer.posted) + (cost.synchronous_overhead + cost.answer);
-  }
-
-  /// o_r of an eager message in synchronous mode.
-  [[gnu::noinline]] static Lanes<K> synchronous_receive(const Transfer<K>& transfer,
-                                                        const LaneMessageCost<K>& cost) {
-    Lanes<K> overhead = (transfer.arrival() < transfer.posted)
-                            .select(cost.unexpected_overhead, cost.receive_overhead);
-    overhead += cost.synchronous_overhead;
-    return overhead;
-  }
-
-  /// The receiver's overhead for a message whose receive was posted before.
-  static Lanes<K> expected_overhead(const Transfer<K>& transfer, const LaneMessageCost<K>& cost) {
-    if (transfer.handshake || !transfer.synchronous) return cost.receive_overhead;
-    return cost.receive_overhead + cost.synchronous_overhead;
+    using Plain = Dated<K, NoOrigin>;
+    return cost.acknowledged(Plain{transfer.arrival(), {}}, Plain{transfer.posted, {}}).time;
   }
 
   /// For anything but a message.
-  [[gnu::noinline]] Lanes<K> other_leave(TimelineState<K>& timeline, const Call& call,
-                                         const Awaited& awaited, const RuleContext<K>& context) {
+  [[gnu::noinline]] Time other_leave(TimelineState<K>& timeline, const Call& call,
+                                     const Awaited& awaited, const RuleContext<K>& context) {
     switch (awaited.kind) {
       case Awaited::Kind::kCollective:
-        if (const auto found = received(awaited, context); found && (found->gaps > 0).any())
-          timeline.in_port.take_some(found->until, found->gaps);
+        if (const auto found = received(awaited, context)) {
+          Time until{found->until.time, found->until.origin};
+          take_some(timeline, found->gaps, until);
+        }
         return collective_leave(timeline, call, awaited, context);
       case Awaited::Kind::kEpoch:
         return epoch_leave(timeline, call, awaited, context);
-      case Awaited::Kind::kProbe:
-        return probe_leave(timeline, call, awaited, context);
+      case Awaited::Kind::kProbe: {
+        const bool found = context.found_by(awaited, call) != nullptr;
+        return {probe_leave(timeline, call, awaited, context),
+                found ? origins_.arrival(awaited.transfer) : By(own_enter(timeline))};
+      }
       case Awaited::Kind::kOneSided:
       case Awaited::Kind::kLock:
         break;
@@ -725,121 +756,144 @@ class ModelRules {
     return one_sided_leave(timeline, call, awaited, context);
   }
 
-  Lanes<K> collective_leave(const TimelineState<K>& timeline, const Call& call,
-                            const Awaited& awaited, const RuleContext<K>& context) {
+  Time collective_leave(const TimelineState<K>& timeline, const Call& call, const Awaited& awaited,
+                        const RuleContext<K>& context) {
     const Action& action = *awaited.action;
     const Communicator& comm = context.trace->comms[action.comm];
     const bool is_started = action.kind != ActionKind::kCollective;
     if (comm.size() <= 1) {
       const double work = is_started ? 0 : left_since(timeline, call, call.enter);
-      return timeline.busy + work * timeline.inverse_cpu;
+      return {timeline.busy + work * timeline.inverse_cpu, own_enter(timeline)};
     }
     const CollectiveInstance<K>& instance = context.collectives->get(action.comm, awaited.instance);
-    if (instance.abandoned) return timeline.enter + recorded_rest(timeline, call);
-    const Lanes<K> leave = communicated(timeline, awaited, instance, comm, context);
-    if (action.op != CollectiveOp::kCreateHandle || is_started) return leave;
-    return leave.max(created(timeline, call, instance));
+    if (instance.abandoned) return not_replayed(timeline, call);
+    Time leave = communicated(timeline, awaited, instance, comm, context);
+    if (action.op == CollectiveOp::kCreateHandle && !is_started)
+      leave.raise(created(timeline, call, instance));
+    return leave;
   }
 
   /// When the messages of a collective are complete for a member.
-  Lanes<K> communicated(const TimelineState<K>& timeline, const Awaited& awaited,
-                        const CollectiveInstance<K>& instance, const Communicator& comm,
-                        const RuleContext<K>& context) {
+  Time communicated(const TimelineState<K>& timeline, const Awaited& awaited,
+                    const CollectiveInstance<K>& instance, const Communicator& comm,
+                    const RuleContext<K>& context) {
     if (!plays_.is_played(instance.play))
       return priced_leave(timeline, awaited, instance, comm, context);
-    const Lanes<K>* leave = plays_.leave_of_all(instance.play, awaited.local);
-    if (leave) return *leave;
-    return plays_.leave(instance.play, awaited.local,
-                        priced_leave(timeline, awaited, instance, comm, context));
+    if (const PlayTime<K>* leave = plays_.leave_of_all(instance.play, awaited.local))
+      return {leave->time, leave->origin};
+    const Time priced = priced_leave(timeline, awaited, instance, comm, context);
+    const PlayTime<K> leave =
+        plays_.leave(instance.play, awaited.local, {priced.time, priced.origin});
+    return {leave.time, leave.origin};
   }
 
   /// For a collective whose messages are not played: a block with a cost.
-  Lanes<K> priced_leave(const TimelineState<K>& timeline, const Awaited& awaited,
-                        const CollectiveInstance<K>& instance, const Communicator& comm,
-                        const RuleContext<K>& context) {
+  Time priced_leave(const TimelineState<K>& timeline, const Awaited& awaited,
+                    const CollectiveInstance<K>& instance, const Communicator& comm,
+                    const RuleContext<K>& context) {
     const Action& action = *awaited.action;
-    const Lanes<K>& arrival = context.arrival(timeline, awaited);
+    const Lanes<K>& enter = context.arrival(timeline, awaited);
+    const Time arrival{enter, Origin{timeline.number, enter[0]}};
     if (action.collective.root == kRootInOwnGroup) return arrival;
     const bool is_root = awaited.local == action.collective.root;
     const LaneCollectiveCost<K>& cost =
         collective_cost(action, comm, awaited.local, is_root, *context.trace);
     switch (awaited.waits_for) {
-      case Synchronisation::kOneToAll:
+      case Synchronisation::kOneToAll: {
         if (is_root) return arrival + cost.departure;
         if (!instance.waits_for_root(awaited.local, comm)) return arrival;
         // The root and the ranks in between did not wait for a late member.
-        return (instance.root_enter + cost.total).max(arrival + cost.departure);
+        Time leave{instance.root_enter + cost.total,
+                   Origin{instance.root_timeline, instance.root_enter[0]}};
+        leave.raise(arrival + cost.departure);
+        return leave;
+      }
       case Synchronisation::kAllToOne:
         if (!is_root) return arrival + cost.departure;
         break;
-      case Synchronisation::kPrefix:
-        return instance.enters[awaited.local] + cost.total;
+      case Synchronisation::kPrefix: {
+        const Lanes<K>& latest = instance.enters[awaited.local];
+        return {latest + cost.total, Origin{instance.latest_of[awaited.local], latest[0]}};
+      }
       case Synchronisation::kAllToAll:
         break;
     }
     // On an intercommunicator a member may enter after all that it waits for.
-    Lanes<K> last = instance.awaited_by(awaited.local, comm).last.max(arrival);
+    const Arrivals<K>& all = instance.awaited_by(awaited.local, comm);
+    Time leave = arrival;
+    leave.raise({all.last, Origin{all.latest, all.last[0]}});
     if (!instance.parts.empty()) {
       double unused = 0;
-      instance.parts.latest(awaited.local, unused, last);
+      Time last;
+      instance.parts.latest(awaited.local, unused, last.time);
+      last.origin = Origin{instance.parts.latest_in_first_lane(awaited.local).second, last.time[0]};
+      leave.raise(last);
     }
-    const Lanes<K> leave = last + cost.total;
-    return instance.arrivals.empty() ? leave
-                                     : Lanes<K>(leave.max(instance.arrivals[awaited.local]));
+    leave.time += cost.total;
+    if (!instance.arrivals.empty()) leave.raise(instance.arrivals[awaited.local]);
+    return leave;
   }
 
-  Lanes<K> one_sided_leave(TimelineState<K>& timeline, const Call& call, const Awaited& awaited,
-                           const RuleContext<K>& context) {
+  Time one_sided_leave(TimelineState<K>& timeline, const Call& call, const Awaited& awaited,
+                       const RuleContext<K>& context) {
     const Action& action = *awaited.action;
-    if (action.kind == ActionKind::kUnlock) return timeline.busy;
+    const Time at_once{timeline.busy, own_enter(timeline)};
+    if (action.kind == ActionKind::kUnlock) return at_once;
     if (action.kind == ActionKind::kLock) {
       const PairClass pair = action.one_sided.target == kNoRoot
                                  ? widest_[action.comm]
                                  : this->pair(timeline.rank, action.one_sided.target);
-      Lanes<K> there = timeline.busy;
-      if (pair != Level::kSelf) there += message_cost(pair, 0).latency;
+      Time there = at_once;
+      if (pair != Level::kSelf) there.time += message_cost(pair, 0).latency;
       if (awaited.instance > 0) {
         const auto before = static_cast<uint32_t>(awaited.instance - 1);
-        there = there.max(context.windows->turn(action, before).released);
+        there.raise(context.windows->turn(action, before).released);
       }
-      return pair == Level::kSelf ? there : Lanes<K>(there + message_cost(pair, 0).latency);
+      if (pair != Level::kSelf) there.time += message_cost(pair, 0).latency;
+      return there;
     }
     OneSided<K>* operation = context.windows->find(timeline.rank, action.one_sided.slot);
-    if (!operation) return timeline.busy;
+    if (!operation) return at_once;
     auto& pair = context.windows->pair(action.comm, timeline.rank, operation->target);
-    Lanes<K> ready = Stream<K>::never();
+    Dated<K> ready;
     if (const Epoch<K>* epoch = context.windows->accessed(pair)) {
-      if (pair.completes && epoch->abandoned) return timeline.busy;  // as in epoch_leave()
+      if (pair.completes && epoch->abandoned) return at_once;  // as in epoch_leave()
       if (!pair.completes && (operation->abandoned || epoch->abandoned))
-        return timeline.enter + recorded_rest(timeline, call);
+        return not_replayed(timeline, call);
       ready = this->ready(*epoch, operation->pair);
     }
     // Local completion alone ends an epoch: the target waits for the data at the target.
     const bool remotely = action.flags & kRemote && !pair.completes;
-    Lanes<K> leave = remotely ? operation->stores.from(ready)
-                              : Lanes<K>(operation->left.max(ready + operation->through));
-    if (remotely) leave += message_cost(operation->pair, 0).latency;
+    Time leave = remotely ? operation->stores.from(ready) : operation->left;
+    if (remotely) {
+      leave.time += message_cost(operation->pair, 0).latency;
+    } else {
+      leave.raise(ready + operation->through);
+    }
     if (operation->fetches) {
-      const Lanes<K> there = operation->results.from(ready);
-      const Lanes<K> fetched = (operation->in_gaps > 0).any()
-                                   ? timeline.in_port.take_some(there, operation->in_gaps)
-                                   : there;
-      leave = remotely ? fetched : Lanes<K>(leave.max(fetched));
+      Time fetched = operation->results.from(ready);
+      take_some(timeline, operation->in_gaps, fetched);
+      if (remotely) leave = fetched;
+      leave.raise(fetched);
       operation->fetches = false;
       operation->in_gaps.setZero();
     }
-    return leave.max(timeline.busy);
+    leave.raise(at_once);
+    return leave;
   }
 
-  Lanes<K> epoch_leave(const TimelineState<K>& timeline, const Call& call, const Awaited& awaited,
-                       const RuleContext<K>& context) {
+  Time epoch_leave(const TimelineState<K>& timeline, const Call& call, const Awaited& awaited,
+                   const RuleContext<K>& context) {
     const Action& action = *awaited.action;
     const Epoch<K>& epoch = context.windows->epoch(action, timeline.rank, awaited.instance);
-    if (epoch.abandoned) return timeline.enter + recorded_rest(timeline, call);
-    const LaneMessageCost<K>& word = message_cost(pair(timeline.rank, action.epoch.peer), 0);
-    const Lanes<K> ready = epoch.posted + word.latency;
+    if (epoch.abandoned) return not_replayed(timeline, call);
+    const PairClass pair = this->pair(timeline.rank, action.epoch.peer);
+    const Dated<K> ready = this->ready(epoch, pair);
     if (Windows<K>::is_origin(action)) return ready;
-    return (epoch.completed + word.latency).max(epoch.stream.from(ready)) + word.receive_overhead;
+    const LaneMessageCost<K>& word = message_cost(pair, 0);
+    Dated<K> leave{epoch.completed + word.latency, {epoch.completer, epoch.complete_enter}};
+    leave.raise(epoch.stream.from(ready));
+    return leave + word.receive_overhead;
   }
 
   /// The time a rank needs to copy a message into the buffer.
@@ -867,6 +921,11 @@ class ModelRules {
   CollectivePlays<K> plays_;
   Outcomes<K> outcomes_;
   ClippedOverhead clipped_;
+  [[no_unique_address]] Origins<By> origins_;
+  [[no_unique_address]] By last_origin_;
 };
+
+/// The rules that tell what determines when a call leaves.
+using OriginRules = ModelRules<1, Origin>;
 
 }  // namespace rubato

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/network/network.h"
 #include "models/placement/placement.h"
 #include "replay/matching/landings.h"
 
@@ -27,18 +28,11 @@ namespace rubato {
 
 /// One operation in progress. Ticks.
 struct OneSidedFlow {
-  struct Way {
-    double bytes = 0;
-    double length = 0;  ///< T
-    double data = 0;    ///< Flow::data
-    double port = 0;    ///< Flow::port
-  };
-
   int origin = 0;  ///< ranks
   int target = 0;
   PairClass pair;
   bool fetches = false;
-  Way there, back;
+  Flow there, back;  ///< length: T
   double start = 0;  ///< when the out-port takes it
   double gap = 0;    ///< how long it occupies the port
   // Port time of earlier operations, if the flow begins when its target is ready:

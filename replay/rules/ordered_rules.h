@@ -20,11 +20,9 @@ class OrderedRules : public ModelRules<1> {
   OrderedRules(const LaneMachines& machines, const TraceDefinitions& trace,
                const ContentionSetting& contention, bool by_arrival)
       : ModelRules<1>(machines, trace),
-        machines_(&machines),
         order_(trace.timelines(), machines.pairs.placement(), contention,
                machines.ticks_per_second),
         by_arrival_(by_arrival) {
-    plays().trace();
     plays().let_flow([this](Level level) { return order_.is_shared(level); });
   }
   OrderedRules(const OrderedRules&) = delete;
@@ -44,13 +42,9 @@ class OrderedRules : public ModelRules<1> {
 
   /// A message reaches the port of its sender at `time`; returns when its data flows.
   double take_port(TimelineState<1>& sender, const Transfer<1>& transfer, double time) {
-    const LaneMessageCost<1>& cost = message_cost(transfer.pair, transfer.bytes);
-    const double delay = transfer.second_of_burst ? cost.second_burst_delay[0]
-                         : transfer.in_burst      ? cost.burst_delay[0]
-                                                  : 0;
-    const double start = std::max(time, sender.out_port[0] + delay);
-    sender.out_port[0] = start + cost.gap[0];
-    return start;
+    return take_out_port(sender, {Lanes<1>(time), {}}, message_cost(transfer.pair, transfer.bytes),
+                         transfer.in_burst, transfer.second_of_burst)
+        .time[0];
   }
 
   /// Sets the data that the order of time needs about a sent message.
@@ -80,15 +74,12 @@ class OrderedRules : public ModelRules<1> {
   OneSidedFlow one_sided_flow(TimelineState<1>& timeline, const Action& action,
                               const Action* result, OneSided<1>& operation, Stream<1>& aimed) {
     const LaneMessageCost<1>& there = message_cost(operation.pair, action.one_sided.bytes);
-    timeline.busy += there.send_overhead;
-    const Lanes<1> start = timeline.busy.max(timeline.out_port);
-    timeline.out_port = start + there.gap;
-    operation.left = operation.left.max(timeline.out_port);
+    const Lanes<1> start = start_one_sided(timeline, operation, there).time;
     OneSidedFlow flow;
     flow.origin = timeline.rank;
     flow.target = operation.target;
     flow.pair = operation.pair;
-    flow.there = way(operation.pair, action.one_sided.bytes);
+    flow.there = flow_of(operation.pair, action.one_sided.bytes, flow.origin, flow.target);
     flow.start = start[0];
     flow.gap = there.wire.gap;
     flow.gaps = flow.aimed_gaps = aimed.gaps[0];
@@ -96,7 +87,7 @@ class OrderedRules : public ModelRules<1> {
     operation.through = aimed.gaps;
     if (!result) return flow;
     flow.fetches = operation.fetches = true;
-    flow.back = way(operation.pair, result->one_sided.bytes);
+    flow.back = flow_of(operation.pair, result->one_sided.bytes, flow.target, flow.origin);
     flow.gaps = operation.results.gaps[0];
     operation.results.gaps += there.gap;
     const Lanes<1>& in_gap = message_cost(operation.pair, result->one_sided.bytes).gap;
@@ -109,10 +100,13 @@ class OrderedRules : public ModelRules<1> {
   /// All that the current call waits for has arrived: passes the times to ModelRules.
   static void settle(OneSided<1>& operation) {
     SlotFlows& flows = *operation.flows;
-    operation.left = operation.left.max(flows.left);
-    operation.stores.landed = operation.stores.landed.max(flows.landed);
-    for (const SlotFlows::Result& result : flows.results)
-      operation.results.landed = (operation.results.landed + result.gap).max(result.arrival);
+    const auto raise = [](Dated<1>& time, double other) { time.time = time.time.max(other); };
+    raise(operation.left, flows.left);
+    raise(operation.stores.landed, flows.landed);
+    for (const SlotFlows::Result& result : flows.results) {
+      operation.results.landed.time += result.gap;
+      raise(operation.results.landed, result.arrival);
+    }
     flows.results.clear();
   }
 
@@ -125,12 +119,16 @@ class OrderedRules : public ModelRules<1> {
 
  private:
   /// The data of a one-sided operation. (Handshake trips contained in T count as latency.)
-  OneSidedFlow::Way way(PairClass pair, uint64_t bytes) {
+  Flow flow_of(PairClass pair, uint64_t bytes, int from, int to) {
     const LaneMessageCost<1>& cost = message_cost(pair, bytes);
-    return {static_cast<double>(bytes), cost.transfer[0], cost.wire.data, cost.wire.port};
+    return {.rank = from,
+            .destination = to,
+            .bytes = static_cast<double>(bytes),
+            .length = cost.transfer[0],
+            .data = cost.wire.data,
+            .port = cost.wire.port};
   }
 
-  const LaneMachines* machines_;
   TimeOrder order_;
   OneSidedFlows operations_;
   ArrivalMatcher arrivals_;

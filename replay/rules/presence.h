@@ -59,10 +59,10 @@
 
 #include "models/base/lanes.h"
 #include "models/base/partial_array.h"
+#include "models/platform/message_cost.h"
 #include "models/platform/platform.h"
 #include "replay/matching/channel_table.h"
 #include "replay/matching/origin.h"
-#include "replay/rules/handshake.h"
 
 namespace rubato {
 

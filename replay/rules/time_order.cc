@@ -76,16 +76,9 @@ void TimeOrder::flow(TransferId id, int source, int destination, Level level, do
   begin({id, message.version, source, Subject::kMessage}, level, flow);
 }
 
-void TimeOrder::flow(uint32_t operation, int source, int destination, Level level,
-                     const OneSidedFlow::Way& way, double alone) {
+void TimeOrder::flow(uint32_t operation, Level level, const Flow& flow) {
   if (operation >= flow_of_.size()) flow_of_.resize(operation + 1);
-  Flow flow{source, destination};
-  flow.bytes = way.bytes;
-  flow.length = way.length;
-  flow.data = way.data;
-  flow.port = way.port;
-  flow.alone = alone;
-  flow_of_[operation] = begin({operation, 0, source, Subject::kOperation}, level, flow);
+  flow_of_[operation] = begin({operation, 0, flow.rank, Subject::kOperation}, level, flow);
 }
 
 bool TimeOrder::held_up(uint32_t operation) const {

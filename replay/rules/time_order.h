@@ -40,9 +40,9 @@
 #include <vector>
 
 #include "models/network/network_model.h"
+#include "models/platform/message_cost.h"
 #include "models/platform/platform.h"
 #include "replay/matching/channel_table.h"
-#include "replay/rules/handshake.h"
 #include "replay/rules/one_sided_flows.h"
 
 namespace rubato {
@@ -130,15 +130,13 @@ class TimeOrder {
 
   /// A message begins to flow between two ranks.
   void flow(TransferId id, int source, int destination, Level level, double bytes);
-  /// The operation `operation` of OneSidedFlows begins to flow, from `source` to `destination`.
-  void flow(uint32_t operation, int source, int destination, Level level,
-            const OneSidedFlow::Way& way, double alone);
+  /// The operation `operation` of OneSidedFlows begins to flow.
+  void flow(uint32_t operation, Level level, const Flow& flow);
   /// True when other flows have delayed its flow, which is in progress.
   bool held_up(uint32_t operation) const;
   /// True if transfers of this level share the network.
   bool is_shared(Level level) const { return contended_[static_cast<size_t>(level)]; }
-  /// A message of a collective begins to flow, by a kPart. `flow`: ranks, bytes, data, port and
-  /// alone.
+  /// A message of a collective begins to flow, by a kPart. The length follows from `alone`.
   void flow_part(const Event& part, Level level, Flow flow);
 
   static constexpr uint32_t kNone = UINT32_MAX;

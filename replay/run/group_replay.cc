@@ -7,7 +7,6 @@
 #include "replay/observe/wait_states.h"
 #include "replay/rules/model_rules.h"
 #include "replay/rules/ordered_rules.h"
-#include "replay/rules/origin_rules.h"
 #include "replay/rules/recorded/measured_rules.h"
 #include "replay/run/lane_settings.h"
 #include "replay/run/passes.h"

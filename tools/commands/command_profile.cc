@@ -208,7 +208,8 @@ int profile_of_sums(const std::string& path, const po::variables_map& values) {
   ReportFiles files(values, {"csv", "json"}, {path});
   const std::unique_ptr<RunSums> run = read_run_sums(path);
   write_scenario(files, run->results.scenarios[0], &run->profile, true);
-  if (files.wants("json")) profile_json_end(run->results.trace, Json::array(), nullptr, sink(files, "json"));
+  if (files.wants("json"))
+    profile_json_end(run->results.trace, Json::array(), nullptr, sink(files, "json"));
   if (files.tables_wanted()) {
     const int width = page_width();
     const bool all = values.count("all") > 0;

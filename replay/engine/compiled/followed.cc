@@ -1,7 +1,7 @@
 // The engine for one model with its critical path.
 
 #include "replay/engine/engine.h"
-#include "replay/rules/origin_rules.h"
+#include "replay/rules/model_rules.h"
 
 namespace rubato {
 

@@ -419,7 +419,7 @@ class MeasuredRules {
     // A turn that never ends (records are missing) delays no call.
     if (!std::isfinite(turn.recorded_release)) return;
     const int distance = surveyed_level(level(timeline.rank, action.one_sided.target));
-    causes_.push_back({turn.recorded_release, turn.released, minima_->epoch[distance].at(0)});
+    causes_.push_back({turn.recorded_release, turn.released.time, minima_->epoch[distance].at(0)});
     own_.add(0, distance, turn.recorded_release);
   }
 

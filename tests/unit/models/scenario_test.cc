@@ -143,15 +143,15 @@ TEST_CASE("bandwidth changes burst gaps as gaps") {
     const Scenario scenario = parse_scenario(file.path() + change);
     return Interconnect(scenario.platform).message(Level::kNode, 1000);
   };
-  CHECK(cost("").gap == Approx(350e-9));                    // 100 ns + 1000 B / 4 GB/s
-  CHECK(cost("").burst_gap == Approx(800e-9));              // 300 ns + 1000 B / 2 GB/s
-  CHECK(cost(":bandwidth*2").gap == Approx(225e-9));        // 100 + 125
-  CHECK(cost(":bandwidth*2").burst_gap == Approx(550e-9));  // 300 + 250
+  CHECK(cost("").gap == Approx(350e-9));                      // 100 ns + 1000 B / 4 GB/s
+  CHECK(cost("").burst_delay == Approx(450e-9));              // 300 ns + 1000 B / 2 GB/s, less g
+  CHECK(cost(":bandwidth*2").gap == Approx(225e-9));          // 100 + 125
+  CHECK(cost(":bandwidth*2").burst_delay == Approx(325e-9));  // 300 + 250 - 225
   CHECK(cost(":bandwidth=10GB/s").gap == Approx(200e-9));
-  CHECK(cost(":bandwidth=10GB/s").burst_gap == Approx(400e-9));
-  CHECK(cost(":latency*10").burst_gap == Approx(800e-9));          // it is not on the way
-  CHECK(cost("").second_burst_gap == Approx(600e-9));              // 200 ns + 1000 B / 2.5 GB/s
-  CHECK(cost(":bandwidth*2").second_burst_gap == Approx(400e-9));  // 200 + 200
+  CHECK(cost(":bandwidth=10GB/s").burst_delay == Approx(200e-9));    // 400 - 200
+  CHECK(cost(":latency*10").burst_delay == Approx(450e-9));          // it is not on the way
+  CHECK(cost("").second_burst_delay == Approx(250e-9));              // 200 + 400 - 350
+  CHECK(cost(":bandwidth*2").second_burst_delay == Approx(175e-9));  // 200 + 200 - 225
 }
 
 TEST_CASE("changes of overheads apply to following messages, too") {
