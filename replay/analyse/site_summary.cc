@@ -89,7 +89,7 @@ std::vector<SampledFunction> sampled_functions(const EventSource& source) {
   const TraceDefinitions& trace = source.definitions();
   const std::vector<FunctionName> functions = source.functions();
   std::map<uint32_t, SampledFunction> found;
-  for (const auto& [timeline, sums] : *totals) {
+  for (const auto& [timeline, sums] : totals->sums) {
     const int rank = trace.rank_of(timeline);
     for (const auto& [function, sum] : sums) {
       SampledFunction& row = found[function];

@@ -91,10 +91,14 @@ std::string table(const std::string& title, const std::vector<Row>& rows, size_t
                                      "gap/elapsed"};
   if (with_calls) header.push_back("calls");
   TextTable text(header);
+  const auto show = [&](double time, double error) {
+    return unit.show(time * share_of_rank) +
+           (error > 0 ? " ± " + unit.show(error * share_of_rank) : "");
+  };
   for (const auto& [name, pair] : rows) {
     const double gap = pair.gap() * share_of_rank;
-    std::vector<std::string> cells = {name, unit.show(pair.before * share_of_rank),
-                                      unit.show(pair.after * share_of_rank), unit.show(gap),
+    std::vector<std::string> cells = {name, show(pair.before, pair.before_error),
+                                      show(pair.after, pair.after_error), unit.show(gap),
                                       whole > 0 ? signed_percent(gap, whole) : ""};
     if (with_calls) cells.push_back(show_calls(pair.before_calls, pair.after_calls));
     text.add_row(std::move(cells));

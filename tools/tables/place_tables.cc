@@ -55,21 +55,42 @@ std::string cause_table(const PlaceSummary& summary, const std::string& scenario
   return title(scenario, "causes of waits by place", width) + table.format(width);
 }
 
+/// "± 5 %" without the sign; "" for a time that is no estimate.
+std::string show_error(double error, double seconds) {
+  return error > 0 && seconds > 0 ? show_share(error, seconds) : "";
+}
+
 std::string function_table(const PlaceSummary& summary, const std::string& scenario, int width) {
   const std::vector<FunctionEfficiency>& rows = summary.functions;
   if (rows.empty()) return "";
-  TextTable table({"Function", "Compute", "with callees", "Load balance", "MPI", "Compute", "Waits",
-                   "Transfer"});
+  const std::optional<Sampling>& sampling = summary.sampling;
+  std::vector<std::string> header = {"Function", "Compute", "with callees"};
+  if (sampling) header = {"Function", "Compute", "±", "with callees", "±"};
+  header.insert(header.end(), {"Load balance", "MPI", "Compute", "Waits", "Transfer"});
+  TextTable table(header);
   for (const FunctionEfficiency& row : rows) {
-    const double compute = row.sum_of(row.compute);
-    table.add_row(
-        {function_text(row), SecondsCell{compute},
-         row.inclusive.empty() ? TableCell("") : TableCell(SecondsCell{row.sum_of(row.inclusive)}),
-         compute > 0 ? show_share(row.load_balance(), 1) : "-", SecondsCell{row.sum_of(row.mpi)},
-         show_share(row.compute_share(), 1), show_share(row.wait_share(), 1),
-         show_share(row.transfer_share(), 1)});
+    const double compute = row.sum_of(row.compute), inclusive = row.sum_of(row.inclusive);
+    std::vector<TableCell> cells;
+    cells.emplace_back(function_text(row));
+    cells.emplace_back(SecondsCell{compute});
+    if (sampling) cells.emplace_back(show_error(row.compute_error, compute));
+    if (row.inclusive.empty())
+      cells.emplace_back("");
+    else
+      cells.emplace_back(SecondsCell{inclusive});
+    if (sampling) cells.emplace_back(show_error(row.inclusive_error, inclusive));
+    cells.emplace_back(compute > 0 ? show_share(row.load_balance(), 1) : "-");
+    cells.emplace_back(SecondsCell{row.sum_of(row.mpi)});
+    for (const double share : {row.compute_share(), row.wait_share(), row.transfer_share()})
+      cells.emplace_back(show_share(share, 1));
+    table.add_row(std::move(cells));
   }
-  return title(scenario, "efficiencies by function", width) + table.format(width);
+  std::string what = "efficiencies by function";
+  if (sampling)
+    what += fmt::format(", from {}, one per {} of processor time ({} asked); ±: 95 % interval",
+                        counted(sampling->samples, "sample", "samples"),
+                        show_seconds(sampling->period), show_seconds(sampling->asked));
+  return title(scenario, what, width) + table.format(width);
 }
 
 const char* kind_key(Place::Kind kind) {
@@ -184,6 +205,9 @@ Json functions_to_json(const PlaceSummary& summary) {
          {"inclusive", function.inclusive},
          {"mpi", function.mpi},
          {"waits", function.waits}});
+    if (!summary.sampling) continue;
+    functions.back()["compute_error"] = function.compute_error;
+    functions.back()["inclusive_error"] = function.inclusive_error;
   }
   return functions;
 }
