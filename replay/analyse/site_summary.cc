@@ -1,7 +1,6 @@
 #include "replay/analyse/site_summary.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace rubato {
@@ -71,15 +70,6 @@ std::vector<SiteRow> site_rows(const SiteProfile& seen, const EventSource& sourc
 
 double SampledFunction::exclusive_sum() const {
   return std::accumulate(exclusive.begin(), exclusive.end(), 0.0);
-}
-
-double SampledFunction::inclusive_sum() const {
-  return std::accumulate(inclusive.begin(), inclusive.end(), 0.0);
-}
-
-double SampledFunction::sampling_error(uint64_t samples) {
-  constexpr double kOf95 = 1.96;
-  return samples > 0 ? kOf95 / std::sqrt(static_cast<double>(samples)) : 0;
 }
 
 std::vector<SampledFunction> sampled_functions(const EventSource& source) {

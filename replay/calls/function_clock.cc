@@ -4,6 +4,22 @@
 #include <utility>
 
 namespace rubato {
+namespace {
+
+/// Adds to the part with the same key, or as another part, if there are fewer than `most`.
+template <typename Part, typename Key>
+void add_to(std::vector<Part>& parts, const Part& more, Key Part::*key, size_t most) {
+  const auto same = std::find_if(parts.rbegin(), parts.rend(),
+                                 [&](const Part& part) { return part.*key == more.*key; });
+  if (same == parts.rend()) {
+    if (parts.size() < most) parts.push_back(more);
+    return;
+  }
+  same->ticks += more.ticks;
+  same->probes += more.probes;
+}
+
+}  // namespace
 
 // The time of an enter or leave is read first: what recording costs is time of the function that
 // runs after it.
@@ -12,41 +28,19 @@ void FunctionClock::take_time(double time) {
   const uint32_t probes = std::exchange(probes_, 0);
   since_ = time;
   if (open_.empty() || (ticks == 0 && probes == 0)) return;
-  if (tree_) add_node_part(open_.back().node, ticks, probes);
-  if (places_) add_part(open_.back().function.number, ticks, probes);
+  if (tree_) {
+    // lose() takes a part of the ticks back.
+    (*tree_)[open_.back().node].ticks += ticks;
+    (*tree_)[open_.back().node].probes += probes;
+    add_to(node_parts_, {open_.back().node, ticks, probes}, &FunctionPart::function, kMostParts);
+  }
+  if (places_)
+    add_to(parts_, {open_.back().function.number, ticks, probes}, &FunctionPart::function,
+           kMostParts);
   uint64_t functions = 0;
   for (const Open& open : open_) functions |= open.function.chosen;
-  if (functions == 0) return;
-  const auto same = std::find_if(gap_.begin(), gap_.end(), [&](const FunctionTime& part) {
-    return part.functions == functions;
-  });
-  if (same == gap_.end()) return gap_.push_back({0, functions, ticks, probes});
-  same->ticks += ticks;
-  same->probes += probes;
-}
-
-void FunctionClock::add_part(uint32_t function, double ticks, uint32_t probes) {
-  const auto same = std::find_if(parts_.rbegin(), parts_.rend(), [&](const FunctionPart& part) {
-    return part.function == function;
-  });
-  if (same != parts_.rend()) {
-    same->ticks += ticks;
-    same->probes += probes;
-  } else if (parts_.size() < kMostParts) {
-    parts_.push_back({function, ticks, probes});
-  }
-}
-
-// The ticks are also added to the tree at once; lose() takes a part of them back.
-void FunctionClock::add_node_part(uint32_t node, double ticks, uint32_t probes) {
-  (*tree_)[node].ticks += ticks;
-  (*tree_)[node].probes += probes;
-  const auto same = std::find_if(node_parts_.rbegin(), node_parts_.rend(),
-                                 [&](const NodePart& part) { return part.node == node; });
-  if (same != node_parts_.rend())
-    same->ticks += ticks;
-  else if (node_parts_.size() < kMostParts)
-    node_parts_.push_back({node, ticks});
+  if (functions != 0)
+    add_to(gap_, {0, functions, ticks, probes}, &FunctionTime::functions, SIZE_MAX);
 }
 
 void FunctionClock::enter_function(Function function, double time) {
@@ -109,7 +103,8 @@ void FunctionClock::stop(uint64_t event, double time, uint32_t site, uint32_t ca
   if (stopped_++ > 0) return;
   if (gaps_) {
     const double ticks = std::max(0.0, time - began_ - lost_);
-    const uint32_t kind = gaps_->end_gap(site, call, ticks);
+    const uint32_t kind =
+        call == kNoPlace ? gaps_->end_piece(ticks) : gaps_->end_gap(site, call, ticks);
     if (ticks > 0) parts_.push_back({kFirstGapKind + kind, ticks});
     if (ticks > 0) gap_.push_back({0, kind, ticks});
   }
@@ -140,14 +135,15 @@ void FunctionClock::lose(double ticks, double time) {
   const double left = std::max(0.0, 1 - ticks / (time - began_));
   for (FunctionTime& part : gap_) part.ticks *= left;
   for (FunctionPart& part : parts_) part.ticks *= left;
-  for (NodePart& part : node_parts_) {
-    if (tree_) (*tree_)[part.node].ticks -= (1 - left) * part.ticks;
+  for (FunctionPart& part : node_parts_) {
+    if (tree_) (*tree_)[part.function].ticks -= (1 - left) * part.ticks;
     part.ticks *= left;
   }
 }
 
 void FunctionClock::finish() {
   if (!gaps_) return;
+  gaps_->settle();
   if (places_) places_->gap_kinds(timeline_, gaps_->shares());
   if (times_) gaps_->resolve(*times_);
   if (totals_) *totals_ = gaps_->tree();

@@ -31,7 +31,7 @@ class FunctionClock {
   void leave_function(Function function, double time);
   /// The program enters a call, or the tracer stops: the time so far belongs to the gap before
   /// `event`. `site`: the line that makes the call; `caller`: its function, unless one is open;
-  /// `call`: tells calls apart.
+  /// `call`: tells calls apart; kNoPlace: no call.
   void stop(uint64_t event, double time, uint32_t site = kNoPlace, uint32_t caller = kNoPlace,
             uint32_t call = kNoPlace);
   /// The thread was found in the last one of `path`, which may be empty; functions may occur
@@ -57,16 +57,7 @@ class FunctionClock {
     Function function;
     uint32_t node = CallTree::kRoot;
   };
-  /// Ticks of a node since the last call.
-  struct NodePart {
-    uint32_t node;
-    double ticks;
-  };
-
   void take_time(double time);
-  void add_part(uint32_t function, double ticks, uint32_t probes);
-  void add_node_part(uint32_t node, double ticks, uint32_t probes);
-
   bool matters(Function function) const {
     return !gaps_ && (tree_ || places_ || function.chosen != 0);
   }
@@ -77,13 +68,13 @@ class FunctionClock {
   PlaceSink* places_;
   std::unordered_map<uint32_t, SampleSum>* samples_;
   int timeline_;
-  std::optional<SampledGaps> gaps_;   ///< if functions are known from samples only
-  std::vector<FunctionPart> parts_;   ///< since the last call, for places_
-  std::vector<NodePart> node_parts_;  ///< likewise, for tree_
-  std::vector<Open> open_;            ///< open functions, as far as needed, the innermost last
-  std::vector<FunctionTime> gap_;     ///< since the last call
-  uint32_t probes_ = 0;               ///< functions entered or left since the last take_time()
-  int stopped_ = 0;                   ///< number of open calls
+  std::optional<SampledGaps> gaps_;       ///< if functions are known from samples only
+  std::vector<FunctionPart> parts_;       ///< since the last call, for places_
+  std::vector<FunctionPart> node_parts_;  ///< likewise, by node of tree_
+  std::vector<Open> open_;                ///< open functions, as far as needed, the innermost last
+  std::vector<FunctionTime> gap_;         ///< since the last call
+  uint32_t probes_ = 0;                   ///< functions entered or left since the last take_time()
+  int stopped_ = 0;                       ///< number of open calls
   double since_ = 0;
   double began_ = 0;  ///< time of the last go()
   double lost_ = 0;   ///< ticks since then

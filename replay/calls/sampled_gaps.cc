@@ -1,16 +1,16 @@
 #include "replay/calls/sampled_gaps.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace rubato {
 namespace {
 
-constexpr double kOf95 = 1.96;
+/// Gaps in step with the kernel's tick have fewer samples than their time, or more.
+constexpr double kMostPerSample = 2;
 
 /// Square of the half-width of the interval of a share that `part` of these samples have.
 double error2(double part, uint64_t samples) {
-  constexpr double kSquare = kOf95 * kOf95;
+  constexpr double kSquare = 1.96 * 1.96;
   const double count = static_cast<double>(samples) + kSquare;
   const double center = (part * static_cast<double>(samples) + kSquare / 2) / count;
   return kSquare * center * (1 - center) / count;
@@ -18,10 +18,17 @@ double error2(double part, uint64_t samples) {
 
 }  // namespace
 
-double SampledGaps::Kind::known() const {
-  if (samples == 0 || !(gaps > 0)) return 0;
-  const double period = sampled / static_cast<double>(samples);
-  return std::min(1.0, (sampled + period * (2 + kOf95 * std::sqrt(samples))) / gaps);
+void SampledGaps::settle() {
+  double most = 0;  // sampled, of a tick
+  for (const Kind& kind : kinds_) {
+    if (kind.samples >= kOwnShares) most = std::max(most, kind.sampled / kind.gaps);
+  }
+  if (most == 0 || most > 1) most = 1;
+  for (Kind& kind : kinds_) {
+    if (kind.samples == 0 || !(kind.gaps > 0)) continue;
+    const double period = kind.sampled / static_cast<double>(kind.samples);
+    kind.known = std::min(1.0, kMostPerSample * (kind.sampled + period) / most / kind.gaps);
+  }
 }
 
 void SampledGaps::add(std::vector<Found>& found, const Found& more) {
@@ -41,7 +48,16 @@ void SampledGaps::sample(std::span<const CalledFunction> path, double ticks, dou
     node = paths_.call(node, function.number);
     if (node == chosen_.size()) chosen_.push_back(chosen);
   }
-  open_.push_back({node, ticks, since, 1});
+  open_.push_back({node, ticks, before_piece_ + since, 1});
+}
+
+uint32_t SampledGaps::end_piece(double ticks) {
+  if (pieces_ == kNoPlace) {
+    pieces_ = static_cast<uint32_t>(kinds_.size());
+    kinds_.emplace_back();
+  }
+  before_piece_ += ticks;
+  return pieces_;
 }
 
 uint32_t SampledGaps::end_gap(uint32_t site, uint32_t call, double ticks) {
@@ -52,9 +68,12 @@ uint32_t SampledGaps::end_gap(uint32_t site, uint32_t call, double ticks) {
                               : numbers_.emplace(std::pair(before_, after), next).first->second;
   if (number == next) kinds_.emplace_back();
   before_ = after;
+  if (pieces_ != kNoPlace) kinds_[pieces_].same_as = number;
   Kind& kind = kinds_[number];
-  kind.gaps += ticks;
-  if (in_window_) kind.in_window += ticks;
+  kind.gaps += before_piece_ + ticks;
+  if (in_window_) kind.in_window += before_piece_ + ticks;
+  pieces_ = kNoPlace;
+  before_piece_ = 0;
   for (const Found& sample : open_) {
     kind.sampled += sample.ticks;
     ++kind.samples;
@@ -70,7 +89,8 @@ void SampledGaps::begin_window() {
 
 std::vector<std::vector<FunctionPart>> SampledGaps::shares() const {
   std::vector<std::vector<FunctionPart>> all;
-  for (const Kind& kind : kinds_) {
+  for (const Kind& each : kinds_) {
+    const Kind& kind = each.same_as == kNoPlace ? each : kinds_[each.same_as];
     std::vector<Found> functions;  // Found::node: the function
     for (Found found : kind.found) {
       found.node = paths_.nodes()[found.node].function;
@@ -81,18 +101,19 @@ std::vector<std::vector<FunctionPart>> SampledGaps::shares() const {
     });
     std::vector<FunctionPart>& parts = all.emplace_back();
     for (const Found& found : functions)
-      parts.push_back({found.node, kind.known() * found.ticks / kind.sampled});
+      parts.push_back({found.node, kind.known * found.ticks / kind.sampled});
   }
   return all;
 }
 
 void SampledGaps::resolve(std::vector<FunctionTime>& times) const {
   std::vector<std::map<uint64_t, double>> shares;  // by kind and functions
-  for (const Kind& kind : kinds_) {
+  for (const Kind& each : kinds_) {
+    const Kind& kind = each.same_as == kNoPlace ? each : kinds_[each.same_as];
     shares.emplace_back();
     for (const Found& found : kind.found) {
       if (chosen_[found.node] != 0)
-        shares.back()[chosen_[found.node]] += kind.known() * found.ticks / kind.sampled;
+        shares.back()[chosen_[found.node]] += kind.known * found.ticks / kind.sampled;
     }
   }
   std::vector<FunctionTime> resolved;
@@ -106,7 +127,7 @@ void SampledGaps::resolve(std::vector<FunctionTime>& times) const {
 CallTree SampledGaps::tree() const {
   CallTree tree = paths_;
   for (const Kind& kind : kinds_) {
-    const double ticks = kind.in_window * kind.known();
+    const double ticks = kind.in_window * kind.known;
     std::map<uint32_t, double> below;  // by node: part of the samples
     for (const Found& found : kind.found) {
       const double part = found.ticks / kind.sampled;

@@ -12,7 +12,8 @@
 // kind: an estimate for strata of known size. A gap with kOwnShares samples is a kind of its own.
 //
 // Samples count processor time. A kind's gaps may last longer, if the program sleeps: time beyond
-// what the samples can stand for belongs to no function.
+// twice that of the samples belongs to no function. (Where a thread often loses its core, the
+// kernel misses samples: the kind with the most samples for its time shows how many.)
 
 #include <cstdint>
 #include <map>
@@ -33,11 +34,15 @@ class SampledGaps {
   /// The gap before a call at `site` (kNoPlace: not recorded) ends; `call` tells calls apart.
   /// Returns the number of its kind.
   uint32_t end_gap(uint32_t site, uint32_t call, double ticks);
+  /// The gap goes on behind a flush of the tracer. Returns the number of a kind, which is that of
+  /// the whole gap.
+  uint32_t end_piece(double ticks);
   /// Only gaps between these two calls count in tree().
   void begin_window();
   void end_window() { in_window_ = false; }
 
-  // After the last gap.
+  // After the last gap, settle() first.
+  void settle();
   /// By kind, see PlaceSink.
   std::vector<std::vector<FunctionPart>> shares() const;
   /// Replaces the number of a kind in FunctionTime::functions by functions and their times.
@@ -57,13 +62,12 @@ class SampledGaps {
   };
   struct Kind {
     double gaps = 0;       ///< ticks
-    double in_window = 0;  ///< those that count
+    double in_window = 0;  ///< of them, between MPI_Init and MPI_Finalize
     double sampled = 0;
     uint64_t samples = 0;
+    double known = 0;  ///< part of the gaps that belongs to functions
     std::vector<Found> found;
-
-    /// The part of the gaps that belongs to functions.
-    double known() const;
+    uint32_t same_as = kNoPlace;  ///< of pieces: the kind of the gap
   };
 
   static void add(std::vector<Found>& found, const Found& more);
@@ -75,6 +79,8 @@ class SampledGaps {
   std::map<std::pair<uint64_t, uint64_t>, uint32_t> numbers_;  ///< by the calls around the gap
   uint64_t before_ = 0;                                        ///< the call before the gap
   bool in_window_ = true;
+  uint32_t pieces_ = kNoPlace;  ///< kind of the pieces of the current gap; kNoPlace: none
+  double before_piece_ = 0;     ///< ticks of these
 };
 
 }  // namespace rubato

@@ -16,11 +16,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using json_text::number;
 
-std::string with_error(double seconds, uint64_t samples) {
-  return fmt::format("{} ± {}", show_seconds(seconds),
-                     show_share(SampledFunction::sampling_error(samples), 1));
-}
-
 std::string sizes(const SiteRow& row) {
   if (row.messages == 0) return "-";
   const std::string least = show_bytes(static_cast<double>(row.smallest));
@@ -102,26 +97,6 @@ std::string site_errors_text(const std::vector<SiteRow>& recorded,
              "call site",
              width, 2) +
          table.format(width) + sites;
-}
-
-std::string sampled_text(const std::vector<SampledFunction>& rows, int width) {
-  if (rows.empty()) return "";
-  uint64_t samples = 0;
-  double all = 0;
-  for (const SampledFunction& row : rows) {
-    samples += row.exclusive_samples;
-    all += row.exclusive_sum();
-  }
-  TextTable table({"Function", "Exclusive", "of all", "Inclusive", "of all"});
-  for (const SampledFunction& row : rows) {
-    table.add_row({row.place, with_error(row.exclusive_sum(), row.exclusive_samples),
-                   show_share(row.exclusive_sum(), all),
-                   with_error(row.inclusive_sum(), row.inclusive_samples),
-                   show_share(row.inclusive_sum(), all)});
-  }
-  const std::string title = fmt::format("recorded compute by function, from {}; ±: 95 % interval",
-                                        counted(samples, "sample", "samples"));
-  return "\n" + wrap(title, width, 2) + table.format(width);
 }
 
 Json sites_to_json(const std::vector<SiteRow>& rows) {

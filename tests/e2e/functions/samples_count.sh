@@ -74,7 +74,6 @@ for slow in 1, 2:
         f = functions[name]
         # Four standard errors, and what else is in the gaps.
         assert abs(sum(f['inclusive']) - sum(seconds)) < 2 * f['inclusive_error'] + 0.05 * sum(seconds), (name, f, seconds)
-        assert f['inclusive_error'] < 0.2 * sum(seconds), (name, f)
 diff = json.load(open('diff.json'))['by_function']
 for name in 'assemble', 'solve':
     for slow, side in (1, 'old'), (2, 'new'):

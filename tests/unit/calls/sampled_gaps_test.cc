@@ -75,7 +75,7 @@ TEST_CASE("gaps between the same calls have the mean shares of their samples") {
   // main: 4 + z²/2 = 5.9208 of 7.8416, a part of 0.75505.
   CHECK(nodes[1].error2 == Approx(1600 * 3.8416 * 0.75505 * 0.24495 / 7.8416).epsilon(1e-4));
   CHECK(nodes[1].own_error2 == 0);
-  // As counted: each sample stands for 10.
+  // Samples times period.
   CHECK(program.samples.sums[0][kMain].inclusive == 40);
   CHECK(program.samples.sums[0][kSolve].exclusive == 10);
 }
@@ -112,13 +112,25 @@ TEST_CASE("a gap with many samples has the shares of its own samples") {
   CHECK(program.time_before(4, kBitOfMain) == 0);
 }
 
-// The program sleeps for most of 1000: a sample of 10 may stand for 10 (1 + 2 + 1.96).
+// The tracer flushes 6 after the begin of a gap, and 3 before its end.
+TEST_CASE("a flush does not divide a gap") {
+  Program program;
+  program.gap(5, {}, kSend);
+  program.gap(6, {}, kNoPlace);
+  program.gap(3, {kInSolve}, kBarrier);
+  program.clock.finish();
+  CHECK(program.time_before(2, kBitOfMain | kBitOfSolve) == Approx(6));
+  CHECK(program.time_before(3, kBitOfMain | kBitOfSolve) == Approx(3));
+  CHECK(program.totals[0].nodes()[2].ticks == Approx(9));
+}
+
+// The program sleeps for most of 1000: a sample of 10 may stand for 2 (10 + 10).
 TEST_CASE("time beyond the processor time of samples belongs to no function") {
   Program program;
   program.gap(5, {}, kSend);
   program.gap(1000, {kInSolve}, kBarrier);
   program.clock.finish();
-  CHECK(program.time_before(2, kBitOfMain | kBitOfSolve) == Approx(49.6));
+  CHECK(program.time_before(2, kBitOfMain | kBitOfSolve) == Approx(40));
 }
 
 TEST_CASE("time without a core belongs to no function") {
