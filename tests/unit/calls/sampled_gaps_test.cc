@@ -11,16 +11,16 @@ using namespace rubato;
 
 namespace {
 
-constexpr uint32_t kMain = 0, kSolve = 1, kPack = 2;
-constexpr uint32_t kSend = 7, kBarrier = 8;  // calls
-constexpr uint64_t kBitOfSolve = 1, kBitOfMain = 2;
+constexpr uint32_t kMainFunction = 0, kSolveFunction = 1, kPackFunction = 2;
+constexpr uint32_t kSendCall = 7, kBarrierCall = 8;  // calls
+constexpr uint64_t kSolveBit = 1, kMainBit = 2;
 
-using Path = std::vector<CalledFunction>;
-const Path kInSolve = {{kBitOfMain, kMain}, {kBitOfSolve, kSolve}};
-const Path kInPack = {{kBitOfMain, kMain}, {0, kPack}};
+using SampledPath = std::vector<CalledFunction>;
+const SampledPath kFoundInSolve = {{kMainBit, kMainFunction}, {kSolveBit, kSolveFunction}};
+const SampledPath kFoundInPack = {{kMainBit, kMainFunction}, {0, kPackFunction}};
 
 /// One timeline, whose calls take 1 tick each.
-struct Program {
+struct SampledProgram {
   FunctionTimes times{1};
   FunctionTotals totals{{0, {}}};
   CallPlaces places{1};
@@ -30,9 +30,9 @@ struct Program {
   uint64_t event = 0;
 
   /// Compute of `ticks`, with samples for 10 ticks each at its end, and then `call`.
-  void gap(double ticks, std::vector<Path> found, uint32_t call) {
+  void gap(double ticks, std::vector<SampledPath> found, uint32_t call) {
     now += ticks;
-    for (const Path& path : found) clock.sample(path, 10, now);
+    for (const SampledPath& path : found) clock.sample(path, 10, now);
     clock.stop(++event, now, kNoPlace, kNoPlace, call);
     clock.go(++now);
   }
@@ -50,24 +50,24 @@ struct Program {
 // Four gaps from MPI_Send to MPI_Barrier, 10 + 10 + 10 + 10, in which one sample is in solve and
 // three are in pack. The gaps back to MPI_Send have no samples: nothing is known of them.
 TEST_CASE("gaps between the same calls have the mean shares of their samples") {
-  Program program;
-  program.gap(5, {}, kSend);
-  for (const std::vector<Path>& found :
-       std::vector<std::vector<Path>>{{kInPack}, {}, {kInSolve, kInPack}, {kInPack}}) {
-    program.gap(10, found, kBarrier);
-    program.gap(3, {}, kSend);
+  SampledProgram program;
+  program.gap(5, {}, kSendCall);
+  for (const std::vector<SampledPath>& found : std::vector<std::vector<SampledPath>>{
+           {kFoundInPack}, {}, {kFoundInSolve, kFoundInPack}, {kFoundInPack}}) {
+    program.gap(10, found, kBarrierCall);
+    program.gap(3, {}, kSendCall);
   }
   program.clock.finish();
   for (const uint64_t barrier : {2, 4, 6, 8}) {
-    CHECK(program.time_before(barrier, kBitOfMain | kBitOfSolve) == Approx(2.5));
-    CHECK(program.time_before(barrier, kBitOfMain) == Approx(7.5));
+    CHECK(program.time_before(barrier, kMainBit | kSolveBit) == Approx(2.5));
+    CHECK(program.time_before(barrier, kMainBit) == Approx(7.5));
   }
   CHECK(program.times.before(0, 3).empty());
   const std::vector<CallTree::Node>& nodes = program.totals[0].nodes();
   REQUIRE(nodes.size() == 4);
-  CHECK((nodes[1].function == kMain && nodes[1].ticks == 0));
-  CHECK((nodes[2].function == kPack && nodes[2].ticks == Approx(30)));
-  CHECK((nodes[3].function == kSolve && nodes[3].ticks == Approx(10)));
+  CHECK((nodes[1].function == kMainFunction && nodes[1].ticks == 0));
+  CHECK((nodes[2].function == kPackFunction && nodes[2].ticks == Approx(30)));
+  CHECK((nodes[3].function == kSolveFunction && nodes[3].ticks == Approx(10)));
   // Agresti and Coull, z² = 3.8416: 4 + z² = 7.8416 samples, of which 1 + z²/2 = 2.9208 are in
   // solve, a part of 0.37248; z² 0.37248 0.62752 / 7.8416 = 0.11451 is the square of its interval.
   CHECK(nodes[3].own_error2 == Approx(1600 * 0.11451).epsilon(1e-4));
@@ -76,80 +76,80 @@ TEST_CASE("gaps between the same calls have the mean shares of their samples") {
   CHECK(nodes[1].error2 == Approx(1600 * 3.8416 * 0.75505 * 0.24495 / 7.8416).epsilon(1e-4));
   CHECK(nodes[1].own_error2 == 0);
   // Samples times period.
-  CHECK(program.samples.sums[0][kMain].inclusive == 40);
-  CHECK(program.samples.sums[0][kSolve].exclusive == 10);
+  CHECK(program.samples.sums[0][kMainFunction].inclusive == 40);
+  CHECK(program.samples.sums[0][kSolveFunction].exclusive == 10);
 }
 
 TEST_CASE("the functions of a gap are in the order in which they were found in it") {
-  Program program;
-  program.gap(5, {}, kSend);
-  program.gap(10, {kInSolve}, kBarrier);  // 10 after its begin
-  program.gap(3, {}, kSend);
-  program.clock.sample(kInPack, 10, program.now + 4);
-  program.gap(20, {}, kBarrier);
+  SampledProgram program;
+  program.gap(5, {}, kSendCall);
+  program.gap(10, {kFoundInSolve}, kBarrierCall);  // 10 after its begin
+  program.gap(3, {}, kSendCall);
+  program.clock.sample(kFoundInPack, 10, program.now + 4);
+  program.gap(20, {}, kBarrierCall);
   program.clock.finish();
   CallPlaces::Reader reader(program.places, 0);
   CHECK(reader.at(1).before.empty());
   for (const auto& [barrier, ticks] : {std::pair(2, 5.0), std::pair(4, 10.0)}) {
     const std::vector<FunctionPart> before = reader.at(barrier).before;
     REQUIRE(before.size() == 2);
-    CHECK((before[0].function == kPack && before[0].ticks == Approx(ticks)));
-    CHECK((before[1].function == kSolve && before[1].ticks == Approx(ticks)));
+    CHECK((before[0].function == kPackFunction && before[0].ticks == Approx(ticks)));
+    CHECK((before[1].function == kSolveFunction && before[1].ticks == Approx(ticks)));
   }
 }
 
 // 100 with 10 samples in pack, beside gaps of 10 in solve.
 TEST_CASE("a gap with many samples has the shares of its own samples") {
-  Program program;
-  program.gap(5, {}, kBarrier);
-  program.gap(10, {kInSolve}, kBarrier);
-  program.gap(100, std::vector<Path>(10, kInPack), kBarrier);
-  program.gap(10, {}, kBarrier);
+  SampledProgram program;
+  program.gap(5, {}, kBarrierCall);
+  program.gap(10, {kFoundInSolve}, kBarrierCall);
+  program.gap(100, std::vector<SampledPath>(10, kFoundInPack), kBarrierCall);
+  program.gap(10, {}, kBarrierCall);
   program.clock.finish();
-  CHECK(program.time_before(2, kBitOfMain | kBitOfSolve) == Approx(10));
-  CHECK(program.time_before(3, kBitOfMain) == Approx(100));
-  CHECK(program.time_before(4, kBitOfMain | kBitOfSolve) == Approx(10));
-  CHECK(program.time_before(4, kBitOfMain) == 0);
+  CHECK(program.time_before(2, kMainBit | kSolveBit) == Approx(10));
+  CHECK(program.time_before(3, kMainBit) == Approx(100));
+  CHECK(program.time_before(4, kMainBit | kSolveBit) == Approx(10));
+  CHECK(program.time_before(4, kMainBit) == 0);
 }
 
 // The tracer flushes 6 after the begin of a gap, and 3 before its end.
 TEST_CASE("a flush does not divide a gap") {
-  Program program;
-  program.gap(5, {}, kSend);
+  SampledProgram program;
+  program.gap(5, {}, kSendCall);
   program.gap(6, {}, kNoPlace);
-  program.gap(3, {kInSolve}, kBarrier);
+  program.gap(3, {kFoundInSolve}, kBarrierCall);
   program.clock.finish();
-  CHECK(program.time_before(2, kBitOfMain | kBitOfSolve) == Approx(6));
-  CHECK(program.time_before(3, kBitOfMain | kBitOfSolve) == Approx(3));
+  CHECK(program.time_before(2, kMainBit | kSolveBit) == Approx(6));
+  CHECK(program.time_before(3, kMainBit | kSolveBit) == Approx(3));
   CHECK(program.totals[0].nodes()[2].ticks == Approx(9));
 }
 
 // The program sleeps for most of 1000: a sample of 10 may stand for 2 (10 + 10).
 TEST_CASE("time beyond the processor time of samples belongs to no function") {
-  Program program;
-  program.gap(5, {}, kSend);
-  program.gap(1000, {kInSolve}, kBarrier);
+  SampledProgram program;
+  program.gap(5, {}, kSendCall);
+  program.gap(1000, {kFoundInSolve}, kBarrierCall);
   program.clock.finish();
-  CHECK(program.time_before(2, kBitOfMain | kBitOfSolve) == Approx(40));
+  CHECK(program.time_before(2, kMainBit | kSolveBit) == Approx(40));
 }
 
 TEST_CASE("time without a core belongs to no function") {
-  Program program;
-  program.gap(5, {}, kSend);
+  SampledProgram program;
+  program.gap(5, {}, kSendCall);
   program.clock.lose(8, program.now + 15);
-  program.gap(20, {kInSolve}, kBarrier);
+  program.gap(20, {kFoundInSolve}, kBarrierCall);
   program.clock.finish();
-  CHECK(program.time_before(2, kBitOfMain | kBitOfSolve) == Approx(12));
+  CHECK(program.time_before(2, kMainBit | kSolveBit) == Approx(12));
 }
 
 TEST_CASE("only time between MPI_Init and MPI_Finalize counts in total") {
-  Program program;
-  program.gap(5, {kInSolve}, kBarrier);
-  program.gap(10, {kInSolve}, kBarrier);
+  SampledProgram program;
+  program.gap(5, {kFoundInSolve}, kBarrierCall);
+  program.gap(10, {kFoundInSolve}, kBarrierCall);
   program.clock.begin_window();
-  program.gap(10, {}, kBarrier);
+  program.gap(10, {}, kBarrierCall);
   program.clock.end_window();
-  program.gap(10, {}, kBarrier);
+  program.gap(10, {}, kBarrierCall);
   program.clock.finish();
   CHECK(program.totals[0].nodes()[2].ticks == Approx(10));
 }
