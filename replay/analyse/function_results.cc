@@ -1,6 +1,7 @@
 #include "replay/analyse/function_results.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <tuple>
@@ -32,7 +33,11 @@ class CommonTree {
       FunctionResult& function = function_of(number);
       function.compute[rank] += seconds[i];
       function.calls += nodes[i].calls;
-      if (!tree.is_recursive(i, alike_)) function.inclusive[rank] += inclusive[i];
+      if (!tree.is_recursive(i, alike_)) {
+        function.inclusive[rank] += inclusive[i];
+        function.error =
+            std::hypot(function.error, std::sqrt(nodes[i].error2) / trace_->ticks_per_second);
+      }
       path_of[i] = path_below(path_of[nodes[i].parent], number);
       paths_[path_of[i]].inclusive[rank] += inclusive[i];
     }

@@ -1,6 +1,7 @@
 #include "replay/analyse/place_summary.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -27,6 +28,11 @@ NamedPlace named(const Place& place, const TraceDefinitions& trace,
   return named;
 }
 
+/// Adds to the half-width `sum` that of a time which is `ticks` instead of `before`.
+void add_error(double& sum, double error2, double ticks, double before, double ticks_per_second) {
+  if (error2 > 0) sum = std::hypot(sum, std::sqrt(error2) * ticks / before / ticks_per_second);
+}
+
 /// Divides the compute of a timeline's functions over their call paths, and adds it to all
 /// functions on a path.
 void add_inclusive(const CallTree& tree, const WaitPlaces::FunctionSums& sums, double probe,
@@ -39,6 +45,7 @@ void add_inclusive(const CallTree& tree, const WaitPlaces::FunctionSums& sums, d
     ticks[i] = std::max(0.0, nodes[i].ticks - probe * static_cast<double>(nodes[i].probes));
     recorded[alike[nodes[i].function]] += ticks[i];
   }
+  const std::vector<double> own_before = ticks, before = tree.inclusive(ticks);
   for (size_t i = 1; i < nodes.size(); ++i) {
     const auto sum = sums.find(alike[nodes[i].function]);
     const double all = recorded[alike[nodes[i].function]];
@@ -48,8 +55,27 @@ void add_inclusive(const CallTree& tree, const WaitPlaces::FunctionSums& sums, d
   for (size_t i = 1; i < nodes.size(); ++i) {
     FunctionEfficiency& function = functions[alike[nodes[i].function]];
     function.calls += nodes[i].calls;
-    if (!tree.is_recursive(i, alike)) function.inclusive[rank] += inclusive[i] / ticks_per_second;
+    add_error(function.compute_error, nodes[i].own_error2, ticks[i], own_before[i],
+              ticks_per_second);
+    if (tree.is_recursive(i, alike)) continue;
+    function.inclusive[rank] += inclusive[i] / ticks_per_second;
+    add_error(function.inclusive_error, nodes[i].error2, inclusive[i], before[i], ticks_per_second);
   }
+}
+
+std::optional<Sampling> sampling_of(const EventSource& source) {
+  const SampleTotals* const totals = source.sample_totals();
+  if (!totals || !totals->are_functions) return {};
+  const double second = source.definitions().ticks_per_second;
+  Sampling sampling{0, totals->period / second};
+  for (const auto& [timeline, sums] : totals->sums) {
+    for (const auto& [function, sum] : sums) {
+      sampling.samples += sum.exclusive_samples;
+      sampling.period += sum.exclusive / second;
+    }
+  }
+  sampling.period /= static_cast<double>(std::max<uint64_t>(1, sampling.samples));
+  return sampling;
 }
 
 }  // namespace
@@ -102,6 +128,7 @@ PlaceSummary place_summary(const WaitPlaces& seen, const EventSource& source, do
     for (const auto& [key, ticks] : seen.delays(rank))
       summary.delays.push_back({rank, key.first, key.second, seconds(ticks)});
   }
+  summary.sampling = sampling_of(source);
   std::map<uint32_t, FunctionEfficiency> found;  // kNoPlace comes last
   const FunctionTotals* const totals = source.function_totals();
   const std::vector<uint32_t> alike = alike_functions(functions);

@@ -32,6 +32,8 @@ struct FunctionEfficiency {
   /// divided over its call paths as recorded. Empty without function_totals().
   std::vector<double> inclusive;
   uint64_t calls = 0;  ///< of all ranks; likewise
+  /// Half-widths of the 95 % intervals of the sums, for functions from samples; else 0.
+  double compute_error = 0, inclusive_error = 0;
 
   double sum_of(const std::vector<double>& values) const;
   /// Load balance of compute: mean / maximum; 1 without compute.
@@ -44,6 +46,13 @@ struct FunctionEfficiency {
 
  private:
   double share(double seconds) const;
+};
+
+/// The samples that functions are known from. Seconds of processor time.
+struct Sampling {
+  uint64_t samples = 0;
+  double asked = 0;   ///< period
+  double period = 0;  ///< that the kernel gave
 };
 
 /// The places where ranks wait, and the places of the ranks that they wait for, in one scenario:
@@ -67,6 +76,7 @@ struct PlaceSummary {
   std::vector<Wait> waits;
   std::vector<Delay> delays;
   bool knows_functions = false;
+  std::optional<Sampling> sampling;  ///< of `functions`; unset if they are on record by calls
   std::vector<FunctionEfficiency>
       functions;  ///< with compute or MPI of their own or of callees, the longest first
 };

@@ -1,7 +1,6 @@
 #include "replay/analyse/site_summary.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace rubato {
@@ -73,15 +72,6 @@ double SampledFunction::exclusive_sum() const {
   return std::accumulate(exclusive.begin(), exclusive.end(), 0.0);
 }
 
-double SampledFunction::inclusive_sum() const {
-  return std::accumulate(inclusive.begin(), inclusive.end(), 0.0);
-}
-
-double SampledFunction::sampling_error(uint64_t samples) {
-  constexpr double kOf95 = 1.96;
-  return samples > 0 ? kOf95 / std::sqrt(static_cast<double>(samples)) : 0;
-}
-
 std::vector<SampledFunction> sampled_functions(const EventSource& source) {
   const SampleTotals* const totals = source.sample_totals();
   std::vector<SampledFunction> rows;
@@ -89,7 +79,7 @@ std::vector<SampledFunction> sampled_functions(const EventSource& source) {
   const TraceDefinitions& trace = source.definitions();
   const std::vector<FunctionName> functions = source.functions();
   std::map<uint32_t, SampledFunction> found;
-  for (const auto& [timeline, sums] : *totals) {
+  for (const auto& [timeline, sums] : totals->sums) {
     const int rank = trace.rank_of(timeline);
     for (const auto& [function, sum] : sums) {
       SampledFunction& row = found[function];

@@ -35,9 +35,6 @@ struct SampledFunction {
   uint64_t exclusive_samples = 0, inclusive_samples = 0;
 
   double exclusive_sum() const;
-  double inclusive_sum() const;
-  /// Half of the 95 % interval, relative: 1.96 / sqrt(samples).
-  static double sampling_error(uint64_t samples);
 };
 
 /// The most time first; empty if neither call sites nor functions are recorded.

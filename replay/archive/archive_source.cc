@@ -82,10 +82,11 @@ class ArchiveSource : public EventSource {
     const int helpers = static_cast<int>(shares.size()) - 2;
     if (!timed_functions_.empty()) function_times_.emplace(trace.timelines(), &local);
     if (function_totals_) function_totals_->clear();
-    samples_.clear();
-    const bool has_samples = places_wanted_ && archive_.index.sample_ticks > 0;
+    samples_ = {archive_.index.sample_ticks, !archive_.index.has_enters};
+    const bool has_samples =
+        archive_.index.sample_ticks > 0 && (function_times_ || function_totals_ || places_wanted_);
     for (const int timeline : local) {
-      if (has_samples) samples_[timeline] = {};
+      if (has_samples) samples_.sums[timeline] = {};
       if (function_totals_) (*function_totals_)[timeline] = {};
     }
     const FunctionWatch watch = {function_times_ ? &*function_times_ : nullptr,
@@ -221,7 +222,7 @@ class ArchiveSource : public EventSource {
 
   const CallPlaces* call_places() const override { return places_ ? &*places_ : nullptr; }
   const SampleTotals* sample_totals() const override {
-    return samples_.empty() ? nullptr : &samples_;
+    return samples_.sums.empty() ? nullptr : &samples_;
   }
 
  private:

@@ -133,7 +133,7 @@ void EventFiles::load_rank(int rank, bool keep_records, CallStore& store,
     store.forget(timeline);
     if (watch.times) watch.times->of(timeline).clear();
     if (watch.places) watch.places->forget(timeline);
-    if (watch.samples) watch.samples->at(timeline).clear();
+    if (watch.samples) watch.samples->sums.at(timeline).clear();
     if (watch.totals) watch.totals->at(timeline) = {};
   }
   if (decode_rank(rank, keep_records, true, store, counts, watch)) return;
@@ -180,6 +180,7 @@ bool EventFiles::decode_rank(int rank, bool keep_records, bool hold_sends, CallS
   if (calls.has_cancelled_sends()) return false;
   for (int thread = 0; thread < calls.threads(); ++thread) {
     store.close(timelines[thread]);
+    if (locations[thread].functions) locations[thread].functions->finish();
     const CallBuilder& builder = calls.builder(thread);
     counts.records += builder.records();
     counts.receives.add(builder.open_receives());

@@ -14,9 +14,9 @@
 
 #include "models/base/error.h"
 #include "replay/archive/archive.h"
+#include "replay/calls/function_clock.h"
 #include "replay/calls/loop_cache.h"
 #include "replay/calls/rank_calls.h"
-#include "replay/trace/function_times.h"
 
 namespace rubato {
 
@@ -89,7 +89,8 @@ struct EventLocation {
       functions->enter_function(function_of(region), now);
     else if (calls_open++ == 0)
       functions->stop(event, now, site,
-                      site == kNoPlace ? kNoPlace : archive->index.call_sites[site].function);
+                      site == kNoPlace ? kNoPlace : archive->index.call_sites[site].function,
+                      region);
     const auto call = mpi ? archive->index.call_of_region.get(region) : std::nullopt;
     if (call && archive->definitions.calls[*call].finalize) functions->end_window();
   }
@@ -100,15 +101,16 @@ struct EventLocation {
     if (call && archive->definitions.calls[*call].init) functions->begin_window();
   }
   /// For timed functions: the thread was found in this calling context.
-  [[gnu::noinline]] void sample(OTF2_CallingContextRef context, double sample_ticks) {
+  [[gnu::noinline]] void sample(OTF2_CallingContextRef context, double sample_ticks, double now) {
     const std::vector<CallSite>& sites = archive->index.call_sites;
-    std::vector<uint32_t> path;
+    std::vector<CalledFunction> path;
     auto at = archive->index.number_of_context.get(context);
     for (uint32_t i = at.value_or(kNoPlace); i != kNoPlace; i = sites[i].caller) {
-      if (sites[i].function != kNoPlace) path.push_back(sites[i].function);
+      if (sites[i].function != kNoPlace)
+        path.push_back(function_of(archive->index.functions[sites[i].function].first));
     }
     std::reverse(path.begin(), path.end());
-    functions->sample(path, sample_ticks, !archive->index.has_enters);
+    functions->sample(path, sample_ticks, now);
   }
   FunctionClock::Function function_of(OTF2_RegionRef region) const {
     return {archive->index.chosen_functions.get(region).value_or(0),

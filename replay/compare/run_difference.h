@@ -24,6 +24,8 @@ struct TimePair {
   double after = 0;
   uint64_t before_calls = 0;
   uint64_t after_calls = 0;
+  /// Half-widths of the 95 % intervals of a function's times, if these are from samples; else 0.
+  double before_error = 0, after_error = 0;
 
   double gap() const { return after - before; }
 };

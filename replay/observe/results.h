@@ -63,6 +63,8 @@ struct FunctionResult {
   std::vector<double> compute;    ///< without the functions that it calls
   std::vector<double> inclusive;  ///< with them; recursion counts once
   uint64_t calls = 0;             ///< of all ranks
+  /// Half-width of the 95 % interval of the sum of `inclusive`, for functions from samples; else 0.
+  double error = 0;
 };
 
 /// The same with a call path: what main > assemble > burn takes. Without paths that take less than

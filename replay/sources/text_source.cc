@@ -9,11 +9,11 @@
 
 #include "models/base/error.h"
 #include "models/base/units.h"
+#include "replay/calls/function_clock.h"
 #include "replay/calls/rank_calls.h"
 #include "replay/sources/text_definitions.h"
 #include "replay/store/call_places.h"
 #include "replay/trace/collective_sizes.h"
-#include "replay/trace/function_times.h"
 
 namespace rubato {
 namespace {

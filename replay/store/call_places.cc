@@ -75,11 +75,18 @@ bool CallPlaces::Reader::read_entry() {
     coming_.function = word();
     coming_.site = word();
   }
-  coming_.before.resize(head >> 20 & kMostParts);
-  for (FunctionPart& part : coming_.before) {
-    part.function = word();
+  coming_.before.clear();
+  for (uint32_t left = head >> 20 & kMostParts; left > 0; --left) {
+    FunctionPart part{word()};
     part.ticks = std::bit_cast<float>(word());
     part.probes = word();
+    if (part.function < kFirstGapKind) {
+      coming_.before.push_back(part);
+      continue;
+    }
+    for (const FunctionPart& share :
+         places_->timelines_[timeline_].kinds[part.function - kFirstGapKind])
+      coming_.before.push_back({share.function, share.ticks * part.ticks});
   }
   return true;
 }

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "replay/store/call_file.h"
@@ -38,6 +39,9 @@ class CallPlaces final : public PlaceSink {
 
   void add(int timeline, uint64_t event, uint32_t function, uint32_t site,
            std::span<const FunctionPart> before) override;
+  void gap_kinds(int timeline, std::vector<std::vector<FunctionPart>> kinds) override {
+    timelines_[timeline].kinds = std::move(kinds);
+  }
   void forget(int timeline) override;
 
   /// Reads the places of one timeline forwards.
@@ -81,6 +85,7 @@ class CallPlaces final : public PlaceSink {
     uint32_t function = kNoPlace, site = kNoPlace;
     std::vector<uint32_t> open;  ///< not in a chunk yet
     std::vector<Chunk> chunks;
+    std::vector<std::vector<FunctionPart>> kinds;  ///< of gaps with samples
   };
 
   std::vector<Timeline> timelines_;

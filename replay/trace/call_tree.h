@@ -30,6 +30,9 @@ class CallTree {
     /// Functions whose enter or leave was recorded in `ticks`.
     uint64_t probes = 0;
     double ticks = 0;
+    /// Squares of the half-widths of the 95 % intervals of `ticks`, and with all nodes below; 0 but
+    /// for functions from samples.
+    double own_error2 = 0, error2 = 0;
     // The first child, and the next child of the parent; kRoot: none.
     uint32_t first_child = kRoot, sibling = kRoot;
   };

@@ -92,8 +92,22 @@ struct SampleSum {
   double inclusive = 0;  ///< and in the functions that it calls
   uint64_t exclusive_samples = 0, inclusive_samples = 0;
 };
-/// By timeline and function.
-using SampleTotals = std::map<int, std::unordered_map<uint32_t, SampleSum>>;
+struct SampleTotals {
+  double period = 0;           ///< ticks, as asked for
+  bool are_functions = false;  ///< functions are on record by samples only
+  std::map<int, std::unordered_map<uint32_t, SampleSum>> sums = {};  ///< by timeline and function
+};
+
+/// A function as it is called here.
+struct CalledFunction {
+  uint64_t chosen = 0;  ///< its bits among functions that scenarios may choose; 0: not chosen
+  uint32_t number = 0;  ///< among all
+  bool operator==(const CalledFunction&) const = default;
+};
+
+/// A FunctionPart of this function or a later one is a gap whose functions are known from samples:
+/// of kind `function - kFirstGapKind` (PlaceSink::gap_kinds()).
+inline constexpr uint32_t kFirstGapKind = uint32_t{1} << 31;
 
 /// Takes the places of calls, in the order of events within a timeline.
 class PlaceSink {
@@ -102,6 +116,9 @@ class PlaceSink {
   /// timeline since the previous call, as far as recorded.
   virtual void add(int timeline, uint64_t event, uint32_t function, uint32_t site,
                    std::span<const FunctionPart> before) = 0;
+  /// After the calls of a timeline: for each kind of gaps the functions in them, in order;
+  /// their `ticks` are shares of a gap.
+  virtual void gap_kinds(int timeline, std::vector<std::vector<FunctionPart>> kinds) = 0;
   /// The calls of a timeline will be added again from the start.
   virtual void forget(int timeline) = 0;
 
@@ -117,78 +134,6 @@ struct FunctionWatch {
   SampleTotals* samples = nullptr;  ///< likewise
 
   bool any() const { return times || totals || places || samples; }
-};
-
-/// Follows the records of one timeline.
-class FunctionClock {
- public:
-  FunctionClock(FunctionWatch watch, int timeline)
-      : times_(watch.times ? &watch.times->of(timeline) : nullptr),
-        tree_(watch.totals ? &watch.totals->at(timeline) : nullptr),
-        places_(watch.places),
-        samples_(watch.samples ? &watch.samples->at(timeline) : nullptr),
-        timeline_(timeline) {}
-
-  /// A function as it is called here.
-  struct Function {
-    uint64_t chosen = 0;  ///< its bits; 0: not chosen
-    uint32_t number = 0;  ///< among all
-    bool operator==(const Function&) const = default;
-  };
-
-  // Times in ticks.
-  void enter_function(Function function, double time);
-  void leave_function(Function function, double time);
-  /// The program enters a call, or the tracer stops: the time so far belongs to the gap before
-  /// `event`. `site`: the line that makes the call; `caller`: its function, unless one is open.
-  void stop(uint64_t event, double time, uint32_t site = kNoPlace, uint32_t caller = kNoPlace);
-  /// The thread was found in the last one of `path`; functions may occur several times.
-  /// `is_all`: no functions are on record by enters and leaves.
-  void sample(std::span<const uint32_t> path, double ticks, bool is_all);
-  /// The program, or the tracer, resumes.
-  void go(double time);
-  /// The thread had no core for `ticks` since go(), at an unknown time: the loss is distributed
-  /// over the functions in proportion to their time, in gaps and in total.
-  void lose(double ticks, double time);
-  /// MPI_Init is over: earlier time does not count in total.
-  void begin_window();
-  /// MPI_Finalize was entered: later time does not count either.
-  void end_window() { tree_ = nullptr; }
-
- private:
-  static constexpr size_t kMostParts = 32;  ///< functions in one gap; further ones are ignored
-
-  /// An open function, and its node in the tree.
-  struct Open {
-    Function function;
-    uint32_t node = CallTree::kRoot;
-  };
-  /// Ticks of a node since the last call.
-  struct NodePart {
-    uint32_t node;
-    double ticks;
-  };
-
-  void take_time(double time);
-  void add_part(uint32_t function, double ticks, uint32_t probes);
-  void add_node_part(uint32_t node, double ticks, uint32_t probes);
-
-  bool matters(Function function) const { return tree_ || places_ || function.chosen != 0; }
-
-  std::vector<FunctionTime>* times_;
-  CallTree* tree_;  ///< null: not wanted
-  PlaceSink* places_;
-  std::unordered_map<uint32_t, SampleSum>* samples_;
-  int timeline_;
-  std::vector<FunctionPart> sampled_;  ///< since the last call; unlike parts_ without losses
-  std::vector<FunctionPart> parts_;    ///< since the last call, for places_
-  std::vector<NodePart> node_parts_;   ///< likewise, for tree_
-  std::vector<Open> open_;             ///< open functions, as far as needed, the innermost last
-  std::vector<FunctionTime> gap_;      ///< since the last call
-  uint32_t probes_ = 0;                ///< functions entered or left since the last take_time()
-  int stopped_ = 0;                    ///< number of open calls
-  double since_ = 0;
-  double began_ = 0;  ///< time of the last go()
 };
 
 /// True when `wanted` names the recorded function `name`: the whole name, or the name without

@@ -46,10 +46,13 @@ std::string TraceDefinitions::how_to_record_functions() const {
   const auto found = properties.find(schema::kFunctions);
   constexpr std::string_view kNone = "false: ";
   if (found == properties.end() || !found->second.starts_with(kNone))
-    return "'rubato trace --functions' records them";
+    return "'rubato trace --functions' records them if compiled with -finstrument-functions, "
+           "'rubato trace --sample 1ms' without recompiling";
   std::string why = found->second.substr(kNone.size());
   if (why.find("-finstrument-functions") != std::string::npos)
-    why += "; compile it so (mpicc -g -finstrument-functions) and trace it again";
+    why +=
+        "; compile it so (mpicc -g -finstrument-functions), or use --sample 1ms instead, and trace "
+        "it again";
   return "this run was traced with --functions, but " + why;
 }
 

@@ -221,7 +221,6 @@ std::string profile_text(const ScenarioProfile& profile, int width) {
   if (profile.causes) out += causes_text(*profile.causes, width);
   if (profile.places) out += places_text(*profile.places, name, width);
   out += over_time_text(profile.over_time, name, width);
-  out += sampled_text(profile.samples, width);
   out += sites_text(profile.sites, name, width);
   const std::vector<CallColumn> groups = call_groups(profile, true);
   std::vector<RankTable> tables = rank_tables(profile, groups);

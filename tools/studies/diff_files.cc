@@ -11,11 +11,14 @@ namespace rubato {
 namespace {
 
 Json pair_json(const TimePair& pair) {
-  return {{"old", pair.before},
-          {"new", pair.after},
-          {"gap", pair.gap()},
-          {"old_calls", pair.before_calls},
-          {"new_calls", pair.after_calls}};
+  Json json = {{"old", pair.before},
+               {"new", pair.after},
+               {"gap", pair.gap()},
+               {"old_calls", pair.before_calls},
+               {"new_calls", pair.after_calls}};
+  if (pair.before_error > 0) json["old_error"] = pair.before_error;
+  if (pair.after_error > 0) json["new_error"] = pair.after_error;
+  return json;
 }
 
 Json operation_json(const OperationPlace& place) {

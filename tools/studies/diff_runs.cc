@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -149,6 +150,16 @@ ReplayedRun replay_shown(OpenSide& open, ReplayOptions options, bool functions) 
   return run;
 }
 
+/// Sets the intervals of functions that are known from samples.
+template <double TimePair::*error>
+void add_errors(const Results& results, RunDifference& difference) {
+  for (const FunctionResult& function : results.functions) {
+    const auto pair = difference.by_function.find(function.name);
+    if (pair == difference.by_function.end()) continue;
+    pair->second.*error = std::hypot(pair->second.*error, function.error);
+  }
+}
+
 /// Replays the archives of both sides for their times, and decides in which scenario recordings are
 /// compared.
 std::pair<OpenSide, OpenSide> open_sides(const DiffSides& words, const ReplayOptions& options) {
@@ -238,6 +249,10 @@ DiffResults compare_runs(const DiffSides& sides, const DiffOptions& how, ReplayO
   constexpr size_t kLargest = 10;
   const size_t largest = how.all ? std::numeric_limits<size_t>::max() : kLargest;
   results.difference = difference_of(first.logged(), second.logged(), results.threshold, largest);
+  if (how.functions) {
+    add_errors<&TimePair::before_error>(first.seen.results, results.difference);
+    add_errors<&TimePair::after_error>(second.seen.results, results.difference);
+  }
   refuse_other_program(results);
   results.summary = summary_of(first.seen, second.seen);
   return results;

@@ -88,12 +88,16 @@ std::string table(const std::string& title, const std::vector<Row>& rows, size_t
     seconds.push_back(pair.after * share_of_rank);
   }
   const TimeUnit unit = common_unit(seconds);
+  const auto show = [&](double time, double error) {
+    return unit.show(time * share_of_rank) +
+           (error > 0 ? " ± " + unit.show(error * share_of_rank) : "");
+  };
   const auto row_of = [&](const std::string& name, const TimePair& pair) -> std::vector<Cell> {
     const double gap = pair.gap() * share_of_rank;
     const std::string calls = show_calls(pair.before_calls, pair.after_calls);
     return {{fmt::format("{} ({})", title, unit.name), name},
-            {"old", unit.show(pair.before * share_of_rank)},
-            {"new", unit.show(pair.after * share_of_rank)},
+            {"old", show(pair.before, pair.before_error)},
+            {"new", show(pair.after, pair.after_error)},
             {"gap", unit.show(gap)},
             {"gap/elapsed", whole > 0 ? signed_percent(gap, whole) : ""},
             {"calls", with_calls ? Json(calls) : nullptr}};

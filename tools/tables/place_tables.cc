@@ -56,14 +56,22 @@ Table cause_table(const PlaceSummary& summary) {
   return table;
 }
 
-Table function_table(const std::vector<FunctionEfficiency>& rows) {
+/// "5 %" of a time by samples; null where functions were recorded.
+Json show_error(const PlaceSummary& summary, double error, double seconds) {
+  if (!summary.sampling) return nullptr;
+  return error > 0 && seconds > 0 ? show_share(error, seconds) : "";
+}
+
+Table function_table(const PlaceSummary& summary, const std::vector<FunctionEfficiency>& rows) {
   Table table;
   for (const FunctionEfficiency& row : rows) {
-    const double compute = row.sum_of(row.compute);
-    const Json with_callees = row.inclusive.empty() ? Json("") : Json(row.sum_of(row.inclusive));
+    const double compute = row.sum_of(row.compute), inclusive = row.sum_of(row.inclusive);
+    const Json with_callees = row.inclusive.empty() ? Json("") : Json(inclusive);
     table.add({{"name", function_text(row), "Function"},
                {"compute", compute, "Compute", As::kSeconds},
+               {"±", show_error(summary, row.compute_error, compute)},
                {"with callees", with_callees, As::kSeconds},
+               {"±", show_error(summary, row.inclusive_error, inclusive)},
                {"load_balance", row.load_balance(), As::kFiles},
                {"Load balance", compute > 0 ? show_share(row.load_balance(), 1) : "-"},
                {"mpi", row.sum_of(row.mpi), "MPI", As::kSeconds},
@@ -117,10 +125,15 @@ std::string function_text(const FunctionEfficiency& function) {
 }
 
 std::string places_text(const PlaceSummary& summary, const std::string& scenario, int width) {
+  std::string functions = scenario + ": efficiencies by function";
+  if (const std::optional<Sampling>& sampling = summary.sampling)
+    functions += fmt::format(", from {}, one per {} of processor time ({} asked); ±: 95 % interval",
+                             counted(sampling->samples, "sample", "samples"),
+                             show_seconds(sampling->period), show_seconds(sampling->asked));
   return wait_table(summary, waits_by_place(summary))
              .section(scenario + ": waits by place", width) +
          cause_table(summary).section(scenario + ": causes of waits by place", width) +
-         function_table(summary.functions).section(scenario + ": efficiencies by function", width);
+         function_table(summary, summary.functions).section(functions, width);
 }
 
 Json places_to_json(const PlaceSummary& summary) {
@@ -152,7 +165,7 @@ Json places_for_page(const PlaceSummary& summary) {
   const std::vector<WaitAtPlace> waits = waits_by_place(summary);
   return {{"all", sum_of_waits(waits)},
           {"waits", wait_table(summary, rows_of_page(waits)).json()},
-          {"functions", function_table(rows_of_page(summary.functions)).json()}};
+          {"functions", function_table(summary, rows_of_page(summary.functions)).json()}};
 }
 
 Json functions_to_json(const PlaceSummary& summary) {
@@ -170,6 +183,9 @@ Json functions_to_json(const PlaceSummary& summary) {
          {"inclusive", function.inclusive},
          {"mpi", function.mpi},
          {"waits", function.waits}});
+    if (!summary.sampling) continue;
+    functions.back()["compute_error"] = function.compute_error;
+    functions.back()["inclusive_error"] = function.inclusive_error;
   }
   return functions;
 }

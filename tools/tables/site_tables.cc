@@ -12,11 +12,6 @@
 namespace rubato {
 namespace {
 
-std::string with_error(double seconds, uint64_t samples) {
-  return fmt::format("{} ± {}", show_seconds(seconds),
-                     show_share(SampledFunction::sampling_error(samples), 1));
-}
-
 std::string sizes(const SiteRow& row) {
   if (row.messages == 0) return "-";
   const std::string least = show_bytes(static_cast<double>(row.smallest));
@@ -105,31 +100,16 @@ std::string site_errors_text(const std::vector<SiteRow>& recorded,
 }
 
 Table sampled_table(const std::vector<SampledFunction>& rows) {
-  double all = 0;
-  for (const SampledFunction& row : rows) all += row.exclusive_sum();
   Table table;
   for (const SampledFunction& row : rows) {
-    const double exclusive = row.exclusive_sum(), inclusive = row.inclusive_sum();
     table.add({{"name", row.name, As::kFiles},
-               {"place", row.place, "Function"},
+               {"place", row.place, As::kFiles},
                {"exclusive", row.exclusive, As::kJson},
                {"inclusive", row.inclusive, As::kJson},
                {"exclusive_samples", row.exclusive_samples, As::kFiles},
-               {"inclusive_samples", row.inclusive_samples, As::kFiles},
-               {"Exclusive", with_error(exclusive, row.exclusive_samples)},
-               {"of all", show_share(exclusive, all)},
-               {"Inclusive", with_error(inclusive, row.inclusive_samples)},
-               {"of all", show_share(inclusive, all)}});
+               {"inclusive_samples", row.inclusive_samples, As::kFiles}});
   }
   return table;
-}
-
-std::string sampled_text(const std::vector<SampledFunction>& rows, int width) {
-  uint64_t samples = 0;
-  for (const SampledFunction& row : rows) samples += row.exclusive_samples;
-  const std::string title = fmt::format("recorded compute by function, from {}; ±: 95 % interval",
-                                        counted(samples, "sample", "samples"));
-  return sampled_table(rows).section(title, width);
 }
 
 }  // namespace rubato

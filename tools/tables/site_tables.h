@@ -16,9 +16,8 @@ std::string site_name(const SiteRow& row);
 Table site_table(const std::vector<SiteRow>& rows);
 Table sampled_table(const std::vector<SampledFunction>& rows);
 
-/// The same for a terminal: calls by call site or path, and sampled functions; "" for no rows.
+/// Calls by call site or path for a terminal; "" for no rows.
 std::string sites_text(const std::vector<SiteRow>& rows, const std::string& scenario, int width);
-std::string sampled_text(const std::vector<SampledFunction>& rows, int width);
 /// The sites whose times differ by 0.1 % of all, the largest difference first.
 std::string site_errors_text(const std::vector<SiteRow>& recorded,
                              const std::vector<SiteRow>& predicted, int width);

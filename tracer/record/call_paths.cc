@@ -21,22 +21,29 @@ namespace {
 struct OtherCode {
   objects::Range tracer;
   objects::Range libc;
-  objects::Range start;  ///< the program's entry, which calls main() through libc
+  objects::Range start;   ///< the program's entry, which calls main() through libc
+  objects::Range linker;  ///< the dynamic linker, which binds functions at their first call
 
   bool is_outside(uint64_t address) const {
     const auto code = reinterpret_cast<const void*>(address);
     return libc.has(code) || tracer.has(code) || start.has(code);
   }
   bool is_own(uint64_t address) const { return tracer.has(reinterpret_cast<const void*>(address)); }
+  bool is_linker(uint64_t address) const {
+    return linker.has(reinterpret_cast<const void*>(address));
+  }
 };
 
 const OtherCode& other_code() {
   static const OtherCode* const code = [] {
     constexpr uintptr_t kStartBytes = 64;
     const uintptr_t entry = getauxval(AT_ENTRY);
+    const auto base = reinterpret_cast<const void*>(getauxval(AT_BASE));  // of the linker
+    const link_map* const linker = base == nullptr ? nullptr : objects::holding(base);
     return new OtherCode{objects::range_of_code(&other_code),
                          objects::range_of_code(&pthread_getattr_np),
-                         {entry, entry + kStartBytes}};
+                         {entry, entry + kStartBytes},
+                         linker == nullptr ? objects::Range{} : objects::range_of(*linker)};
   }();
   return *code;
 }
@@ -175,18 +182,24 @@ uint32_t CallPaths::of_call(ThreadLog& log) {
 uint32_t CallPaths::of_sample(ThreadLog& log, const WalkStart& at) {
   in_handler_ = true;
   bool ended;
-  const auto frames = walk_.walk(at, true, ended);
+  const std::span<uint64_t> frames = walk_.walk(at, true, ended);
   const OtherCode& others = other_code();
   size_t first = 0, end = frames.size();
+  while (ended && end > 0 && others.is_outside(frames[end - 1])) --end;
+  // What the tracer calls is no work of the program; what the linker does is work of its caller.
+  for (size_t i = 0; i < end; ++i) {
+    if (others.is_own(frames[i])) first = i + 1;
+  }
+  const auto is_linker = [&](uint64_t address) { return others.is_linker(address); };
+  const auto kept = std::remove_if(frames.begin() + static_cast<ptrdiff_t>(first),
+                                   frames.begin() + static_cast<ptrdiff_t>(end), is_linker);
+  end = static_cast<size_t>(kept - frames.begin());
   uint64_t leaf = 0;
-  if (others.is_own(at.address)) {
-    while (first < end && others.is_own(frames[first])) ++first;
-  } else {
+  if (first == 0 && !others.is_own(at.address) && !is_linker(at.address)) {
     constexpr uint64_t kBlock = 256;  // code without unwind tables
     find_frame_rule(at.address, leaf);
     if (leaf == 0) leaf = at.address & ~(kBlock - 1);
   }
-  while (ended && end > first && others.is_outside(frames[end - 1])) --end;
   const uint32_t node = node_of(log, frames.data() + first, end - first, leaf);
   in_handler_ = false;
   return node;

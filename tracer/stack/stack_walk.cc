@@ -52,7 +52,7 @@ FrameRule StackWalk::rule_of(uint64_t return_address) {
   return miss(home, return_address);
 }
 
-std::span<const uint64_t> StackWalk::walk(const WalkStart& start, bool is_exact, bool& ended) {
+std::span<uint64_t> StackWalk::walk(const WalkStart& start, bool is_exact, bool& ended) {
   if (const uint32_t now = forgotten.load(std::memory_order_relaxed); now != generation_) {
     generation_ = now;
     known_.fill({});

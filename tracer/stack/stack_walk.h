@@ -37,10 +37,10 @@ class StackWalk {
   /// The walked stack is that of the calling thread. Not for signal handlers.
   void use_own_stack();
 
-  /// The return addresses of the frames around `start`, the innermost first. Valid until the next
-  /// walk. `is_exact`: the thread was interrupted at start.address, so that this is no return
-  /// address. Sets `ended` if the outermost frame was reached.
-  std::span<const uint64_t> walk(const WalkStart& start, bool is_exact, bool& ended);
+  /// The return addresses of the frames around `start`, the innermost first. The caller's until
+  /// the next walk. `is_exact`: the thread was interrupted at start.address, so that this is no
+  /// return address. Sets `ended` if the outermost frame was reached.
+  std::span<uint64_t> walk(const WalkStart& start, bool is_exact, bool& ended);
 
   /// Rules in the memory of unloaded libraries no longer hold: call it behind dlclose().
   static void forget_rules();

@@ -103,7 +103,7 @@ with otf2.reader.open('run.otf2dir/traces.otf2') as trace:
 assert hidden <= 0.02 * everything, (hidden, everything)
 assert abs(total * 1e-3 - functions['slow']['inclusive'][0]) < 1e-6, total
 P
-grep -q 'recorded compute by function, from .* samples' profile.txt || fail "$(cat profile.txt)"
+grep -q 'efficiencies by function, from .* samples' profile.txt || fail "$(cat profile.txt)"
 grep -q '^measured,sample_inclusive,slow' profile.csv || fail "$(grep sample profile.csv)"
 # The first lines name the function that delays all others, without compiler instrumentation.
 "$rubato" replay run.otf2dir >verdict.txt || fail "replay"

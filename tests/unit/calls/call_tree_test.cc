@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "replay/analyse/function_results.h"
+#include "replay/calls/function_clock.h"
 #include "replay/run/driver.h"
 #include "replay/sources/text_source.h"
 

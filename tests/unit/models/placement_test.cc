@@ -15,9 +15,9 @@
 #include "models/base/error.h"
 #include "models/platform/interconnect.h"
 #include "models/scenario/scenario.h"
+#include "replay/calls/function_clock.h"
 #include "replay/sources/text_source.h"
 #include "replay/study/run_replay.h"
-#include "replay/trace/function_times.h"
 #include "tests/unit/ends.h"
 #include "tools/words/note_words.h"
 
