@@ -12,12 +12,12 @@ readme_block() {
 mapfile -t readme_lines < <(readme_block 1)
 # With a tracer and a calibrator for each MPI.
 mapfile -t build_packages < <(readme_block 2 | grep -o '[^ ]*')
-build_packages+=(ninja-build)  # quicker than make, not needed
+build_packages+=(ninja-build ccache)  # quicker, not needed
 # The program that the quickstart traces.
 example_packages=(lammps)
 # For tests. Browser tests are skipped without a chromium, which is too large to be installed for them.
 test_packages=(
-  catch2 ccache clang-format shellcheck
+  catch2 clang-format shellcheck
   otf2-tools python3-otf2 python3-six python3-jsonschema # python3-otf2 lacks this dependency
   jq python3-pandas # examples of share/doc/profile.md
   lammps hpcc netpipe-openmpi
@@ -78,13 +78,20 @@ use_ninja() {
 }
 
 # Builds in $1 as in README, into $1/build. Further arguments are options for an initial cmake, which the build directory
-# keeps.
+# keeps. The quickstart and tests/run build with this function, and neither compiles again what the other has compiled:
+# both use ccache, and both make warnings errors with Debian 12's compiler, which gives none.
 build_rubato() {
   local root=$1
   shift
   (
     cd "$root" || exit
     use_ninja
+    use_ccache "$root"
+    # With another launcher than before everything would be compiled again.
+    if [[ -e build/CMakeCache.txt ]] && ! grep -q '^CMAKE_CXX_COMPILER_LAUNCHER:.*ccache' build/CMakeCache.txt; then
+      unset CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER
+    fi
+    [[ $("${CXX:-c++}" --version 2>/dev/null) != *"(Debian 12."* ]] || set -- -DRUBATO_WERROR=ON "$@"
     if (($#)); then cmake -S . -B build "$@" >/dev/null || exit; fi
     eval "${readme_lines[0]}"
   )

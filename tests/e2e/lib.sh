@@ -116,6 +116,9 @@ build_fortran() {
 run() {
   ranks=$1
   shift
+  if [ "$flavour" = mpich ] && [ "$ranks" -gt "$(nproc)" ]; then
+    set -- -genv LD_PRELOAD "$build/tests/libyield.so${LD_PRELOAD:+:$LD_PRELOAD}" "$@"
+  fi
   "mpirun.$flavour" -n "$ranks" "$@"
 }
 
