@@ -243,36 +243,56 @@ double error_between(const SampleTable& table) {
 }
 
 /// Straight lines through the samples of a number of processes, from left to right; one for several
-/// where it misses none of them by more than 1 %. Lines do not fall.
+/// where it misses none of them by more than 1 %. Lines do not fall. Below the first sample time is
+/// no longer than there; beyond the last one it grows as over the last three.
 void add_lines(const std::map<double, FormulaSample>& row, double uncertainty,
                std::vector<CollectiveFormula>& formula) {
   constexpr double kStraight = 0.01;
-  for (auto first = row.begin();;) {
-    const FormulaSample& from = first->second;
+  const auto line_between = [&](const FormulaSample& from, const FormulaSample& to) {
     CollectiveFormula line;
     line.processes = static_cast<int>(from.processes);
-    line.from = first == row.begin() ? 0 : from.bytes;
-    line.constant = from.seconds;
+    line.from = from.bytes;
     line.uncertainty = uncertainty;
-    const auto misses = [](const CollectiveFormula& of, const FormulaSample& sample) {
-      return std::abs(of.constant + of.d * sample.bytes - sample.seconds) >
-             kStraight * sample.seconds;
-    };
-    auto last = first;
-    for (auto to = std::next(first); to != row.end(); last = to++) {
-      CollectiveFormula longer = line;
-      longer.d = std::max(0.0, (to->second.seconds - from.seconds) / (to->first - from.bytes));
-      longer.constant = from.seconds - longer.d * from.bytes;
+    if (to.bytes > from.bytes)
+      line.d = std::max(0.0, (to.seconds - from.seconds) / (to.bytes - from.bytes));
+    line.constant = from.seconds - line.d * from.bytes;
+    return line;
+  };
+  const auto misses = [](const CollectiveFormula& line, const FormulaSample& sample) {
+    return std::abs(line.constant + line.d * sample.bytes - sample.seconds) >
+           kStraight * sample.seconds;
+  };
+  const size_t begin_of_row = formula.size();
+  for (auto first = row.begin(); std::next(first) != row.end();) {
+    auto last = std::next(first);
+    CollectiveFormula line = line_between(first->second, last->second);
+    for (auto to = std::next(last); to != row.end(); last = to++) {
+      const CollectiveFormula longer = line_between(first->second, to->second);
       if (std::any_of(std::next(first), to,
                       [&](const auto& inside) { return misses(longer, inside.second); }))
         break;
       line = longer;
     }
     formula.push_back(line);
-    const bool is_end = std::next(last) == row.end();
-    if (last == first || (is_end && !misses(line, last->second))) return;
     first = last;
   }
+  const FormulaSample& end = row.rbegin()->second;
+  const auto third = row.size() < 3 ? row.begin() : std::prev(row.end(), 3);
+  double slope = line_between(third->second, end).d;
+  if (slope == 0) slope = line_between(row.begin()->second, end).d;
+  CollectiveFormula beyond = line_between(end, end);
+  beyond.d = slope;
+  beyond.constant = end.seconds - slope * end.bytes;
+  if (formula.size() == begin_of_row || std::abs(slope - formula.back().d) > kStraight * slope)
+    formula.push_back(beyond);
+  CollectiveFormula& lowest = formula[begin_of_row];
+  if (lowest.from > 0 && lowest.constant < 0) {
+    CollectiveFormula before = lowest;
+    before.d = 0;
+    before.constant = row.begin()->second.seconds;
+    formula.insert(formula.begin() + static_cast<std::ptrdiff_t>(begin_of_row), before);
+  }
+  formula[begin_of_row].from = 0;
 }
 
 }  // namespace

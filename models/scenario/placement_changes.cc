@@ -125,6 +125,7 @@ void change_placement(PlacementRule& rule, const std::string& text, const Change
   const bool is_set = change.operation == '=';
   // (random: draws the order of ranks on the nodes before it.)
   if (kind != "random") rule.shuffle.reset();
+  if (kind == "block") rule.per_node = 0;
   if (is_set && kind == "block") {
     put_on(rule, PlacementRule::Kind::kBlocks,
            positive_count(text, rest, true, "placement=block:RANKS_PER_NODE"));

@@ -554,7 +554,8 @@ OTF2_CallbackCode on_sample(RUBATO_RECORD, OTF2_CallingContextRef context, uint3
     uint64_t periods = 1;
     if (index.periods != kUndefined)
       OTF2_AttributeList_GetUint64(attributes, index.periods, &periods);
-    l.sample(context, static_cast<double>(periods) * index.sample_ticks, l.ticks(time));
+    const auto each = static_cast<double>(std::max<uint64_t>(1, periods));
+    l.sample(context, each * index.sample_ticks, l.ticks(time));
   });
 }
 

@@ -174,17 +174,19 @@ Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhe
     const Variants& variants = variants_[i];
     const ScenarioResult& result = results.scenarios[i];
     if (!variants.has_interval || !result.deadlock.empty()) continue;
-    const ScenarioResult& base = variants.alone ? results.scenarios[variants.alone] : result;
+    const bool alone = variants.alone && results.scenarios[variants.alone].deadlock.empty();
+    const ScenarioResult& base = alone ? results.scenarios[variants.alone] : result;
     const auto longer_by = [&](size_t variant) {
       const ScenarioResult& other = results.scenarios[variant];
       return variant == 0 || !other.deadlock.empty() ? 0 : other.elapsed - base.elapsed;
     };
     double network = longer_by(variants.network);
     double costlier = longer_by(variants.model);
-    if (variants.alone && costlier > 0) {
+    if (alone) {
+      constexpr double kMostOfCosts = 20;  // waits may hide one variant and not the other
       const double error = kErrors * largest_model_error(scenarios_[i].platform);
       const double of_sharing = error * std::max(0.0, result.elapsed - base.elapsed);
-      network += network / costlier * of_sharing;
+      if (costlier > 0) network += std::min(network / costlier, kMostOfCosts) * of_sharing;
       costlier += of_sharing;
     }
     const double compute = longer_by(variants.compute);

@@ -185,7 +185,10 @@ uint32_t CallPaths::of_sample(ThreadLog& log, const WalkStart& at) {
   const std::span<uint64_t> frames = walk_.walk(at, true, ended);
   const OtherCode& others = other_code();
   size_t first = 0, end = frames.size();
-  while (ended && end > 0 && others.is_outside(frames[end - 1])) --end;
+  const auto is_outer = [&](uint64_t address) {
+    return ended ? others.is_outside(address) : others.is_own(address);
+  };
+  while (end > 0 && is_outer(frames[end - 1])) --end;
   // What the tracer calls is no work of the program; what the linker does is work of its caller.
   for (size_t i = 0; i < end; ++i) {
     if (others.is_own(frames[i])) first = i + 1;

@@ -122,6 +122,30 @@ TEST_CASE("lines go through the samples of a library that chooses by payload and
   CHECK(formula.front().uncertainty < 0.15);
 }
 
+TEST_CASE("lines give times below and beyond the samples") {
+  // Four times as long from the second payload on: the first line meets 0 B below 0. The last
+  // payload takes less than the one before, as by noise.
+  std::vector<CollectiveTimes> times;
+  for (const double p : kProcesses) {
+    for (double d = 1024; d <= 1 << 20; d *= 2) {
+      const double step = (d > 1024 ? 4 : 1) * (d == 1 << 20 ? 0.6 : 1);
+      const double each = (5e-6 + 0.1e-6 * std::sqrt(d)) * (1 + 0.3 * (static_cast<int>(p) % 5));
+      times.push_back({p, d, {step * each}});
+    }
+  }
+  const std::vector<CollectiveFormula> formula = formula_of(times);
+  CHECK(formula.front().processes == 2);
+  for (const double processes : kProcesses) {
+    const int p = static_cast<int>(processes);
+    const auto seconds = [&](double d) { return seconds_by(formula, p, d); };
+    CAPTURE(p);
+    // sqrt(1024) = 32: 5 + 3.2 us, at most that below.
+    CHECK(seconds(1024) == Approx(8.2e-6 * (1 + 0.3 * (p % 5))).epsilon(0.011));
+    CHECK(seconds(0) == Approx(seconds(1024)).epsilon(0.5));
+    CHECK(seconds(1 << 30) > 100 * seconds(1 << 20));
+  }
+}
+
 TEST_CASE("a common formula that is good stays") {
   const auto tree = [](double p, double d) { return (2e-6 + 1e-9 * d) * std::log2(p); };
   const std::vector<CollectiveFormula> formula = formula_of(times_of(tree, 1, 0, 1, kProcesses));

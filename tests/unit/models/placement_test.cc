@@ -191,6 +191,8 @@ TEST_CASE("the last placement counts") {
   CHECK_NOTHROW(rule_of("ppn=4,placement=roundrobin:2").place(recorded));
   CHECK_THROWS_WITH(rule_of("ppn=4,placement=roundrobin:1").place(recorded),
                     "placement=roundrobin:1 puts 8 ranks on a node, more than ppn=4");
+  // block: has replaced ppn=.
+  CHECK_NOTHROW(rule_of("ppn=1,placement=block:2,placement=roundrobin:4").place(recorded));
   CHECK_THROWS_WITH(rule_of("ppn=1,ppn=2"), Catch::Contains("ppn= is given twice"));
   CHECK_THROWS_WITH(rule_of("sockets=2,sockets=2"), Catch::Contains("sockets= is given twice"));
 }
