@@ -28,7 +28,6 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <array>
-#include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 #include <cstdio>
 #include <optional>
@@ -86,7 +85,7 @@ std::optional<FormulaFit> solve(const std::vector<FormulaSample>& samples,
   }
   fit.chi_square = (times - design * solution).squaredNorm();
   fit.degrees_of_freedom = static_cast<int>(rows - columns);
-  fit.goodness = boost::math::gamma_q(fit.degrees_of_freedom / 2.0, fit.chi_square / 2);
+  fit.goodness = chi_square_exceeded(fit.chi_square, fit.degrees_of_freedom);
   fit.criterion = fit.chi_square + static_cast<double>(columns) * std::log(rows);
   return fit;
 }

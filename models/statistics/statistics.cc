@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
+#include <boost/math/special_functions/gamma.hpp>
 #include <cassert>
 #include <cmath>
 #include <limits>
@@ -44,6 +45,10 @@ double student_t(double degrees_of_freedom, double confidence) {
   assert(degrees_of_freedom > 0 && confidence > 0 && confidence < 1);
   const boost::math::students_t distribution(degrees_of_freedom);
   return boost::math::quantile(distribution, (1 + confidence) / 2);
+}
+
+double chi_square_exceeded(double chi_square, double degrees_of_freedom) {
+  return boost::math::gamma_q(degrees_of_freedom / 2, chi_square / 2);
 }
 
 Interval confidence_interval(const std::vector<double>& sample, double confidence) {

@@ -32,6 +32,10 @@ struct Interval {
 /// Half-width of a two-sided interval in standard errors: the quantile of Student's t.
 double student_t(double degrees_of_freedom, double confidence = 0.95);
 
+/// The probability of a larger chi^2 by chance: Q(degrees_of_freedom / 2, chi_square / 2), Q being
+/// the regularised incomplete gamma function.
+double chi_square_exceeded(double chi_square, double degrees_of_freedom);
+
 /// Confidence interval of the mean, for normally distributed values. From minus to plus infinity
 /// for a single value, whose spread is unknown.
 Interval confidence_interval(const std::vector<double>& sample, double confidence = 0.95);

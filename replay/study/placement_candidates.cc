@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "models/base/error.h"
-#include "models/placement/node_mapping.h"
 
 namespace rubato {
 namespace {

@@ -73,7 +73,7 @@ at_most models 1 "the TOML reader" 'toml'
 at_most tools 1 "the TOML reader" 'toml'
 at_most models 1 "the XML reader" 'pugixml'
 at_most calibrate 1 "hwloc" 'hwloc'
-at_most models 2 "Boost.Math" 'boost/math/'
+at_most models 1 "Boost.Math" 'boost/math/'
 # Definitions; event_files.cc with its internal location and callbacks; metrics.cc; and archive_copy.cc, which writes.
 at_most replay 6 "OTF2" "$otf2"
 

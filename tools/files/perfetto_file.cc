@@ -22,7 +22,7 @@ namespace rubato {
 namespace {
 
 /// `text` as a JSON string.
-std::string quoted(const std::string& text) {
+std::string json_quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -74,7 +74,7 @@ class FunctionNames {
  public:
   FunctionNames(const EventSource& source, std::vector<std::string> names)
       : source_(&source), names_(std::move(names)) {
-    for (const std::string& name : names_) quoted_.push_back(quoted(name));
+    for (const std::string& name : names_) quoted_.push_back(json_quoted(name));
   }
 
   /// The function, as a JSON string, in which most of the compute before `event` was spent; null if
@@ -137,7 +137,7 @@ class ScenarioEvents : public SliceSink {
         functions_(&functions),
         before_(before),
         most_(most) {
-    for (const MpiCallInfo& call : trace.calls) call_names_.push_back(quoted(call.name));
+    for (const MpiCallInfo& call : trace.calls) call_names_.push_back(json_quoted(call.name));
   }
 
   void begin() override {
@@ -146,7 +146,7 @@ class ScenarioEvents : public SliceSink {
     for (int rank = 0; rank < trace_->ranks(); ++rank) {
       const int process = first_process_ + rank;
       add(R"({{"ph":"M","pid":{},"name":"process_name","args":{{"name":{}}}}})", process,
-          quoted(fmt::format("{} · rank {}", name_, rank)));
+          json_quoted(fmt::format("{} · rank {}", name_, rank)));
       add(R"({{"ph":"M","pid":{},"name":"process_sort_index","args":{{"sort_index":{}}}}})",
           process, process);
     }
@@ -318,7 +318,7 @@ void write_perfetto(EventSource& source, const std::vector<Scenario>& scenarios,
   options.total_functions = false;
   // With more calls than fit into one file, timing functions would take too much memory.
   if (results.trace.mpi_calls <= most) options.functions = main_functions(results);
-  write(R"({"displayTimeUnit":"ns","otherData":{"archive":)" + quoted(trace.path) +
+  write(R"({"displayTimeUnit":"ns","otherData":{"archive":)" + json_quoted(trace.path) +
         R"(},"traceEvents":[)");
   Written written;
   bool is_first = true;

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "models/base/error.h"
-#include "models/placement/node_mapping.h"
+#include "models/placement/rank_mapping.h"
 #include "tests/unit/toy.h"
 #include "tools/studies/placement_report.h"
 
