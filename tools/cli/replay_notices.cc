@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "models/base/shell_quoted.h"
 #include "models/platform/platform_file.h"
 #include "tools/cli/install_paths.h"
 #include "tools/cli/standard_streams.h"
@@ -14,14 +15,25 @@
 
 namespace rubato {
 
+std::string falls_line(const std::string& file, size_t places) {
+  return fmt::format(
+      "{}: longer messages take less time in {}, as measured beside other programs; calibrate "
+      "again on idle nodes ('rubato check {}' lists the curves)",
+      file, counted(places, "place", "places"), shell_quoted(file));
+}
+
 void warn_of_platforms(const std::vector<Scenario>& scenarios) {
   std::set<std::string> files;
   for (const Scenario& scenario : scenarios) {
     const std::string& file = scenario.platform_file;
     if (file.empty() || file.starts_with(platforms_dir() + "/") || !files.insert(file).second)
       continue;
-    for (const std::string& line : load_platform_warnings(file))
-      print_to_stderr("rubato: warning: " + line);
+    const std::vector<std::string> lines = load_platform_warnings(file);
+    if (!lines.empty() && !scenario.platform.measured.empty()) {
+      print_to_stderr("rubato: warning: " + falls_line(file, lines.size()));
+      continue;
+    }
+    for (const std::string& line : lines) print_to_stderr("rubato: warning: " + line);
   }
 }
 

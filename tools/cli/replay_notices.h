@@ -8,7 +8,11 @@
 
 namespace rubato {
 
-/// Prints warnings about the platforms of scenarios, except presets.
+/// What to do about curves of a measured platform file that fall, at so many places
+/// (platform_warnings()).
+std::string falls_line(const std::string& file, size_t places);
+
+/// Prints warnings about the platforms of scenarios, except presets; one for a measured file.
 void warn_of_platforms(const std::vector<Scenario>& scenarios);
 
 /// "replaying:  12 %, 4.1 %/s, about 21 s left": the completed share (0 to 1) after so many

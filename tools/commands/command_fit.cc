@@ -11,6 +11,7 @@
 #include "tools/calibration/launch_table.h"
 #include "tools/calibration/platform_fit.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/replay_notices.h"
 #include "tools/files/whole_file.h"
 #include "tools/format/text_table.h"
 #include "tools/options/options.h"
@@ -88,7 +89,8 @@ int command_fit(const Arguments& arguments) {
     WholeFile file(output);
     file.write(text);
     file.commit();
-    for (const std::string& line : platform_warnings(text, output)) written += line + "\n";
+    const std::vector<std::string> falls = platform_warnings(text, output);
+    if (!falls.empty()) written += falls_line(output, falls.size()) + "\n";
     written += fmt::format("{}: platform file; {}: samples\n", output, files[0]);
   }
   if (page) {
