@@ -90,12 +90,11 @@ function writeFindings() {
     return;
   }
   const several = new Set(data.findings.map((finding) => finding.scenario)).size > 1;
-  const head = ["Finding", "Costs at most", several ? "of the scenario" : `of ${data.findings[0].scenario}`, "95 % interval"];
-  fillTable(byId("finding-table"), several ? ["Scenario", ...head] : head, data.findings.map((finding) => {
-    const row = [`${finding.kind}: ${finding.text}`, secondsCell(finding.seconds), shareCell(finding.of_elapsed, 1),
-      finding.interval ? `${showSeconds(finding.interval.low)} – ${showSeconds(finding.interval.high)}` : "-"];
-    return several ? [finding.scenario, ...row] : row;
-  }));
+  const head = ["Costs at most", several ? "of the scenario" : `of ${data.findings[0].scenario}`, "Finding"];
+  fillTable(byId("finding-table"), [...head, ...(several ? ["Scenario"] : []), "95 % interval"], data.findings.map((finding) => [
+    secondsCell(finding.seconds), shareCell(finding.of_elapsed, 1), `${finding.kind}: ${finding.text}`,
+    ...(several ? [finding.scenario] : []),
+    finding.interval ? `${showSeconds(finding.interval.low)} – ${showSeconds(finding.interval.high)}` : "-"]));
   const commands = [...new Set(data.findings.map((finding) => finding.command).filter(Boolean))];
   byId("commands").textContent = commands.join("\n");
   byId("commands").hidden = byId("commands").previousElementSibling.hidden = commands.length === 0;
