@@ -207,8 +207,8 @@ std::vector<CollectiveFormula> pieces_by_number(const std::vector<FormulaSample>
 /// By number of processes, by payload.
 using SampleTable = std::map<double, std::map<double, FormulaSample>>;
 
-/// Without numbers of processes that have less than half of the payloads; empty if the smallest or
-/// the largest is one, since others are interpolated.
+/// (Each pair is measured once.) Without numbers of processes that have less than half of the
+/// payloads; empty if the smallest or the largest is one, since others are interpolated.
 SampleTable sample_table(const std::vector<FormulaSample>& samples) {
   SampleTable table;
   for (const FormulaSample& sample : samples) table[sample.processes].emplace(sample.bytes, sample);
@@ -283,7 +283,8 @@ void add_lines(const std::map<double, FormulaSample>& row, double uncertainty,
   CollectiveFormula beyond = line_between(end, end);
   beyond.d = slope;
   beyond.constant = end.seconds - slope * end.bytes;
-  if (formula.size() == begin_of_row || std::abs(slope - formula.back().d) > kStraight * slope)
+  if (formula.size() == begin_of_row || misses(formula.back(), end) ||
+      std::abs(slope - formula.back().d) > kStraight * slope)
     formula.push_back(beyond);
   CollectiveFormula& lowest = formula[begin_of_row];
   if (lowest.from > 0 && lowest.constant < 0) {

@@ -12,8 +12,8 @@
 // kind: an estimate for strata of known size. A gap with kOwnShares samples is a kind of its own.
 //
 // Samples count processor time. A kind's gaps may last longer, if the program sleeps: time beyond
-// twice that of the samples belongs to no function. (Where a thread often loses its core, the
-// kernel misses samples: the kind with the most samples for its time shows how many.)
+// twice that of the samples and one period more belongs to no function. (Where a thread often loses
+// its core, the kernel misses samples: the kind with the most samples for its time shows how many.)
 
 #include <cstdint>
 #include <map>

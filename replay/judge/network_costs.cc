@@ -191,7 +191,7 @@ NetworkCosts network_costs(EventSource& source, const Scenario& platform,
   std::erase_if(costs, [&](const Difference& each) {
     return !(each.cost.seconds >= kLeastGain * known.elapsed);
   });
-  // With shared links each scenario is a pass of its own, in the order of time.
+  // With shared links each scenario would be replayed once more in the order of time.
   if (states_uncertainty(platform.platform) && !has_shared_network(platform, Placement()))
     find_intervals(study, platform, variants, options.subtracted(trace.overhead), costs);
   const auto function = costly_function(source, platform, options);

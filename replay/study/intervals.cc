@@ -174,16 +174,16 @@ Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhe
     const Variants& variants = variants_[i];
     const ScenarioResult& result = results.scenarios[i];
     if (!variants.has_interval || !result.deadlock.empty()) continue;
-    const bool alone = variants.alone && results.scenarios[variants.alone].deadlock.empty();
-    const ScenarioResult& base = alone ? results.scenarios[variants.alone] : result;
+    const ScenarioResult& base = variants.alone ? results.scenarios[variants.alone] : result;
+    if (!base.deadlock.empty()) continue;
     const auto longer_by = [&](size_t variant) {
       const ScenarioResult& other = results.scenarios[variant];
       return variant == 0 || !other.deadlock.empty() ? 0 : other.elapsed - base.elapsed;
     };
     double network = longer_by(variants.network);
     double costlier = longer_by(variants.model);
-    if (alone) {
-      constexpr double kMostOfCosts = 20;  // waits may hide one variant and not the other
+    if (variants.alone) {
+      constexpr double kMostOfCosts = 20;
       const double error = kErrors * largest_model_error(scenarios_[i].platform);
       const double of_sharing = error * std::max(0.0, result.elapsed - base.elapsed);
       if (costlier > 0) network += std::min(network / costlier, kMostOfCosts) * of_sharing;
@@ -234,7 +234,8 @@ std::vector<double> elapsed_with_intervals(Study& study, const std::vector<Scena
                                            Intervals& intervals) {
   std::vector<double> elapsed;
   for (auto next = variants.begin(); next != variants.end();) {
-    const auto end = next + std::min<std::ptrdiff_t>(Study::kAtATime / 4, variants.end() - next);
+    const auto end = next + std::min<std::ptrdiff_t>(Study::kAtATime / IntervalPlan::kMostReplays,
+                                                     variants.end() - next);
     const IntervalPlan plan({next, end});
     const double part = static_cast<double>(end - next) / static_cast<double>(variants.size());
     Results results = study.replay(plan.scenarios(), part);

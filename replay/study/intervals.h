@@ -36,6 +36,7 @@
 //
 //     longer by costs (1 + e)     t_e - t + e (T - t)       T, t: elapsed with and without it
 //
+// and by longer curves in proportion, at most 20 times that, since waits may hide one of the two
 // (networks whose links have numbers of their own are replayed as they are). The interval is
 // symmetric: shorter times are assumed to change the result as much as longer ones.
 //
@@ -98,6 +99,9 @@ double half_of_ratio(const ElapsedInterval& a, const ElapsedInterval& b);
 /// The scenarios to replay in addition to the requested ones, and the resulting intervals.
 class IntervalPlan {
  public:
+  /// Of a scenario, with itself.
+  static constexpr int kMostReplays = 5;
+
   /// `of_recording`: `measured` without changes has an interval as well, for differences.
   explicit IntervalPlan(const std::vector<Scenario>& asked, bool of_recording = false);
 
@@ -114,7 +118,7 @@ class IntervalPlan {
     bool has_interval = false;
     bool models = false;  ///< MPI time comes from a model with errors
     bool compensated = false;
-    size_t alone = 0;  ///< without the shared network, what the next three are variants of
+    size_t alone = 0;  ///< without the shared network; `network`, `model`, `compute` vary it
     size_t network = 0;
     size_t model = 0;
     size_t compute = 0;
@@ -125,8 +129,8 @@ class IntervalPlan {
   std::vector<Variants> variants_;
 };
 
-/// Study::elapsed(), and appends the intervals to `intervals`, which takes up to four replays of
-/// each variant.
+/// Study::elapsed(), and appends the intervals to `intervals`, which takes up to
+/// IntervalPlan::kMostReplays replays of each variant.
 std::vector<double> elapsed_with_intervals(Study& study, const std::vector<Scenario>& variants,
                                            const RecordingOverhead& overhead, Intervals& intervals);
 

@@ -112,11 +112,12 @@ build_fortran() {
   "mpif90.$flavour" -O1 -w -std=legacy -cpp -ffree-line-length-none -o "$program" "$program.f90" "$@"
 }
 
-# run N COMMAND...: under mpirun, without the lines that mpirun itself adds.
+# run N COMMAND...: under mpirun, without the lines that mpirun itself adds. With yields=no, ranks without a core wait as
+# the library does.
 run() {
   ranks=$1
   shift
-  if [ "$flavour" = mpich ] && [ "$ranks" -gt "$(nproc)" ]; then
+  if [ "$flavour" = mpich ] && [ "$ranks" -gt "$(nproc)" ] && [ "${yields:-yes}" = yes ] && [ -e "$build/tests/libyield.so" ]; then
     set -- -genv LD_PRELOAD "$build/tests/libyield.so${LD_PRELOAD:+:$LD_PRELOAD}" "$@"
   fi
   "mpirun.$flavour" -n "$ranks" "$@"

@@ -234,11 +234,22 @@ for words in "replay two.txt" "profile two.txt" "tolerance two.txt" "advise two.
   expect 0 "" $words --on node.toml:ppn=2 $last --overhead outside=1ns --polling keep --threads 1
   expect 2 "--polling: 'spin' is none of" $words --on node.toml $last --polling spin
 done
-# A report never replaces an input, here a text trace.
+# A report never replaces an input: a text trace, a platform, hosts.
 cp two.txt copy.txt
+printf 'format = 1\n[level.network]\nlatency = "2us"\nbandwidth = "10Gbit/s"\n' >five.toml
+printf '%s\n' a b >hosts.txt
+cat five.toml hosts.txt >inputs
 expect 1 "two.txt is an input file" replay two.txt --json two.txt
 expect 1 "copy.txt is an input file" diff two.txt copy.txt --csv ./copy.txt
 cmp two.txt copy.txt || bad=1
+for words in "replay two.txt" "profile two.txt" "tolerance two.txt" "advise two.txt" "place two.txt" "diff two.txt"; do
+  [[ $words == diff* ]] && last=two.txt || last=
+  # shellcheck disable=SC2086  # words on purpose
+  expect 1 "five.toml is an input file" $words --on five.toml $last --json ./five.toml
+  # shellcheck disable=SC2086
+  expect 1 "hosts.txt is an input file" $words --on five.toml:placement=file:hosts.txt $last --csv hosts.txt
+done
+cat five.toml hosts.txt | cmp - inputs || bad=1
 # The least platform that can be written prices messages of a rank to itself as those between nodes, and says so.
 printf 'format = 1\n[level.network]\nlatency = "2us"\nbandwidth = "10Gbit/s"\n' >five.toml
 printf '%s\n' '0: 0..10 isend 0 8B req 1' '0: 10..20 recv 0 8B' '0: 20..21 wait 1' '0: 5000 end' >self.txt
@@ -248,7 +259,7 @@ for words in "replay self.txt" "profile self.txt" "tolerance self.txt"; do
   tr '\n' ' ' <out | grep -Eq "messages of level '?self'? are priced as level '?network" ||
     { echo "$words does not say what prices messages to oneself: $(cat out)" && bad=1; }
 done
-rm node.toml two.txt copy.txt five.toml self.txt
+rm node.toml two.txt copy.txt five.toml self.txt hosts.txt inputs
 
 # The calibrator that a rank executes: that of the launcher; Slurm supports both MPI libraries, and --mpi selects one. A
 # test installation has calibrators that only print their names.

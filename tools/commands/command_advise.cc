@@ -83,7 +83,8 @@ int command_advise(const Arguments& arguments) {
   settings.hosts_file = hosts_file(values);
   ReplayOptions options = engine_options(values);
   options.progress = progress_line("evaluating");
-  ReportFiles files(values, {"json", "csv", "hosts"}, {archive});
+  const auto scenarios = scenario ? std::vector{*scenario} : std::vector<Scenario>();
+  ReportFiles files(values, {"json", "csv", "hosts"}, input_files(archive, scenarios));
 
   const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
   std::optional<JudgedRun> judged;

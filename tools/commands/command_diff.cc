@@ -133,10 +133,15 @@ int command_diff(const Arguments& arguments) {
       throw UsageError(fmt::format("--threshold: {}", error.what()));
     }
   }
-  Words archives;
-  for (const std::vector<DiffWord>* side : {&sides.before, &sides.after})
-    for (const DiffWord& word : *side) archives.push_back(word.archive);
-  ReportFiles files(values, {"csv", "json"}, archives);
+  Words inputs;
+  for (const std::vector<DiffWord>* side : {&sides.before, &sides.after}) {
+    for (const DiffWord& word : *side) {
+      std::vector<Scenario> scenarios;
+      if (!word.scenario.empty()) scenarios.push_back(fixed_scenario(word.scenario));
+      for (const std::string& file : input_files(word.archive, scenarios)) inputs.push_back(file);
+    }
+  }
+  ReportFiles files(values, {"csv", "json"}, inputs);
 
   const DiffResults results = compare_runs(sides, how, engine_options(values));
   if (files.tables_wanted()) {

@@ -75,7 +75,7 @@ int command_place(const Arguments& arguments) {
   warn_of_platforms({scenario});
   ReplayOptions options = engine_options(values);
   options.progress = progress_line("evaluating");
-  ReportFiles files(values, {"json", "csv", "hosts"}, {archive});
+  ReportFiles files(values, {"json", "csv", "hosts"}, input_files(archive, {scenario}));
 
   const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
   PlacementSearch found = find_placement(*source, scenario, settings, options);

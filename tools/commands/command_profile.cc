@@ -236,7 +236,7 @@ int command_profile(const Arguments& arguments) {
   if (scenarios.empty()) scenarios.push_back(parse_scenario("measured"));
   for (const Scenario& scenario : scenarios) refuse_fit(scenario);
   warn_of_platforms(scenarios);
-  ReportFiles files(values, {"csv", "json"}, {archive});
+  ReportFiles files(values, {"csv", "json"}, input_files(archive, scenarios));
 
   ReplayOptions options = engine_options(values);
   options.wait_states = true;

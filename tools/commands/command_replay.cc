@@ -295,7 +295,9 @@ int command_replay(const Arguments& arguments) {
   warn_of_platforms(scenarios);
   const std::vector<PlatformPicture> platforms = pictures(scenarios);
   const PerfettoWindow window = perfetto_window(values, scenarios);
-  ReportFiles files(values, {"json", "csv", "html", "perfetto"}, {archive});
+  std::vector<std::string> inputs = input_files(archive, scenarios);
+  for (const OtherJob& job : options.jobs) inputs.push_back(job.path);
+  ReportFiles files(values, {"json", "csv", "html", "perfetto"}, inputs);
   if (files.wants("html") || values.count("otf2"))
     source_date();  // reports an invalid date now, not after an hour
   std::optional<WholeDirectory> copies = scenario_archives(values, scenarios, archive);

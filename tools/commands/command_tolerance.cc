@@ -69,7 +69,7 @@ int command_tolerance(const Arguments& arguments) {
   const std::vector<double> percents = parse_percents(values["percent"].as<std::string>());
   const Scenario scenario = fixed_scenario(values["on"].as<std::string>());
   warn_of_platforms({scenario});
-  ReportFiles files(values, {"json", "csv"}, {archive});
+  ReportFiles files(values, {"json", "csv"}, input_files(archive, {scenario}));
 
   ReplayOptions options = engine_options(values);
   options.progress = progress_line("replaying");

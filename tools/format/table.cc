@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <optional>
 #include <string_view>
@@ -84,6 +85,7 @@ std::string csv_cell(const Json& value) {
 
 void Table::add(std::vector<Cell> row) {
   if (columns_.empty()) columns_ = row;
+  assert(row.size() == columns_.size());
   rows_.push_back(std::move(row));
 }
 

@@ -210,6 +210,20 @@ std::vector<Scenario> named_scenarios(const po::variables_map& values) {
   return scenarios;
 }
 
+std::vector<std::string> input_files(const std::string& archive,
+                                     const std::vector<Scenario>& scenarios) {
+  constexpr std::string_view kNetwork = "network=";
+  std::vector<std::string> files = {archive};
+  for (const Scenario& scenario : scenarios) {
+    files.push_back(scenario.platform_file);
+    files.push_back(scenario.placement.file);
+    for (const std::string& change : scenario.changes)
+      if (change.starts_with(kNetwork)) files.push_back(change.substr(kNetwork.size()));
+  }
+  std::erase_if(files, [](const std::string& file) { return file.empty(); });
+  return files;
+}
+
 KeptInScenario kept_in(const Scenario& scenario, const ReplayOptions& options,
                        const TraceDefinitions& trace) {
   const KeptLosses losses = kept_losses(scenario, options.keep_stolen);

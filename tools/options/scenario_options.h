@@ -46,6 +46,10 @@ void refuse_fit(const Scenario& scenario);
 /// have the same name.
 std::vector<Scenario> named_scenarios(const boost::program_options::variables_map& values);
 
+/// The archive and the files that scenarios name: platforms, hosts, networks.
+std::vector<std::string> input_files(const std::string& archive,
+                                     const std::vector<Scenario>& scenarios);
+
 /// The parts of the recording that CallProfile still finds in a replay of `scenario`.
 KeptInScenario kept_in(const Scenario& scenario, const ReplayOptions& options,
                        const TraceDefinitions& trace);

@@ -1,5 +1,7 @@
 #include "tools/tables/place_tables.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "tools/format/numbers.h"

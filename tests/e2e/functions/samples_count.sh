@@ -56,7 +56,7 @@ for slow in 1 2; do
 done
 
 # One time per function, with its interval and the period of the samples.
-! grep -q 'recorded compute by function' profile1.txt || fail "two tables: $(cat profile1.txt)"
+[ "$(grep -c 'by function' profile1.txt)" = 1 ] || fail "two tables: $(cat profile1.txt)"
 tr -s '\n ' '  ' <profile1.txt | grep -q 'efficiencies by function, from [0-9,]* samples, one per [0-9.]* ms of processor time (1[.0]* ms asked)' ||
   fail "no period: $(cat profile1.txt)"
 ! grep -E 'ld-linux|ld-musl|librubato' profile1.txt profile2.txt || fail "the linker or the tracer in the tables"
@@ -95,5 +95,10 @@ assemble = max(map(float, open('times1.txt').read().split()[0::2]))
 # Rank 1 sets the pace.
 assert abs(elapsed['undisturbed'] - elapsed['half'] - assemble / 2) < 0.1 * assemble, (elapsed, assemble)
 P
-grep -A20 'waits by place' profile1.txt | grep -q 'burn (app.c' || fail "the cause of waits has no function: $(cat profile1.txt)"
+"$python" - <<'P' || fail "the cause of waits has no function: $(cat profile1.txt)"
+import json
+places = json.load(open('profile1.json'))['scenarios'][0]['places']
+causes = [c for c in places['causes'] if c['rank'] == 1]
+assert places['list'][max(causes, key=lambda c: c['time'])['place']]['function'] == 'burn', causes
+P
 pass

@@ -12,6 +12,7 @@
 # network, one of 1 us, and the recording without what the scheduler took (undisturbed; MPICH's ranks do not yield,
 # so an allreduce of 32 waits inside MPI for the time slices of others, which undisturbed keeps).
 . "$(dirname "$0")/../lib.sh"
+yields=no
 grep -qv '^0 0 0$' /proc/self/schedstat 2>/dev/null || skip "this kernel does not count"
 build_program app <<'C'
 #include <mpi.h>

@@ -3,6 +3,7 @@
 # which is known: it computes for a given time of its thread's CPU clock. With 4 and 8 ranks on at most two cores, on
 # each rank and on a second thread, within 5 %.
 . "$(dirname "$0")/../lib.sh"
+yields=no
 grep -qv '^0 0 0$' /proc/self/schedstat 2>/dev/null || skip "this kernel does not count"
 "$python" -c 'import otf2' 2>/dev/null || skip "there is no python3-otf2"
 build_program app -pthread <<'C'

@@ -133,6 +133,19 @@ TEST_CASE("time beyond the processor time of samples belongs to no function") {
   CHECK(program.time_before(2, kMainBit | kSolveBit) == Approx(40));
 }
 
+// Ten samples of 10 in a gap of 200 show that the kernel sees half of the time: so a sample of 10
+// may stand for 2 (10 + 10) / 0.5 of another gap.
+TEST_CASE("where samples are missed, each stands for more time") {
+  SampledProgram program;
+  program.gap(5, {}, kSendCall);
+  program.gap(200, std::vector<SampledPath>(10, kFoundInPack), kBarrierCall);
+  program.gap(3, {}, kSendCall);
+  program.gap(100, {kFoundInSolve}, kSendCall);
+  program.clock.finish();
+  CHECK(program.time_before(2, kMainBit) == Approx(200));
+  CHECK(program.time_before(4, kMainBit | kSolveBit) == Approx(80));
+}
+
 TEST_CASE("time without a core belongs to no function") {
   SampledProgram program;
   program.gap(5, {}, kSendCall);

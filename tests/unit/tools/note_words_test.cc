@@ -1,6 +1,7 @@
 #include "tools/words/note_words.h"
 
 #include <catch2/catch.hpp>
+#include <set>
 #include <string>
 
 using namespace rubato;
@@ -10,6 +11,7 @@ TEST_CASE("each note is a sentence for one and for several") {
   ScenarioResult scenario;
   scenario.degradation_fit.emplace();
   trace.clock_repair.emplace();
+  std::set<std::string> sentences;
   for (size_t kind = 0; kind < kNoteKinds; ++kind) {
     Note note;
     note.kind = static_cast<NoteKind>(kind);
@@ -19,6 +21,7 @@ TEST_CASE("each note is a sentence for one and for several") {
     for (note.count = 1; note.count <= 2; ++note.count) {
       INFO(kind << ": " << sentence(note));
       CHECK(sentence(note).size() > 5);
+      if (note.count == 2) CHECK(sentences.insert(sentence(note)).second);
       CHECK(sentence(note).find_first_of("{}<>|") == std::string::npos);
     }
   }
