@@ -135,7 +135,7 @@ TEST_CASE("time beyond the processor time of samples belongs to no function") {
 
 // Ten samples of 10 in a gap of 200 show that the kernel sees half of the time: so a sample of 10
 // may stand for 2 (10 + 10) / 0.5 of another gap.
-TEST_CASE("where samples are missed, each stands for more time") {
+TEST_CASE("where the kernel misses samples, each one counts for more time") {
   SampledProgram program;
   program.gap(5, {}, kSendCall);
   program.gap(200, std::vector<SampledPath>(10, kFoundInPack), kBarrierCall);
