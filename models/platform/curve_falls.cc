@@ -33,8 +33,10 @@ ValueWithError sum_at(const std::vector<const TransferCurve*>& curves, double n,
   return sum;
 }
 
-/// The deepest fall of the sum of these curves, relative to the value before it.
+/// The deepest fall of the sum of these curves, relative to the value before it. `one_way`: the
+/// curves of the times of which a measured curve is a difference.
 std::optional<CurveFall> deepest_fall(const std::vector<const TransferCurve*>& curves,
+                                      const std::vector<const TransferCurve*>& one_way,
                                       bool measured) {
   std::set<double> borders;
   for (const TransferCurve* curve : curves) {
@@ -48,7 +50,10 @@ std::optional<CurveFall> deepest_fall(const std::vector<const TransferCurve*>& c
     const ValueWithError after = sum_at(curves, bytes, bytes);
     const double stated = before.error + after.error;
     double allowed = stated > 0 ? stated : kUnstated * before.seconds;
-    if (measured) allowed = std::max(allowed, kMeasured * before.seconds);
+    if (measured) {
+      const double whole = sum_at(one_way, bytes, std::nextafter(bytes, 0)).seconds;
+      allowed = std::max(allowed, kMeasured * std::max(before.seconds, whole));
+    }
     if (before.seconds - after.seconds <= allowed) continue;
     ++falls;
     if (!deepest || after.seconds / before.seconds < deepest->after / deepest->before) {
@@ -80,7 +85,10 @@ std::vector<CurveFall> curve_falls(const Platform& platform) {
   std::vector<CurveFall> falls;
   const auto look = [&](int level, const char* key, const char* what,
                         const std::vector<const TransferCurve*>& curves) {
-    std::optional<CurveFall> fall = deepest_fall(curves, !platform.measured.empty());
+    const LevelModel& of = *platform.levels[level];
+    std::optional<CurveFall> fall =
+        deepest_fall(curves, {&of.send_overhead, &of.transfer, &of.receive_overhead},
+                     !platform.measured.empty());
     if (!fall) return;
     fall->level = static_cast<Level>(level);
     fall->curve = key;

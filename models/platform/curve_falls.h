@@ -24,8 +24,9 @@ struct CurveFall {
 /// The deepest fall of each curve of a platform: of the one-way time (o_s + T + o_r, whose parts
 /// may fall while another part rises) and of the gaps. Times may fall where libraries change their
 /// protocols. Falls within the error of both sides (the sum of their uncertainties, or 5 % where
-/// they state none) are not listed. Nor are falls of up to half on a measured platform: its lengths
-/// were measured at different moments, and the user can do nothing about such a fall.
+/// they state none) are not listed. Nor are falls of up to half on a measured platform, of half
+/// the one-way time for gaps, which are differences of such times: its lengths were measured at
+/// different moments, and the user can do nothing about such a fall.
 std::vector<CurveFall> curve_falls(const Platform& platform);
 
 }  // namespace rubato

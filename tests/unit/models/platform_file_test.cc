@@ -323,6 +323,17 @@ TEST_CASE("times that fall from segment to segment are read with a warning") {
         "{ from = \"1KiB\", latency = \"" +
         after + "\", bandwidth = \"inf\" } ]\n[measured]\nmpi = \"some\"\n");
   };
+  // A gap is a difference of one-way times, here of 1 us: 500 ns may be missing, and half of 2.5
+  // us.
+  const auto measured_gap = [&](const std::string& before, const std::string& after) {
+    return warnings(
+        "transfer = [ { from = \"0B\", latency = \"1us\", bandwidth = \"inf\" } ]\ngap = [\n"
+        "{ from = \"0B\", latency = \"" +
+        before + "\", bandwidth = \"inf\" },\n{ from = \"12B\", latency = \"" + after +
+        "\", bandwidth = \"inf\" } ]\n[measured]\nmpi = \"some\"\n");
+  };
+  CHECK(measured_gap("61ns", "12ns").empty());
+  CHECK(measured_gap("2.5us", "1us").size() == 1);
   CHECK(measured("1.1us").empty());
   CHECK(measured("0.9us").size() == 1);
 }
