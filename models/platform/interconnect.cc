@@ -36,7 +36,9 @@ MessageWay Interconnect::way(PairClass pair, double bytes) const {
 MessageCost Interconnect::message(PairClass pair, double bytes) const {
   const LevelModel* model = model_of(pair.level());
   assert(model);
-  return {*model, bytes, way(pair, bytes)};
+  MessageCost cost(*model, bytes, way(pair, bytes));
+  if (platform_.message_model) platform_.message_model(pair.level(), bytes, cost);
+  return cost;
 }
 
 Wire Interconnect::wire(PairClass pair, double bytes) const {

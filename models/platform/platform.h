@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -65,6 +66,8 @@ struct LevelModel {
 /// computations.
 using Provenance = std::map<std::string, std::string>;
 
+struct MessageCost;  // message_cost.h
+
 /// A machine as the replay sees it; the content of one platform file
 /// (models/platform/platform_file.h).
 struct Platform {
@@ -79,6 +82,10 @@ struct Platform {
   std::optional<double> reduction_bandwidth;
   CollectiveModel collectives;
   ContentionSetting contention;
+  /// A model of messages that curves cannot express, of programs built on the library: changes the
+  /// terms of a message of `bytes` at this level from those of the curves, but not its protocol.
+  /// Pure; scenarios that scale curves do not scale what it adds. Empty: none.
+  std::function<void(Level level, double bytes, MessageCost& cost)> message_model;
   /// Relative standard error of message costs, for effects not modelled; unset: kModelError.
   std::optional<double> model_error;
   std::string grade;  ///< faults of the calibration, for reports; empty: none

@@ -24,6 +24,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -393,7 +394,7 @@ class Matcher {
       free_ = pool_[id].next;
     }
     TransferFacts& transfer = pool_[id];
-    transfer = {};
+    std::construct_at(&transfer);  // in place: `= {}` is a copy that waits for its stores
     transfer.order = action.message.order;
     transfer.bytes = action.message.bytes;
     return id;

@@ -51,6 +51,19 @@ nodes 0 1 2 3
 T
 "$work/build/ring" "$work/ring.txt" 2us >"$work/out.txt"
 grep -q ' 1001.000 us$' "$work/out.txt" && grep -q ' 1003.000 us$' "$work/out.txt" || { cat "$work/out.txt"; exit 1; }
+# Two messages of 1 MB from rank 0 at once. In the model bandela ports take no time: both arrive after 1 us + 1000 us.
+# 250 packets of 4 kB and 1 us each add 250 us to the way and to the port, for which the second message waits:
+# 250 + 1001 + 250 = 1501 us.
+cat >"$work/packets.txt" <<'T'
+nodes 0 1 2
+0: 0..0 isend 1 1MB req 1
+0: 0..0 isend 2 1MB req 2
+0: 0..10 waitall 1 2
+1: 0..10 recv 0 1MB
+2: 0..10 recv 0 1MB
+T
+"$work/build/packets" "$work/packets.txt" 4kB 1us >"$work/out.txt"
+grep -q ' 1001.000 us$' "$work/out.txt" && grep -q '^packets 1501.000 us$' "$work/out.txt" || { cat "$work/out.txt"; exit 1; }
 # The installed command finds its parts, and reads text, too.
 "$prefix/bin/rubato" replay "$work/two.txt" --only --on bandela:latency=1us,bandwidth=1GB/s >"$work/replay.txt" 2>&1 ||
   { cat "$work/replay.txt"; exit 1; }
