@@ -1,9 +1,10 @@
-// A user-defined model of the cost of a message, and a program that replays with it: messages travel
-// in packets, and each packet takes further time on its way and in the ports of its ranks. Build it
-// with the CMakeLists.txt in this directory; usage: packets TRACE BYTES_PER_PACKET TIME_PER_PACKET
+// A user-defined model of the cost of a message, and a program that replays with it: messages
+// travel in packets, and each packet takes further time on its way and in the ports of its ranks.
+// Build it with the CMakeLists.txt in this directory; usage: packets TRACE BYTES_PER_PACKET
+// TIME_PER_PACKET
 //
-// A cost that is a straight line in pieces over the size needs no model: it is a curve of a platform
-// file (share/doc/platform-files.md).
+// A cost that is a straight line in pieces over the size needs no model: it is a curve of a
+// platform file (share/doc/platform-files.md).
 
 #include <cmath>
 #include <cstdio>
