@@ -27,7 +27,7 @@ struct CallRow {
   uint64_t timed = 0;          ///< those between MPI_Init and MPI_Finalize
   double time = 0;             ///< seconds in these
   double outside = 0;          ///< seconds in the others
-  double least = 0, most = 0;  ///< of one call that had a core all the time; 0: there is none
+  double least = 0, most = 0;  ///< of one call, without lost time; 0: there is none
   double numbered = 0;         ///< seconds in calls that may be in the sample (wait_samples.h)
   uint64_t bytes_completed = 0;
   SampledWaits waits;  ///< seconds; set on rank 0

@@ -45,9 +45,16 @@ void RunTables::time_call(const TimeSums::Booked& booked) {
   ++sums.timed;
   sums.ticks += booked.ticks;
   sums.stolen += booked.stolen;
-  if (booked.stolen > 0) return;
-  sums.least = std::min(sums.least, booked.ticks);
-  sums.most = std::max(sums.most, booked.ticks);
+  const uint64_t ticks = with_core(booked);
+  sums.least = std::min(sums.least, ticks);
+  sums.most = std::max(sums.most, ticks);
+}
+
+uint64_t RunTables::with_core(const TimeSums::Booked& booked) const {
+  if (booked.stolen == 0) return booked.ticks;
+  const double stolen =
+      static_cast<double>(booked.stolen) * 1e-9 * ticks_per_second(started_, ClockPair::sample());
+  return booked.ticks - std::min(booked.ticks, static_cast<uint64_t>(stolen));
 }
 
 void RunTables::add(const record::Record& r, const TimeSums::Booked& booked, FoldedThread& thread) {

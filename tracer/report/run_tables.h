@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 
+#include "tracer/base/clock.h"
 #include "tracer/layout/record.h"
 #include "tracer/layout/topology.h"
 #include "tracer/record/folded_thread.h"
@@ -48,7 +49,7 @@ struct CallSums {
   uint64_t ticks;        ///< in these
   uint64_t stolen;       ///< nanoseconds of that without a core
   uint64_t outside;      ///< ticks in the others
-  uint64_t least, most;  ///< ticks of one call that had a core all the time; UINT64_MAX, 0: none
+  uint64_t least, most;  ///< ticks of one call that had a core; UINT64_MAX, 0: none
   uint64_t numbered;     ///< ticks in calls with messages that have keys (wait_samples.h)
   uint64_t bytes_completed;
 };
@@ -142,6 +143,8 @@ class RunTables {
   uint32_t call_of(unsigned id, uint64_t site);
   uint32_t new_call(uint64_t key, unsigned id, uint64_t site);
   void time_call(const TimeSums::Booked& booked);
+  /// Ticks in which it had a core.
+  uint64_t with_core(const TimeSums::Booked& booked) const;
   /// Divides the time of the present call among the ranks that it receives from.
   void divide_time();
   void items(record::Reader items, FoldedThread& thread);
@@ -199,6 +202,7 @@ class RunTables {
   Polls polls_;                                  ///< right before it
   uint64_t enter_ = 0, leave_ = 0, inside_ = 0;  ///< ticks
   uint64_t stolen_ = 0;                          ///< nanoseconds
+  ClockPair started_ = ClockPair::sample();
   uint32_t viewed_ = UINT32_MAX;
   CommunicatorView view_;
   uint32_t shared_in_ = UINT32_MAX;  ///< communicator of the last collective ...

@@ -3,7 +3,9 @@
 #include <otf2/otf2.h>
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <map>
+#include <thread>
 #include <vector>
 
 #include "tracer/layout/send_mode.h"
@@ -178,6 +180,29 @@ TEST_CASE("call sites are rows of their own, up to a limit, and calls before MPI
   CHECK(calls == 5000);
   // 2000 rows, of which MPI_Init and the call before it have two.
   CHECK(others == 5000 - 1998);
+}
+
+TEST_CASE("the longest call is no shorter than the mean, though calls lacked cores") {
+  Folded f;
+  f.call(kInitCall, {});
+  const ClockPair before = ClockPair::sample();
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));  // until the rate is known
+  const double ms = ticks_per_second(before, ClockPair::sample()) / 1000;
+  // Calls of 1 ms, and of 9 ms of which 4 ms had no core: the mean is 3 ms, the longest takes 5 ms.
+  for (const uint64_t stolen : {0, 4}) {
+    const std::vector<uint64_t> items =
+        stolen > 0 ? word(Item::kStolen, stolen * 1000000) : std::vector<uint64_t>{};
+    record::Record r{kSendCall, f.now, f.now + static_cast<uint64_t>((2 * stolen + 1) * ms), true,
+                     record::Reader(items.data(), items.data() + items.size())};
+    f.tables.add(r, f.sums.add(r), f.main);
+    f.now += 100 * static_cast<uint64_t>(ms);
+  }
+  for (size_t i = 0; i < f.tables.calls().size(); ++i) {
+    const CallSums& sums = f.tables.calls()[i];
+    if (sums.call != kSendCall) continue;
+    CHECK(static_cast<double>(sums.least) == Approx(1 * ms).epsilon(0.01));
+    CHECK(static_cast<double>(sums.most) == Approx(5 * ms).epsilon(0.01));
+  }
 }
 
 TEST_CASE("a table keeps its values when it grows and when others are erased") {
