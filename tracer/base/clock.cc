@@ -1,6 +1,8 @@
 #include "tracer/base/clock.h"
 
+#ifdef __x86_64__
 #include <cpuid.h>
+#endif
 
 #include <cstdio>
 #include <cstring>
@@ -9,6 +11,7 @@ namespace rubato {
 inline namespace tracing {
 
 bool Clock::tsc_usable() {
+#ifdef __x86_64__
   unsigned a, b, c, d;
   const bool invariant = __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & 1u << 8) != 0;
   if (!invariant) return false;
@@ -20,6 +23,9 @@ bool Clock::tsc_usable() {
   const bool read = std::fgets(text, sizeof text, file) != nullptr;
   std::fclose(file);
   return read && std::strstr(text, "tsc") != nullptr;
+#else
+  return false;
+#endif
 }
 
 ClockPair ClockPair::sample() {

@@ -1,6 +1,8 @@
 #pragma once
 
+#ifdef __x86_64__
 #include <x86intrin.h>
+#endif
 
 #include <cstdint>
 #include <ctime>
@@ -9,9 +11,9 @@
 namespace rubato {
 inline namespace tracing {
 
-/// The source of time stamps: the time-stamp counter if it runs at a constant rate and the kernel
-/// trusts it, else CLOCK_MONOTONIC. All ranks of a job use the same source, so ranks of one node
-/// share a clock without synchronising.
+/// The source of time stamps: the time-stamp counter of x86-64 if it runs at a constant rate and
+/// the kernel trusts it, else CLOCK_MONOTONIC. All ranks of a job use the same source, so ranks of
+/// one node share a clock without synchronising.
 class Clock {
  public:
   static bool tsc_usable();
@@ -20,7 +22,16 @@ class Clock {
   static void choose(bool tsc) { tsc_ = tsc; }
   static bool uses_tsc() { return tsc_; }
 
-  static uint64_t now() { return tsc_ ? __rdtsc() : monotonic(); }
+  static uint64_t now() { return tsc_ ? counter() : monotonic(); }
+
+  /// The time-stamp counter; 0: the processor has none.
+  static uint64_t counter() {
+#ifdef __x86_64__
+    return __rdtsc();
+#else
+    return 0;
+#endif
+  }
 
   static uint64_t monotonic() {
     timespec t;

@@ -123,9 +123,14 @@ int probe_allreduce(const void* from, void* to, int count, MPI_Datatype type, MP
 }
 '''
 # A plain jump: no argument is touched, whatever its type in the program's mpi.h.
-ENTRY = '''#define RUBATO_JUMP(name, table, number)                                            \\
-  asm(".pushsection .text\\n.globl " #name "\\n.type " #name ", @function\\n.p2align 4\\n" \\
-      #name ":\\n.cfi_startproc\\njmp *" #table "+8*" #number "(%rip)\\n"                  \\
+ENTRY = '''#ifdef __x86_64__
+#define RUBATO_BRANCH(place) "jmp *" place "(%rip)\\n"
+#else
+#define RUBATO_BRANCH(place) "adrp x16, " place "\\nldr x16, [x16, :lo12:" place "]\\nbr x16\\n"
+#endif
+#define RUBATO_JUMP(name, table, number)                                            \\
+  asm(".pushsection .text\\n.globl " #name "\\n.type " #name ", %function\\n.p2align 4\\n" \\
+      #name ":\\n.cfi_startproc\\n" RUBATO_BRANCH(#table "+8*" #number)                    \\
       ".cfi_endproc\\n.size " #name ", .-" #name "\\n.popsection");
 #define RUBATO_ENTRY(name, number)              \\
   RUBATO_JUMP(name, rubato_mpi_entries, number) \\

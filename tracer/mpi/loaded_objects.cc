@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -19,6 +20,13 @@ bool is_stood_in_for(const char* name) {
   return std::strncmp(name, "MPI", 3) == 0 || std::strncmp(name, "PMPI", 4) == 0 ||
          std::strcmp(name, "dlsym") == 0 || std::strcmp(name, "dlopen") == 0;
 }
+
+/// Relocations that the address of a function goes into.
+#ifdef __x86_64__
+constexpr unsigned kAddresses[] = {R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, R_X86_64_64};
+#else
+constexpr unsigned kAddresses[] = {R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, R_AARCH64_ABS64};
+#endif
 
 /// The relocations of an object, from its dynamic section.
 struct Relocations {
@@ -127,7 +135,7 @@ std::vector<Reference> references(const link_map& object) {
     for (size_t i = 0; i < relocations.count[table]; ++i) {
       const Elf64_Rela& relocation = relocations.begin[table][i];
       const auto type = ELF64_R_TYPE(relocation.r_info);
-      if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT && type != R_X86_64_64) continue;
+      if (std::ranges::find(kAddresses, type) == std::end(kAddresses)) continue;
       const Elf64_Sym& symbol = relocations.symbols[ELF64_R_SYM(relocation.r_info)];
       const char* name = relocations.names + symbol.st_name;
       if (symbol.st_shndx != SHN_UNDEF || relocation.r_addend != 0) continue;

@@ -40,8 +40,11 @@ std::atomic<bool> asked_by_dlsym{false};
 std::atomic<bool> deepbind_rebound{false};
 
 /// A function of the C library. Since version 2.34 these are in libc.so, before in libdl.so, where
-/// they have the version `before`.
-void* function_of_libc(const char* name, const char* before) {
+/// they have the version `before`, or that of the first library for the processor.
+void* function_of_libc(const char* name, [[maybe_unused]] const char* before) {
+#ifdef __aarch64__
+  before = "GLIBC_2.17";
+#endif
   void* address = dlvsym(RTLD_NEXT, name, "GLIBC_2.34");
   return address != nullptr ? address : dlvsym(RTLD_NEXT, name, before);
 }
@@ -227,82 +230,3 @@ extern "C" __attribute__((visibility("hidden"), used)) void rubato_dlopen_slowly
   if (loaded_before == nullptr) loaded_before = new std::vector<objects::Name>(objects::all());
   rubato_deepbind_pending = 1;
 }
-
-/// dlsym, dlopen and dlmopen of the program. In assembly, since C++ functions could not pass on
-/// their caller. The arguments survive the call of a slow path, and the stack is aligned for it.
-asm(R"(
-  .pushsection .text
-  .macro rubato_call function
-  pushq %rdi
-  .cfi_adjust_cfa_offset 8
-  pushq %rsi
-  .cfi_adjust_cfa_offset 8
-  pushq %rdx
-  .cfi_adjust_cfa_offset 8
-  call \function
-  popq %rdx
-  .cfi_adjust_cfa_offset -8
-  popq %rsi
-  .cfi_adjust_cfa_offset -8
-  popq %rdi
-  .cfi_adjust_cfa_offset -8
-  .endm
-
-  .globl dlsym
-  .type dlsym, @function
-  .p2align 4
-dlsym:
-  .cfi_startproc
-  cmpq $0, rubato_real_dlsym(%rip)
-  je 1f
-  cmpb $0, rubato_deepbind_pending(%rip)
-  jne 1f
-  movzbl (%rsi), %eax
-  cmpb $77, %al                   # 'M'
-  je 1f
-  cmpb $80, %al                   # 'P'
-  je 1f
-  jmp *rubato_real_dlsym(%rip)
-1:
-  movq (%rsp), %rdx               # the return address
-  rubato_call rubato_dlsym_slowly
-  testq %rax, %rax
-  jne 2f
-  jmp *rubato_real_dlsym(%rip)
-2:
-  ret
-  .cfi_endproc
-  .size dlsym, .-dlsym
-
-  .globl dlopen
-  .type dlopen, @function
-  .p2align 4
-dlopen:
-  .cfi_startproc
-  cmpq $0, rubato_real_dlopen(%rip)
-  je 1f
-  testb $8, %sil                  # RTLD_DEEPBIND
-  jne 1f
-  jmp *rubato_real_dlopen(%rip)
-1:
-  rubato_call rubato_dlopen_slowly  # flags are its second argument, too
-  jmp *rubato_real_dlopen(%rip)
-  .cfi_endproc
-  .size dlopen, .-dlopen
-
-  .globl dlmopen
-  .type dlmopen, @function
-  .p2align 4
-dlmopen:
-  .cfi_startproc
-  movb $1, rubato_other_namespace(%rip)
-  cmpq $0, rubato_real_dlmopen(%rip)
-  jne 1f
-  rubato_call rubato_find_loader
-1:
-  jmp *rubato_real_dlmopen(%rip)
-  .cfi_endproc
-  .size dlmopen, .-dlmopen
-  .purgem rubato_call
-  .popsection
-)");

@@ -34,11 +34,7 @@ void take_sample(ThreadLog& log, uint64_t periods, const ucontext_t& context) {
   // What begin_call() has seen free stays free.
   constexpr ptrdiff_t kWords = kFreeWords + Recorder::kStolenWords + kHeadWords;
   if (log.at == nullptr || log.switches != Recorder::switches()) return;
-  const auto& registers = context.uc_mcontext.gregs;
-  const WalkStart at = {static_cast<uint64_t>(registers[REG_RIP]),
-                        static_cast<uint64_t>(registers[REG_RSP]),
-                        static_cast<uint64_t>(registers[REG_RBP])};
-  const uint32_t path = log.paths->of_sample(log, at);
+  const uint32_t path = log.paths->of_sample(log, WalkStart::interrupted(context));
   if (log.limit - log.at < kWords && !Recorder::refill(log, kWords)) return;
   uint64_t now = Clock::now();
   if (Recorder::is_to_ask(log, log.last, now)) now = Recorder::long_gap(log, now);

@@ -15,7 +15,7 @@ namespace rubato {
 inline namespace tracing {
 
 InitStamp before_init(const void* call_site) {
-  return {__rdtsc(), Clock::monotonic(), call_site};
+  return {Clock::counter(), Clock::monotonic(), call_site};
 }
 
 void start_session(CallId init, const InitStamp& stamp) {

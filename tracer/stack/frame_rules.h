@@ -2,9 +2,10 @@
 
 #include <cstdint>
 
-/// How to get from a frame of the stack to its caller's, from the unwind tables (.eh_frame) that
-/// compilers emit for x86-64, also into stripped programs and without frame pointers. Safe in
+/// How to get from a frame of the stack to its caller's. On x86-64 from the unwind tables
+/// (.eh_frame) that compilers emit, also into stripped programs and without frame pointers. Safe in
 /// signal handlers: no lock, no allocation (the loader's _dl_find_object(), glibc 2.35 or newer).
+/// On aarch64 from frame pointers (frame_pointers.cc).
 namespace rubato {
 inline namespace tracing {
 

@@ -77,6 +77,10 @@ std::span<uint64_t> StackWalk::walk(const WalkStart& start, bool is_exact, bool&
         cfa += stack;
         break;
       case FrameRule::Cfa::kFromBase:
+        if (base == 0) {  // the outermost frame of aarch64
+          ended = count > 0;
+          return {frames_.data(), count};
+        }
         cfa += base;
         break;
       case FrameRule::Cfa::kLoadFromBase:

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <ucontext.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,16 +14,31 @@ inline namespace tracing {
 
 /// The registers from which a walk starts.
 struct WalkStart {
-  uint64_t address = 0;  ///< rip
-  uint64_t stack = 0;    ///< rsp
-  uint64_t base = 0;     ///< rbp
+  uint64_t address = 0;  ///< of the next instruction
+  uint64_t stack = 0;    ///< rsp, sp
+  uint64_t base = 0;     ///< rbp, x29
 
   /// Those of the calling function.
   [[gnu::always_inline]] static WalkStart here() {
     WalkStart start;
+#ifdef __x86_64__
     asm volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"
                  : "=r"(start.address), "=r"(start.stack), "=r"(start.base));
+#else
+    asm volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29"
+                 : "=r"(start.address), "=r"(start.stack), "=r"(start.base));
+#endif
     return start;
+  }
+  /// Those of what a signal interrupted.
+  static WalkStart interrupted(const ucontext_t& context) {
+#ifdef __x86_64__
+    const auto& registers = context.uc_mcontext.gregs;
+    return {static_cast<uint64_t>(registers[REG_RIP]), static_cast<uint64_t>(registers[REG_RSP]),
+            static_cast<uint64_t>(registers[REG_RBP])};
+#else
+    return {context.uc_mcontext.pc, context.uc_mcontext.sp, context.uc_mcontext.regs[29]};
+#endif
   }
 };
 
