@@ -19,9 +19,10 @@
 // Errors are exceptions: InputError for a bad archive or file, with its name and the place;
 // UsageError for a bad description of a machine. Times in results are seconds.
 //
-// Extensions: add_input_format() for archives of another kind (input_format.h), NetworkModel for
-// another network (models/network/network_model.h; share/examples/network-model), Observer for what
-// is kept of each call (replay/observe/observer.h).
+// Extensions: add_input_format() for archives of another kind (input_format.h;
+// share/examples/goal-input), NetworkModel for another network (models/network/network_model.h;
+// share/examples/network-model), Observer for what is kept of each call
+// (replay/observe/observer.h).
 
 #include "models/base/error.h"            // InputError, UsageError
 #include "models/scenario/scenario.h"     // Scenario, parse_scenario()

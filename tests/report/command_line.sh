@@ -110,6 +110,10 @@ expect 1 "run.csv: is not output of" import run.csv -o a.toml
 expect 1 "run.csv exists" import run.csv -o run.csv
 expect 2 "--window: expected an integer above 1" import a.txt -o a.toml --window 1
 expect 2 "expected one platform file and -o FILE" export a.toml
+expect 2 "or one archive and --goal FILE" export run.otf2dir --goal a -o b
+expect 2 "--collectives: expected 'messages' or 'one', not 'x'" export run.otf2dir --goal a --collectives x
+expect 1 "run.csv exists" export run.otf2dir --goal run.csv
+expect 2 "not written into an archive" export run.otf2dir --goal run.otf2dir/a.goal
 expect 1 "there is no platform file 'a.toml'" export a.toml -o a.xml
 expect 1 "'infiniband-hdrr' (did you mean 'infiniband-hdr'?)" export infiniband-hdrr -o a.xml
 expect 1 "run.csv exists" export a.toml -o run.csv
