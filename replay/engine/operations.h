@@ -93,7 +93,7 @@ struct Operations : Dependency<Rules> {
                        const Awaited& awaited) {
     const Action& action = *awaited.action;
     if (action.kind == ActionKind::kOneSidedDone && action.flags & kRemote)
-      replay.windows.forget(state.rank, action.one_sided.slot);
+      replay.windows.forget(action.comm, state.rank, action.one_sided.slot);
   }
 
   static int partner(State& replay, const TimelineState<K>& state, const Awaited& awaited) {

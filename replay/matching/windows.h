@@ -263,7 +263,10 @@ class Windows {
     const auto found = operations_.find(static_cast<uint64_t>(rank) << 32 | slot);
     return found == operations_.end() ? nullptr : &found->second;
   }
-  void forget(int rank, uint32_t slot) {
+  /// The operations are complete, and others may have this slot from now on.
+  void forget(uint32_t window, int rank, uint32_t slot) {
+    if (const OneSided<K>* operation = find(rank, slot))
+      std::erase(pair(window, rank, operation->target).slots, slot);
     operations_.erase(static_cast<uint64_t>(rank) << 32 | slot);
   }
 

@@ -262,6 +262,27 @@ TEST_CASE("an epoch: operations wait until the target is ready") {
   check(empty, toy(), {10 + 2990 + 10, 3000 + 10 + 100 + 20});
 }
 
+TEST_CASE("a request that was waited for does not lend its epoch to the next with its number") {
+  // Both gets have the request 1. Rank 2 posts at 4000 and notifies rank 0 at 4000 + o_s + L = 4110:
+  // then the second get starts, whose answer arrives a request (100) and 8 B (108) later. (The
+  // recording is of a machine on which rank 2 was early.)
+  const char* text = R"(
+    window 1
+    1: 0..1 win_post 0
+    2: 4000..4001 win_post 0
+    0: 0..1 win_start 1 2
+    0: 1..2 rget 1 8B req 1
+    0: 2..3 wait 1
+    0: 3..4 rget 2 8B req 1
+    0: 4..5 win_complete
+    0: 5..6 wait 1
+    0: 6 end
+  )";
+  const Results results = run_replay(*parse_text_trace(text), {toy(), with_all_buses(toy())}, {});
+  for (const ScenarioResult& result : results.scenarios)
+    CHECK(result.ranks[0].end * 1e9 == Approx(4110 + 100 + 108));
+}
+
 TEST_CASE("epochs of several targets are counted for each") {
   // Rank 0 puts to 1, then to 1 and 2; rank 2 posts once. Perfect: rank 1 posts at 0 and, after its
   // first wait, 500 later; rank 2 at 900.
