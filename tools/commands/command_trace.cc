@@ -125,9 +125,16 @@ void set(const char* name, const std::string& value) {
   setenv(name, value.c_str(), 1);
 }
 
+/// Puts a word in front of a list in the environment.
+void prepend(const char* name, const std::string& word) {
+  const char* others = std::getenv(name);
+  set(name, others == nullptr || *others == '\0' ? word : word + ":" + others);
+}
+
 void preload(const std::string& tracer) {
-  const char* others = std::getenv("LD_PRELOAD");
-  set("LD_PRELOAD", others == nullptr || *others == '\0' ? tracer : tracer + ":" + others);
+  prepend("LD_PRELOAD", tracer);
+  // The AddressSanitizer of gcc works behind the tracer, but refuses to start there.
+  prepend("ASAN_OPTIONS", "verify_asan_link_order=0");
 }
 
 /// Refuses options that require an archive.

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "tracer/base/default_floating_point.h"
 #include "tracer/base/file_limit.h"
 #include "tracer/base/launcher.h"
 #include "tracer/base/output_name.h"
@@ -65,6 +66,7 @@ __attribute__((constructor)) void loaded(int, char** argv, char**) {
 }
 
 __attribute__((destructor)) void unloaded() {
+  const DefaultFloatingPoint environment;
   const std::string sessions = sessions_report();
   if (!sessions.empty()) {
     say_outcome(sessions);
