@@ -1,3 +1,4 @@
+#include <elf.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -338,7 +339,11 @@ int trace(const Arguments& arguments) {
     watch_command(archive ? expected : "", hydra_stderr(), hydra_mpiexec_stderr());
   }
   execv(program.c_str(), words.data());
-  throw InputError(fmt::format("{}: {}", program, std::strerror(errno)));
+  const int error = errno;
+  // Text without "#!" is a script of /bin/sh for shells and for MPICH's launcher, as for execvp().
+  if (error == ENOEXEC && std::ifstream(program).peek() != ELFMAG0)
+    execvp(program.c_str(), words.data());
+  throw InputError(fmt::format("{}: {}", program, std::strerror(error)));
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ void finish_session(CallId finalize, const void* call_site) {
   if (this_job() == nullptr || stage.finished) return;
   stage.finished = true;
   if (!stage.recording) return;
+  tell_finalize();
   try {
     finish_recording(*this_job(), finalize, call_site);
   } catch (const std::exception& error) {
