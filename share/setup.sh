@@ -36,6 +36,24 @@ missing_packages() {
   done
 }
 
+# apt_get AS_ROOT... -- ARGUMENTS...: while another process holds the locks of packages, as unattended upgrades do on fresh
+# machines, it waits for up to 15 minutes. (apt-get itself can wait for one of the three only.)
+lock_pause=5 # seconds
+apt_get() {
+  local as_root=() said="" turn
+  while [[ $1 != -- ]]; do as_root+=("$1") && shift; done
+  shift
+  for ((turn = 0; ; turn++)); do
+    said=$("${as_root[@]}" env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -qq "$@" 2>&1 >/dev/null </dev/null) && return
+    if ! grep -Eq 'Could not get lock|Unable to (lock|acquire)' <<<"$said" || ((turn == 180)); then
+      echo "$said" >&2
+      return 1
+    fi
+    ((turn)) || echo "Another process installs packages; waiting for it:" "$(grep -m 1 lock <<<"$said")"
+    sleep "$lock_pause"
+  done
+}
+
 # Installs missing packages of the given ones, as root or through sudo; with neither it prints the command to run and
 # returns 1. Does nothing if none is missing.
 install_missing() {
@@ -65,9 +83,7 @@ install_missing() {
     fi
   fi
   echo "Installing: ${missing[*]}"
-  "${as_root[@]}" apt-get update -qq &&
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-      apt-get install -qq -y --no-install-recommends "${missing[@]}" </dev/null >/dev/null
+  apt_get "${as_root[@]}" -- update && apt_get "${as_root[@]}" -- install -y --no-install-recommends "${missing[@]}"
 }
 
 # Uses ccache, if installed, so that results are also shared between checkouts: paths below $1 are made relative, and

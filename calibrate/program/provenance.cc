@@ -13,6 +13,7 @@
 #include <fstream>
 
 #include "calibrate/clock/core_states.h"
+#include "models/base/number_text.h"
 
 extern char** environ;
 
@@ -63,9 +64,7 @@ std::string kernel() {
 std::string load_average() {
   double load = 0;
   if (getloadavg(&load, 1) != 1) return {};
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.2f", load);
-  return text.data();
+  return fixed_text(load, 2);
 }
 
 /// "3" or "3-7".

@@ -3,13 +3,13 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <span>
 #include <string_view>
 #include <utility>
 
 #include "models/base/error.h"
+#include "models/base/number_text.h"
 
 namespace rubato {
 namespace {
@@ -92,19 +92,15 @@ std::string format_quantity(double value, std::span<const Unit> units, int digit
   for (const Unit& unit : units) {
     if (std::abs(value) >= unit.second * (1 - 1e-9)) best = &unit;
   }
-  std::array<char, 64> buffer;
   const double number = value / best->second;
   // For larger numbers %g would write an exponent: write 13620GB/s.
   constexpr double kReadable = 1e9;
   const double too_long = std::pow(10, digits);
   if (std::abs(number) >= too_long && std::abs(number) < kReadable) {
     const double last = std::pow(10, std::floor(std::log10(std::abs(number))) + 1 - digits);
-    std::snprintf(buffer.data(), buffer.size(), "%.0f%s", std::round(number / last) * last,
-                  best->first);
-    return buffer.data();
+    return fixed_text(std::round(number / last) * last, 0) + best->first;
   }
-  std::snprintf(buffer.data(), buffer.size(), "%.*g%s", digits, number, best->first);
-  return buffer.data();
+  return general_text(number, digits) + best->first;
 }
 
 }  // namespace
@@ -174,11 +170,7 @@ std::string format_bytes(double bytes) {
     if (bytes >= unit.second && std::fmod(bytes, unit.second) == 0) shown = unit.second;
   }
   for (const Unit& unit : units) {
-    if (unit.second == shown) {
-      std::array<char, 64> buffer;
-      std::snprintf(buffer.data(), buffer.size(), "%.15g%s", bytes / shown, unit.first);
-      return buffer.data();
-    }
+    if (unit.second == shown) return general_text(bytes / shown, 15) + unit.first;
   }
   return {};
 }

@@ -1,7 +1,8 @@
 #include "models/fit/curve_ranges.h"
 
 #include <cmath>
-#include <cstdio>
+
+#include "models/base/number_text.h"
 
 namespace rubato {
 namespace {
@@ -17,10 +18,8 @@ std::string lines_of(const char* name, const SegmentedFit& fit) {
     if (std::isfinite(within.per_byte.high) && fit.segments[k].per_byte > 0)
       lines += ", " + brief_bandwidths(within.per_byte);
     if (k == 0 && !fit.samples.empty()) {
-      char error[64];
-      std::snprintf(error, sizeof error, "; fit error %.1f %% rms, %.1f %% at worst",
-                    100 * fit.rms_error, 100 * fit.max_error);
-      lines += error;
+      lines += "; fit error " + fixed_text(100 * fit.rms_error, 1) + " % rms, " +
+               fixed_text(100 * fit.max_error, 1) + " % at worst";
     }
     lines += "\n";
   }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
+#include "models/base/number_text.h"
 #include "models/fit/timed_length.h"
 #include "models/platform/uncertainty.h"
 
@@ -21,7 +21,7 @@ std::string percent(double share) {
 /// The number that a text of [measured] begins with; `otherwise` without one.
 double number_in(const Provenance& measured, const std::string& key, double otherwise = 0) {
   const auto found = measured.find(key);
-  return found == measured.end() ? otherwise : std::strtod(found->second.c_str(), nullptr);
+  return found == measured.end() ? otherwise : leading_number(found->second.c_str());
 }
 
 }  // namespace

@@ -37,10 +37,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <set>
 
+#include "models/base/number_text.h"
 #include "models/base/units.h"
 
 namespace rubato {
@@ -331,10 +331,7 @@ std::string uncertainties(const SegmentedFit& one_way,
       const double end = last ? HUGE_VAL : one_way.segments[k + 1].from;
       if (segment.from < high && end > low) most = std::max(most, segment.uncertainty);
     }
-    char percent[32];
-    std::snprintf(percent, sizeof percent, "%.1f%%", 100 * most);
-    if (i > 0) text += ", ";
-    text += percent;
+    text += (i > 0 ? ", " : "") + fixed_text(100 * most, 1) + "%";
     if (i > 0) text += " from " + format_bytes(low) + " on";
   }
   return text;
@@ -503,9 +500,7 @@ void add_level(Platform& platform, Level level, const LevelFit& fit, const Proto
   const std::string name = kLevelNames[static_cast<int>(level)];
   platform.measured[name + "_one_way_uncertainty"] = uncertainties(*fit.transfer, model.protocols);
   platform.level(level) = std::move(model);
-  char halves[32];
-  std::snprintf(halves, sizeof halves, "%.1f%%", 100 * fit.repeatable_within);
-  platform.measured[name + "_halves_differ_by"] = halves;
+  platform.measured[name + "_halves_differ_by"] = fixed_text(100 * fit.repeatable_within, 1) + "%";
 }
 
 void choose_preset(Platform& platform) {

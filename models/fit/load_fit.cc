@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <numeric>
+
+#include "models/base/number_text.h"
 
 namespace rubato {
 namespace {
@@ -14,9 +15,7 @@ namespace {
 /// Three digits, as ratios may be small: pairs that do not disturb each other have 1 / their
 /// number.
 std::string brief(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
+  return general_text(value, 3);
 }
 
 /// "0.712 +- 0.02".

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <optional>
 
+#include "models/base/number_text.h"
 #include "models/base/units.h"
 #include "models/scenario/level_changes.h"
 #include "models/statistics/statistics.h"
@@ -108,9 +108,7 @@ std::optional<bool> overtakes(const ShiftTimes& times, double one_way,
 }
 
 std::string percent(double value, int digits) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f %%", digits, 100 * value);
-  return text;
+  return fixed_text(100 * value, digits) + " %";
 }
 
 }  // namespace

@@ -4,9 +4,11 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <locale>
 #include <sstream>
 #include <string_view>
 
+#include "models/base/number_text.h"
 #include "models/base/units.h"
 #include "models/platform/level_curves.h"
 #include "models/platform/platform_file.h"
@@ -17,10 +19,7 @@ namespace {
 
 void write_uncertainty(std::ostream& out, double value) {
   if (!(value >= 0.0005)) return;  // would print as 0.000, which means unknown; or NaN
-  std::ostringstream uncertainty;
-  uncertainty.precision(3);
-  uncertainty << std::fixed << std::min(value, kMostUncertainty);
-  out << ", uncertainty = " << uncertainty.str();
+  out << ", uncertainty = " << fixed_text(std::min(value, kMostUncertainty), 3);
 }
 
 /// Writes curves and quantities with a number of significant digits.
@@ -203,6 +202,7 @@ void write_contention(std::ostream& out, const ContentionSetting& setting) {
 std::string format_platform(const Platform& platform, const PlatformComments& comments,
                             int digits) {
   std::ostringstream out;
+  out.imbue(std::locale::classic());
   const Writer writer(out, digits);
   out << "# Rubato platform file: what a message costs on this machine. Edit at will; every "
          "quantity\n"
@@ -212,10 +212,7 @@ std::string format_platform(const Platform& platform, const PlatformComments& co
   if (!platform.grade.empty())
     out << "grade = " << quoted(platform.grade) << "  # what was wrong when it was calibrated\n";
   if (platform.model_error) {
-    std::ostringstream error;
-    error.precision(3);
-    error << *platform.model_error;
-    out << "model_error = " << error.str()
+    out << "model_error = " << general_text(*platform.model_error, 3)
         << "  # relative standard error of message costs, for what the model leaves out\n";
   }
   for (int i = 0; i < kLevels; ++i) {

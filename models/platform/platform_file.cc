@@ -11,6 +11,7 @@
 
 #include "models/base/error.h"
 #include "models/base/input_file.h"
+#include "models/base/number_text.h"
 #include "models/base/units.h"
 #include "models/platform/curve_falls.h"
 #include "models/platform/file_kind.h"
@@ -402,10 +403,8 @@ void read_network_key(const Reader& reader, const toml::node& node, const std::s
     return 0.0;
   };
   const auto digits = [](const toml::node& number) {
-    std::ostringstream text;
-    text.precision(std::numeric_limits<double>::max_digits10);
-    if (const auto value = number.value<double>()) text << *value;
-    return text.str();
+    const auto value = number.value<double>();
+    return value ? general_text(*value, std::numeric_limits<double>::max_digits10) : "";
   };
   std::string text;
   switch (key.kind) {

@@ -29,10 +29,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 
 #include "models/base/error.h"
+#include "models/base/number_text.h"
 #include "models/statistics/least_squares.h"
 #include "models/statistics/statistics.h"
 
@@ -110,9 +110,8 @@ std::string with_error(double coefficient, double error) {
   error /= std::pow(10, power);
   const double digits = error > 0 ? 1 - std::floor(std::log10(error)) : 6;
   const int decimals = static_cast<int>(std::clamp(digits, 0.0, 12.0));
-  char text[96];
-  std::snprintf(text, sizeof text, "(%.*f ± %.*f)", decimals, coefficient, decimals, error);
-  return power ? text + ("e" + std::to_string(power)) : text;
+  return "(" + fixed_text(coefficient, decimals) + " ± " + fixed_text(error, decimals) + ")" +
+         (power ? "e" + std::to_string(power) : "");
 }
 
 }  // namespace
@@ -261,12 +260,8 @@ std::string format_formula_table(const std::vector<std::pair<std::string, Formul
   std::string table =
       padded(head, widest_name) + padded(times, widest_formula) + "Goodness of fit (Q)\n";
   for (const auto& [name, fit] : fits) {
-    char goodness[32];
-    if (std::isnan(fit.goodness))
-      std::snprintf(goodness, sizeof goodness, "-\n");
-    else
-      std::snprintf(goodness, sizeof goodness, "%.2g\n", fit.goodness);
-    table += padded(name, widest_name) + padded(format_formula(fit), widest_formula) + goodness;
+    table += padded(name, widest_name) + padded(format_formula(fit), widest_formula) +
+             (std::isnan(fit.goodness) ? "-" : general_text(fit.goodness, 2)) + "\n";
   }
   return table;
 }

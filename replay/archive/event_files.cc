@@ -8,6 +8,8 @@
 #include <otf2/otf2.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -42,6 +44,7 @@ class Quiet {
     const std::lock_guard lock(mutex);
     if (readers++ == 0) before = OTF2_Error_RegisterCallback(silent, nullptr);
   }
+  static inline std::atomic<int> latest_error = 0;
   static void end() {
     const std::lock_guard lock(mutex);
     if (--readers == 0) OTF2_Error_RegisterCallback(before, nullptr);
@@ -50,6 +53,7 @@ class Quiet {
  private:
   static OTF2_ErrorCode silent(void*, const char*, uint64_t, const char*, OTF2_ErrorCode code,
                                const char*, va_list) {
+    latest_error = errno;
     return code;
   }
   static inline std::mutex mutex;
@@ -89,6 +93,10 @@ struct EventFiles::Decoding {
   EventCallbacks callbacks;
   std::unordered_map<uint64_t, LocalDefinitions> local_definitions;  ///< by location
 };
+
+int EventFiles::latest_error() {
+  return Quiet::latest_error;
+}
 
 EventFiles::Reader EventFiles::open_anchor(const std::string& anchor) {
   const bool has_room = has_room_for_properties(anchor);

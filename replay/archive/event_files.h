@@ -24,6 +24,9 @@ class EventFiles {
   /// A reader that has read the anchor file. Errors: InputError.
   static Reader open_anchor(const std::string& anchor);
 
+  /// errno at the latest error of libotf2 in this process; 0: none.
+  static int latest_error();
+
   /// To read `locations` with a reader that has read only the anchor, or the definitions. Errors:
   /// InputError.
   EventFiles(const Archive& archive, bool ignore_offsets, Reader reader,

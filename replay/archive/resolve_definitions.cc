@@ -407,12 +407,14 @@ void settle_empty_waits(TraceDefinitions& trace, bool says_what_is_ready) {
 double number(const TraceDefinitions& trace, const char* property, double otherwise, double most) {
   const auto found = trace.properties.find(property);
   if (found == trace.properties.end()) return otherwise;
-  const std::string& text = found->second;
+  std::string text = found->second;
+  // Earlier tracers wrote the decimal comma of the program's locale.
+  std::replace(text.begin(), text.end(), ',', '.');
   double value = 0;
   const char* end = text.data() + text.size();
   const auto result = std::from_chars(text.data(), end, value);
   if (result.ec == std::errc() && result.ptr == end && value >= 0 && value <= most) return value;
-  throw InputError(trace.path + ": the property " + property + " is '" + text +
+  throw InputError(trace.path + ": the property " + property + " is '" + found->second +
                    "', and not a number from 0 to " + (most == 1 ? "1" : "2^60"));
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <limits>
+#include <locale>
 
 namespace rubato {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 /// microseconds of each period); no limit if there is none.
 int quota() {
   std::ifstream file("/sys/fs/cgroup/cpu.max");
+  file.imbue(std::locale::classic());
   double time = 0, period = 0;
   if (!(file >> time >> period) || !(period > 0)) return std::numeric_limits<int>::max();  // "max"
   return std::max(1, static_cast<int>(std::min(time / period, 1e6)));

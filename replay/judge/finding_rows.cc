@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>
 
 #include "models/base/error.h"
+#include "models/base/number_text.h"
 #include "models/scenario/level_changes.h"
 #include "replay/analyse/other_rows.h"
 #include "replay/judge/blame.h"
@@ -130,9 +130,8 @@ void imbalance_details(const FindingContext& of, Finding& finding) {
     finding.function = blamed->function;
     finding.callers = blamed->callers;
   }
-  std::array<char, 64> change{};
-  std::snprintf(change.data(), change.size(), ":rank%d.cpu*%.2f", e.busiest, 1 / e.load_balance);
-  finding.scenarios = {of.roles.judged->base + change.data()};
+  finding.scenarios = {of.roles.judged->base + ":rank" + std::to_string(e.busiest) + ".cpu*" +
+                       fixed_text(1 / e.load_balance, 2)};
 }
 
 void own_work_details(const FindingContext& of, Finding& finding) {

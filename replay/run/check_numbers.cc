@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <string>
 #include <utility>
 
 #include "models/base/error.h"
+#include "models/base/number_text.h"
 
 namespace rubato {
 namespace {
@@ -15,9 +15,7 @@ namespace {
 constexpr double kRounding = 1e-6;
 
 std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
+  return general_text(value, 4);
 }
 
 class Check {

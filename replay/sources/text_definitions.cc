@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "models/base/error.h"
+#include "models/base/number_text.h"
 #include "tracer/archive/schema.h"
 
 namespace rubato {
@@ -24,17 +25,13 @@ void TextDefinitions::fail(const TextLine& line, const std::string& why) const {
 }
 
 double TextDefinitions::number(const TextLine& line, const std::string& word) const {
-  try {
-    size_t used = 0;
-    const double value = std::stod(word, &used);
-    if (used == word.size() && std::isfinite(value)) {
-      constexpr double kMost = uint64_t{1} << 53;
-      if (std::abs(value) <= kMost) return value;
-      fail(line, "'" + word + "' is beyond the numbers of a trace, 2^53");
-    }
-  } catch (const std::logic_error&) {  // from stod
-  }
-  fail(line, "'" + word + "' is not a number");
+  const char* rest = nullptr;
+  const double value = leading_number(word.c_str() + (word[0] == '+' ? 1 : 0), &rest);
+  if (word.empty() || *rest != '\0' || !std::isfinite(value))
+    fail(line, "'" + word + "' is not a number");
+  constexpr double kMost = uint64_t{1} << 53;
+  if (std::abs(value) > kMost) fail(line, "'" + word + "' is beyond the numbers of a trace, 2^53");
+  return value;
 }
 
 int TextDefinitions::whole_number(const TextLine& line, const std::string& word, int least) const {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 #include <set>
-#include <sstream>
 
 #include "models/base/error.h"
+#include "models/base/number_text.h"
 #include "replay/trace/function_times.h"
 
 namespace rubato {
@@ -17,10 +17,7 @@ constexpr double kAllCompute = 0.99;      ///< of all ranks
 
 /// A number of a scenario with four digits, so that the replay uses exactly the number in the text.
 std::string text_of(double number) {
-  std::ostringstream text;
-  text.precision(4);
-  text << number;
-  return text.str();
+  return general_text(number, 4);
 }
 
 /// Indices of the largest `most` entries of both lists, taken in turn.

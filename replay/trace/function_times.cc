@@ -1,7 +1,6 @@
 #include "replay/trace/function_times.h"
 
 #include <algorithm>
-#include <sstream>
 
 namespace rubato {
 
@@ -15,11 +14,8 @@ std::span<const FunctionTime> FunctionTimes::before(int timeline, uint64_t event
 
 std::string FunctionName::place() const {
   if (file.empty()) return name;
-  std::ostringstream text;
-  text << name << " (" << file.substr(file.find_last_of('/') + 1);
-  if (line > 0) text << ':' << line;
-  text << ')';
-  return text.str();
+  return name + " (" + file.substr(file.find_last_of('/') + 1) +
+         (line > 0 ? ':' + std::to_string(line) : "") + ")";
 }
 
 bool is_function(const std::string& name, const std::string& wanted) {

@@ -59,7 +59,7 @@ must_not replay "MPI, Boost (but checksums), fmt, tools or other folders" "$mpi|
 # Generated from version.h.in: one constant, allowed everywhere.
 version='tools/version\.h'
 must_not tracer "anything but OTF2, MPI and the C and C++ libraries" \
-  "$eigen|$printing|toml|models/|replay/|tools/|calibrate/" "$version"
+  "$eigen|$printing|toml|models/|replay/|tools/|calibrate/" "$version|models/base/number_text\.h"
 must_not calibrate "OTF2 or folders other than models" "$otf2|replay/|tools/|tracer/" "$version"
 must_not calibrate "the code that fits: it only measures" \
   'models/fit/(collective_fit|curve_ranges|fit|level_fit|load_fit|overheads)\.h|models/statistics/formula_fit\.h|models/platform/platform_file\.h'

@@ -45,6 +45,8 @@ std::string state_text(const Leftover& left) {
       return "still running";
     case RecordState::kElsewhere:
       return "ran on " + left.host;
+    case RecordState::kRollCall:
+      return "of a run that ended in MPI_Init";
     default:
       return "no journal";
   }

@@ -1,3 +1,4 @@
+#include <elf.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -125,9 +126,16 @@ void set(const char* name, const std::string& value) {
   setenv(name, value.c_str(), 1);
 }
 
+/// Puts a word in front of a list in the environment.
+void prepend(const char* name, const std::string& word) {
+  const char* others = std::getenv(name);
+  set(name, others == nullptr || *others == '\0' ? word : word + ":" + others);
+}
+
 void preload(const std::string& tracer) {
-  const char* others = std::getenv("LD_PRELOAD");
-  set("LD_PRELOAD", others == nullptr || *others == '\0' ? tracer : tracer + ":" + others);
+  prepend("LD_PRELOAD", tracer);
+  // The AddressSanitizer of gcc works behind the tracer, but refuses to start there.
+  prepend("ASAN_OPTIONS", "verify_asan_link_order=0");
 }
 
 /// Refuses options that require an archive.
@@ -331,7 +339,11 @@ int trace(const Arguments& arguments) {
     watch_command(archive ? expected : "", hydra_stderr(), hydra_mpiexec_stderr());
   }
   execv(program.c_str(), words.data());
-  throw InputError(fmt::format("{}: {}", program, std::strerror(errno)));
+  const int error = errno;
+  // Text without "#!" is a script of /bin/sh for shells and for MPICH's launcher, as for execvp().
+  if (error == ENOEXEC && std::ifstream(program).peek() != ELFMAG0)
+    execvp(program.c_str(), words.data());
+  throw InputError(fmt::format("{}: {}", program, std::strerror(error)));
 }
 
 }  // namespace

@@ -6,11 +6,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <set>
+#include <sstream>
 
+#include "models/base/number_text.h"
 #include "tools/doctor/checks.h"
 #include "tools/format/numbers.h"
 
@@ -64,10 +65,10 @@ std::string papi_library() {
 
 /// The quota of this control group in cores; 0 without one.
 double core_quota() {
-  const std::string line =
-      first_line_of("/sys/fs/cgroup/cpu.max");  // "150000 100000", "max 100000"
+  std::istringstream line(
+      first_line_of("/sys/fs/cgroup/cpu.max"));  // "150000 100000", "max 100000"
   double quota = 0, period = 0;
-  if (std::sscanf(line.c_str(), "%lf %lf", &quota, &period) != 2 || period <= 0) return 0;
+  if (!(line >> quota >> period) || period <= 0) return 0;
   return quota / period;
 }
 
@@ -148,8 +149,7 @@ Check core_check() {
     found += fmt::format(", of which this control group may use {:.1f}", quota);
     advice = "start at most as many ranks as the quota has cores";
   }
-  double load = 0;
-  std::sscanf(first_line_of("/proc/loadavg").c_str(), "%lf", &load);
+  const double load = leading_number(first_line_of("/proc/loadavg").c_str());
   found += fmt::format(", load {:.1f} in the last minute", load);
   if (load > kBusy) {
     if (!advice.empty()) advice += "; ";

@@ -4,13 +4,16 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string_view>
+#include <system_error>
 
 namespace rubato {
 namespace {
@@ -75,13 +78,19 @@ bool defines(const std::string& program, const std::string& function) {
 }  // namespace
 
 std::string why_not_preloaded(const std::string& program) {
+  // The loader itself, as a command: it loads the tracer with the program that it is given.
+  std::error_code error;
+  const std::string file = std::filesystem::canonical(program, error).filename();
+  if (file.starts_with("ld-") && file.find(".so") != std::string::npos) return "";
   if (!has_loader(program)) return "is statically linked";
   if (defines(program, "PMPI_Init")) return "has MPI linked in statically";
   struct stat info;
   if (stat(program.c_str(), &info) != 0) return "";
   const bool other_user = (info.st_mode & S_ISUID) != 0 && info.st_uid != getuid();
   const bool other_group = (info.st_mode & S_ISGID) != 0 && info.st_gid != getgid();
-  return other_user || other_group ? "runs with the rights of another user" : "";
+  if (other_user || other_group) return "runs with the rights of another user";
+  const bool capabilities = getxattr(program.c_str(), "security.capability", nullptr, 0) > 0;
+  return capabilities && getuid() != 0 ? "has capabilities of its own (getcap)" : "";
 }
 
 }  // namespace rubato

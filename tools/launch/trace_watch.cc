@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "models/base/shell_quoted.h"
+#include "tracer/base/launcher.h"
 
 namespace rubato {
 namespace {
@@ -85,33 +86,41 @@ void close_all_but(std::initializer_list<int> files) {
 
 /// The messages of the tracer received so far.
 struct Told {
-  bool outcome = false;  ///< the tracer has printed it
-  std::string output;    ///< the archive's directory
+  bool outcome = false;   ///< the tracer has printed it
+  bool finalize = false;  ///< MPI_Finalize was called
+  std::string output;     ///< the archive's directory
 
   void listen(int listener) {
     std::string message(2 * PATH_MAX, ' ');
     ssize_t length;
     while ((length = recv(listener, message.data(), message.size(), 0)) > 0) {
       outcome = outcome || message[0] == 'x';
+      finalize = finalize || message[0] == 'f';
       if (message[0] == 'o') output.assign(message, 1, static_cast<size_t>(length) - 1);
     }
   }
 };
 
-[[noreturn]] void watch(int command, int listener, int launcher, const std::string& output) {
+[[noreturn]] void watch(int command, int listener, int launcher, const std::string& name,
+                        const std::string& output) {
   setsid();
   for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXFSZ})
     std::signal(signal, SIG_IGN);
   close_all_but({STDERR_FILENO, command, listener, launcher});
   if (chdir("/") != 0) _exit(0);
-  Told told{false, output};
+  Told told{false, false, output};
   pollfd files[] = {{command, POLLIN, 0}, {listener, POLLIN, 0}};
   while (files[0].revents == 0) {
     if (poll(files, std::size(files), -1) < 0 && errno != EINTR) _exit(0);
     told.listen(listener);
   }
+  // A daemon's first process ends at once, and its child is the program.
+  while (!told.outcome && other_process_has("RUBATO_TRACE_WATCH=" + name)) {
+    poll(nullptr, 0, 200);
+    told.listen(listener);
+  }
   if (!told.outcome) {
-    const std::string line = unsaid_outcome(told.output);
+    const std::string line = unsaid_outcome(told.output, told.finalize);
     if (!line.empty() && !say(line)) {
       [[maybe_unused]] const ssize_t written = write(launcher, line.data(), line.size());
     }
@@ -121,7 +130,7 @@ struct Told {
 
 }  // namespace
 
-std::string unsaid_outcome(const std::string& output) {
+std::string unsaid_outcome(const std::string& output, bool finalize) {
   if (output.empty()) {
     return "rubato: no summary: the program ended without MPI_Finalize, or did not call MPI_Init "
            "with the tracer loaded (env -i, sudo and their like remove LD_PRELOAD)\n";
@@ -141,7 +150,9 @@ std::string unsaid_outcome(const std::string& output) {
     }
     return info.st_size > 0 ? "" : recover("the program called MPI_Abort");
   }
-  if (finds("/INCOMPLETE")) return recover("the program ended without MPI_Finalize");
+  if (finds("/INCOMPLETE"))
+    return recover(finalize ? "the program ended before MPI_Finalize had written the trace"
+                            : "the program ended without MPI_Finalize");
   if (stat(output.c_str(), &info) == 0) return "";
   return "rubato: nothing was recorded: no call of MPI_Init reached the tracer, or it failed "
          "(env -i, sudo and their like remove LD_PRELOAD: put rubato trace behind them; MPI may be "
@@ -160,7 +171,7 @@ void watch_command(const std::string& output, int hydra, int mpiexec) {
     const pid_t child = fork();
     if (child == 0) {
       if (hydra >= 0) dup2(hydra, STDERR_FILENO);
-      if (fork() == 0) watch(command, listener, launcher, output);
+      if (fork() == 0) watch(command, listener, launcher, name, output);
       _exit(0);
     }
     while (child > 0 && waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;

@@ -9,7 +9,8 @@ namespace rubato {
 ///
 /// To be called on one rank before exec of the command. The watcher is not a child of the command,
 /// has its own session and process group, and shares only standard error with it; it also opens
-/// that of the launcher, in case the launcher ends first. It waits for the end of the command. If
+/// that of the launcher, in case the launcher ends first. It waits for the end of the command and
+/// of the processes that have its environment. If
 /// the tracer has printed no outcome (say_outcome() in tracer/base/warnings.h) and there is no
 /// archive, it prints the line and exits. If a step fails, there is no watcher. `output`: the
 /// expected name of the archive, until the tracer reports the actual one (tell_output()); empty if
@@ -20,7 +21,8 @@ namespace rubato {
 /// and `mpiexec` (tracer/base/launcher.h); -1 otherwise.
 void watch_command(const std::string& output, int hydra, int mpiexec);
 
-/// The watcher's line for such a run; empty if there is an archive.
-std::string unsaid_outcome(const std::string& output);
+/// The watcher's line for such a run, which called MPI_Finalize or not; empty if there is an
+/// archive.
+std::string unsaid_outcome(const std::string& output, bool finalize);
 
 }  // namespace rubato

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 
+#include "models/base/number_text.h"
 #include "tracer/archive/event_writer.h"
 #include "tracer/archive/schema.h"
 #include "tracer/archive/utf8.h"
@@ -445,9 +445,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 /// A number as text that reads back to about 12 digits.
 std::string text(double value) {
-  char buffer[40];
-  std::snprintf(buffer, sizeof buffer, "%.12g", value);
-  return buffer;
+  return general_text(value, 12);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "tracer/archive/archive_files.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -23,7 +24,7 @@ OTF2_FlushType always_flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool)
 /// OTF2 prints its errors unless told otherwise.
 OTF2_ErrorCode silent(void*, const char*, uint64_t, const char*, OTF2_ErrorCode code, const char*,
                       va_list) {
-  if (!otf2_failed) otf2_error = code;
+  if (!otf2_failed) otf2_error = errno;
   otf2_failed = true;
   return code;
 }
@@ -161,11 +162,18 @@ void silence_otf2() {
   OTF2_Error_RegisterCallback(silent, nullptr);
 }
 
-WriteTrouble write_trouble(OTF2_ErrorCode error) {
-  if (error == OTF2_ERROR_EFBIG) {
-    return {"a file would exceed the limit on the size of files (ulimit -f).", "raise the limit"};
+WriteTrouble write_trouble(int error) {
+  switch (error) {
+    case EFBIG:
+      return {"a file would exceed the limit on the size of files (ulimit -f).", "raise the limit"};
+    case 0:
+      return {"is the disk full?", "free some space"};
+    case ENOSPC:
+    case EDQUOT:
+      return {"the disk is full.", "free some space"};
+    default:
+      return {std::string(std::strerror(error)) + ".", ""};
   }
-  return {"is the disk full?", "free some space"};
 }
 
 uint64_t corrected(uint64_t time, const std::vector<ClockOffset>& offsets) {

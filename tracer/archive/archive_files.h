@@ -28,12 +28,12 @@ OTF2_Archive* open_archive(const std::string& directory, Writer writer);
 /// Keeps OTF2 from printing its errors; they are counted in otf2_failed.
 void silence_otf2();
 
-/// The texts of a message for such an error: its cause, and what to do.
+/// The texts of a message for such an error (errno; 0 if unknown): its cause, and what to do, if
+/// that helps.
 struct WriteTrouble {
-  const char* cause;
-  const char* remedy;
+  std::string cause, remedy;
 };
-WriteTrouble write_trouble(OTF2_ErrorCode error);
+WriteTrouble write_trouble(int error);
 
 /// The records of one process, for writing.
 struct ProcessRecords {

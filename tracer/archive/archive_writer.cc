@@ -38,9 +38,9 @@ struct RankResult {
   bool good = true;
   Ended ended = Ended::kNot;
   RankSummary summary;
-  uint64_t bytes = 0;                        ///< of its files, where they are whole
-  int ended_error = 0;                       ///< Recorder's
-  OTF2_ErrorCode otf2_error = OTF2_SUCCESS;  ///< OTF2's reason if it is not good
+  uint64_t bytes = 0;   ///< of its files, where they are whole
+  int ended_error = 0;  ///< Recorder's
+  int otf2_error = 0;   ///< OTF2's reason if it is not good
 
   std::string pack() const {
     Packer packer;
@@ -48,7 +48,7 @@ struct RankResult {
     packer.put(static_cast<uint64_t>(ended));
     packer.put(bytes);
     packer.put(ended_error);
-    packer.put(static_cast<uint64_t>(otf2_error));
+    packer.put(otf2_error);
     packer.put(summary.host);
     packer.put(summary.processors.affinity_cores);
     packer.put(summary.processors.affinity_list);
@@ -75,7 +75,7 @@ struct RankResult {
     result.ended = static_cast<Ended>(from.value());
     result.bytes = from.value();
     result.ended_error = static_cast<int>(from.value());
-    result.otf2_error = static_cast<OTF2_ErrorCode>(static_cast<int64_t>(from.value()));
+    result.otf2_error = static_cast<int>(from.value());
     result.summary.host = from.text();
     result.summary.processors.affinity_cores = from.value();
     result.summary.processors.affinity_list = from.text();
@@ -281,7 +281,12 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written) {
   OTF2_Archive* archive = nullptr;
   std::string ready = "ready";
   if (rank == 0) {
-    archive = open_archive(task.output, Writer::kFirst);
+    // OTF2 would make it in another place, where the program has changed its root.
+    struct stat info;
+    if (stat(task.output.c_str(), &info) != 0)
+      otf2_error = errno;
+    else
+      archive = open_archive(task.output, Writer::kFirst);
     if (archive == nullptr) ready.clear();
     mkdir((task.output + "/traces").c_str(), 0777);
   }
@@ -333,17 +338,16 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written) {
       const std::string where = failed > 0 ? " on " + std::to_string(failed) + " of " +
                                                  std::to_string(ranks.size()) + " ranks"
                                            : "";
-      const auto bad = std::find_if(ranks.begin(), ranks.end(), [](const RankResult& r) {
-        return r.otf2_error != OTF2_SUCCESS;
-      });
+      const auto bad = std::find_if(ranks.begin(), ranks.end(),
+                                    [](const RankResult& r) { return r.otf2_error != 0; });
       const WriteTrouble trouble = write_trouble(bad != ranks.end() ? bad->otf2_error : otf2_error);
       say_outcome("the trace is incomplete: writing to " + task.output + " failed" + where + "; " +
                   trouble.cause + " " +
                   (task.records.empty()
                        ? "The records were in the memory of the program and are lost"
                        : "The records are kept (rank 0's in " + task.records + "); " +
-                             trouble.remedy + " and run: rubato recover " +
-                             shell_word(task.output)));
+                             trouble.remedy + (trouble.remedy.empty() ? "" : " and ") +
+                             "run: rubato recover " + shell_word(task.output)));
     } else if (complete != "true") {
       written.early = complete.substr(7);
     }

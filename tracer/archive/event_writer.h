@@ -71,7 +71,7 @@ struct LocationSummary {
 /// written in the middle of an event file). Set in the callback, checked after every call.
 inline bool otf2_failed = false;
 /// The first of these errors.
-inline OTF2_ErrorCode otf2_error = OTF2_SUCCESS;
+inline int otf2_error = 0;
 
 /// Facts about a thread's records that are needed before they can be written.
 struct ThreadSummary {

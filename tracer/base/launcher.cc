@@ -8,6 +8,7 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <vector>
@@ -120,6 +121,20 @@ int hydra_mpiexec_stderr() {
     if (word == "PPid:" && file >> word) return open_stderr(word);
   }
   return -1;
+}
+
+bool other_process_has(const std::string& entry) {
+  std::error_code ended;  // a process may end meanwhile
+  for (auto each = std::filesystem::directory_iterator("/proc", ended);
+       !ended && each != std::filesystem::end(each); each.increment(ended)) {
+    const int pid = std::atoi(each->path().filename().c_str());
+    if (pid <= 0 || pid == getpid()) continue;
+    std::ifstream file(each->path() / "environ", std::ios::binary);
+    for (std::string found; std::getline(file, found, '\0');) {
+      if (found == entry) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace tracing

@@ -24,5 +24,8 @@ int hydra_stderr();
 /// -1.
 int hydra_mpiexec_stderr();
 
+/// Whether another process of this user was started with `entry` ("NAME=value") in its environment.
+bool other_process_has(const std::string& entry);
+
 }  // namespace tracing
 }  // namespace rubato

@@ -1,7 +1,8 @@
 #include "tracer/base/report_line.h"
 
-#include <cstdio>
 #include <iterator>
+
+#include "models/base/number_text.h"
 
 namespace rubato {
 inline namespace tracing {
@@ -12,10 +13,7 @@ std::string size_text(uint64_t bytes) {
   auto value = static_cast<double>(bytes);
   size_t unit = 0;
   for (; value >= 1023.5 && unit + 1 < std::size(units); ++unit) value /= 1024;
-  char text[32];
-  std::snprintf(text, sizeof text, unit > 0 && value < 9.95 ? "%.1f %s" : "%.0f %s", value,
-                units[unit]);
-  return text;
+  return fixed_text(value, unit > 0 && value < 9.95 ? 1 : 0) + " " + units[unit];
 }
 
 }  // namespace
@@ -36,9 +34,7 @@ std::string in_thousands(uint64_t number) {
 }
 
 std::string seconds_text(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, seconds < 1000 ? "%.3g s" : "%.0f s", seconds);
-  return text;
+  return (seconds < 1000 ? general_text(seconds, 3) : fixed_text(seconds, 0)) + " s";
 }
 
 std::string seen_from(const std::string& directory, std::string path) {

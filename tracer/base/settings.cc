@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "models/base/number_text.h"
 #include "tracer/base/warnings.h"
 
 namespace rubato {
@@ -41,7 +42,7 @@ Settings Settings::from_environment() {
   const char* domain = std::getenv("RUBATO_TRACE_CLOCK_DOMAIN");
   settings.clock_per_rank = domain != nullptr && std::strcmp(domain, "rank") == 0;
   if (const char* seconds = std::getenv("RUBATO_TRACE_SYNC_EVERY")) {
-    settings.sync_every = std::strtod(seconds, nullptr);
+    settings.sync_every = leading_number(seconds);
   }
   settings.functions = is_set("RUBATO_TRACE_FUNCTIONS");
   settings.call_sites = is_set("RUBATO_TRACE_CALL_SITES");
@@ -71,12 +72,12 @@ bool RunWindow::parse(const char* text, RunWindow& window) {
     read.kind = Kind::kBarriers;
     text += sizeof kBarrier - 1;
   }
-  char* end = nullptr;
-  const double begin = std::strtod(text, &end);
+  const char* end = nullptr;
+  const double begin = leading_number(text, &end);
   if (end != text) read.begin = begin;
   if (*end++ != ':') return false;
   text = end;
-  const double last = std::strtod(text, &end);
+  const double last = leading_number(text, &end);
   if (end != text) read.end = last;
   if (*end != '\0' || read.begin < 0 || read.end <= read.begin) return false;
   window = read;

@@ -15,8 +15,9 @@ void warn(const std::string& message);
 void say_outcome(const std::string& message);
 /// The outcome is reported in another way.
 void outcome_is_said();
-/// Rank 0 records: reports the final name of its archive to `rubato trace`.
+/// Rank 0 records: reports the final name of its archive to `rubato trace`, and its MPI_Finalize.
 void tell_output(const std::string& output);
+void tell_finalize();
 
 }  // namespace tracing
 }  // namespace rubato

@@ -88,7 +88,8 @@ CounterTrouble try_counters(const std::string& list) {
     const std::string trouble = trouble_with({name});
     if (trouble.empty()) continue;
     return {CounterTrouble::Kind::kMachine,
-            trouble + " (papi_avail and papi_native_avail list what it can count)"};
+            trouble + " (papi_avail and papi_native_avail list what it can count; without PAPI: " +
+                kernel_names() + ")"};
   }
   if (std::string trouble = trouble_with(of_papi); !trouble.empty()) {
     return {CounterTrouble::Kind::kMachine,

@@ -75,7 +75,7 @@ ThreadCounters::Readings ThreadCounters::ended_readings() {
 }
 
 double ThreadCounters::loop_ticks() {
-  return own_counters == nullptr ? 0 : own_counters->loop_;
+  return own_counters == nullptr ? 0 : static_cast<double>(own_counters->loop_);
 }
 
 bool ThreadCounters::open() {
@@ -110,7 +110,7 @@ void ThreadCounters::measure_reading() {
     for (size_t c = 0; c < count_; ++c) reading_[c] = std::min(reading_[c], after[c] - before[c]);
     before = after;
   }
-  loop_ = static_cast<double>(std::max<uint64_t>(least, 1));
+  loop_ = std::max<uint64_t>(least, 1);
 }
 
 bool ThreadCounters::read(Counts& values) {
@@ -127,24 +127,20 @@ bool ThreadCounters::read(Counts& values) {
 
 void ThreadCounters::take(Counts& counted) {
   // Between other work a reading takes longer than in a loop, and its time on the core is counted.
-  constexpr double kMostLoops = 20;  // beyond, it has lost its core
+  constexpr uint64_t kMostLoops = 20;  // beyond, it has lost its core
   const uint64_t begin = Clock::now();
   Counts now = last_;
   read(now);
   const uint64_t ticks = Clock::now() - begin;
-  double factor = static_cast<double>(ticks) / loop_;
-  if (factor <= kMostLoops) {
+  uint64_t longer = loop_;
+  if (ticks <= kMostLoops * loop_) {
     ++readings_.count;
     readings_.ticks += ticks;
-  } else {
-    factor = 1;
+    longer = std::max(loop_, ticks);
   }
   for (size_t i = 0; i < count_; ++i) {
     const uint64_t all = now[i] - last_[i];
-    const uint64_t own =
-        i == counter_of_time
-            ? static_cast<uint64_t>(static_cast<double>(reading_[i]) * std::max(factor, 1.0))
-            : reading_[i];
+    const uint64_t own = i == counter_of_time ? reading_[i] * longer / loop_ : reading_[i];
     counted[i] = all - std::min(all, own);
   }
   last_ = now;

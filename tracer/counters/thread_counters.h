@@ -73,8 +73,8 @@ class ThreadCounters {
   Counts last_{};
   Counts outside_{};
   Counts inside_{};
-  Counts reading_{};  ///< what a reading in a loop counts itself
-  double loop_ = 1;   ///< its ticks
+  Counts reading_{};   ///< what a reading in a loop counts itself
+  uint64_t loop_ = 1;  ///< its ticks
   Readings readings_;
   Counts paused_{};  ///< when the tracer's own work began
 };

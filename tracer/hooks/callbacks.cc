@@ -58,9 +58,7 @@ class Running {
       Recorder::ask_stolen(log_, begin_, end, stolen);
       log_.own_work.stolen += stolen;
     }
-    const double ticks = static_cast<double>(stolen) / Recorder::kStretchNanoseconds *
-                         static_cast<double>(Recorder::stretch());
-    return end - begin_ - std::min(end - begin_, static_cast<uint64_t>(ticks));
+    return end - begin_ - std::min(end - begin_, Recorder::ticks_of(stolen));
   }
 
   ThreadLog& log_;

@@ -47,7 +47,7 @@ bool is_in_another_binding(uint64_t address, const char* function) {
   if (!file.starts_with("libmpi")) return false;
   const auto lower = [](std::string text) {
     for (char& letter : text) {
-      letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+      if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter + ('a' - 'A'));
     }
     return text;
   };

@@ -10,6 +10,7 @@
 #include <new>
 #include <utility>
 
+#include "tracer/base/default_floating_point.h"
 #include "tracer/base/processors.h"
 #include "tracer/mpi/mpi_library.h"
 #include "tracer/record/function_probe.h"
@@ -105,6 +106,7 @@ SegmentFile::Result Recorder::next_segment(ThreadLog& log, size_t bytes) {
 }
 
 bool Recorder::refill(ThreadLog& log, size_t words, bool in_function) {
+  const DefaultFloatingPoint environment;
   const int program_errno = errno;
   // A signal handler may be a recorded function (functions.h): not while the log changes.
   const bool was_busy = std::exchange(log.busy, true);
@@ -158,6 +160,8 @@ bool Recorder::extend(ThreadLog& log, size_t words) {
   return true;
 }
 
+__extension__ using Wide = unsigned __int128;  // products of ticks and nanoseconds
+
 void Recorder::record_stolen(double ticks_per_second) {
   short_stretch_ = static_cast<uint64_t>(kShortStretchNanoseconds * 1e-9 * ticks_per_second);
   stretch_ = static_cast<uint64_t>(kStretchNanoseconds * 1e-9 * ticks_per_second);
@@ -165,8 +169,13 @@ void Recorder::record_stolen(double ticks_per_second) {
 
 uint64_t Recorder::nanoseconds(uint64_t begin, uint64_t end) {
   if (end <= begin) return 0;
-  return static_cast<uint64_t>(static_cast<double>(end - begin) / static_cast<double>(stretch_) *
-                               kStretchNanoseconds);
+  constexpr auto kStretch = static_cast<uint64_t>(kStretchNanoseconds);
+  return static_cast<uint64_t>(Wide{end - begin} * kStretch / stretch_);
+}
+
+uint64_t Recorder::ticks_of(uint64_t nanoseconds) {
+  constexpr auto kStretch = static_cast<uint64_t>(kStretchNanoseconds);
+  return static_cast<uint64_t>(Wide{nanoseconds} * stretch_ / kStretch);
 }
 
 void Recorder::note_asked(ThreadLog& log, uint64_t now, uint64_t stolen) {

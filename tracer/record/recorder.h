@@ -138,6 +138,7 @@ class Recorder {
   static constexpr double kShortStretchNanoseconds = 50e3;
   static void record_stolen(double ticks_per_second);
   static uint64_t stretch() { return stretch_; }
+  static uint64_t ticks_of(uint64_t nanoseconds);
   /// Whether stolen time is to be read after a stretch from `begin` to `now`.
   static bool is_to_ask(const ThreadLog& log, uint64_t begin, uint64_t now) {
     return now - begin >= log.stretch || now - log.asked >= stretch_;

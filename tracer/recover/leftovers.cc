@@ -1,5 +1,7 @@
 #include "tracer/recover/leftovers.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,6 +24,20 @@ namespace fs = std::filesystem;
 namespace rubato {
 inline namespace tracing {
 namespace {
+
+/// The file in which processes of this user met in MPI_Init (roll_call.h), of a job that ended
+/// there: each that lives has a lock on it.
+bool is_left_roll_call(const fs::path& path) {
+  const std::string prefix = "rubato-roll-call-" + std::to_string(geteuid()) + "-";
+  struct stat info;
+  if (!path.filename().string().starts_with(prefix) || lstat(path.c_str(), &info) != 0 ||
+      !S_ISREG(info.st_mode) || info.st_uid != geteuid())
+    return false;
+  const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  const bool alone = file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0;
+  if (file >= 0) close(file);
+  return alone;
+}
 
 /// "rubato-USER-NUMBER", the tracer's name for a directory of this user's records.
 bool is_record_directory(const fs::path& path) {
@@ -58,6 +74,11 @@ Leftover look_at(const fs::path& directory) {
   std::error_code ignored;
   struct stat info;
   if (stat(directory.c_str(), &info) == 0) found.last_use = info.st_mtime;
+  if (S_ISREG(info.st_mode)) {
+    found.state = RecordState::kRollCall;
+    found.bytes = static_cast<uint64_t>(info.st_blocks) * 512;
+    return found;
+  }
   for (auto entry = fs::directory_iterator(directory, ignored); entry != fs::end(entry);
        entry.increment(ignored)) {
     const fs::path& path = entry->path();
@@ -95,7 +116,7 @@ void add_directories_in(const fs::path& place, std::set<std::string>& directorie
   std::error_code ignored;
   for (auto entry = fs::directory_iterator(place, ignored); entry != fs::end(entry);
        entry.increment(ignored)) {
-    if (is_record_directory(entry->path()))
+    if (is_record_directory(entry->path()) || is_left_roll_call(entry->path()))
       directories.insert(fs::canonical(entry->path(), ignored).string());
   }
 }
@@ -176,6 +197,7 @@ uint64_t discard_records(const std::string& directory) {
   std::error_code error;
   const std::string given = fs::canonical(directory, error).string();
   if (error) throw RecoverError(directory + ": no such directory");
+  if (is_left_roll_call(given)) return remove_file(given);
   const Leftover left = look_at(given);
   if (is_record_directory(given) && left.state == RecordState::kUnknown)
     return discard_useless(left);

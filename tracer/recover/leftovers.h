@@ -13,12 +13,13 @@ enum class RecordState {
   kEnded,      ///< none of them lives
   kRunning,    ///< one does
   kElsewhere,  ///< they ran on another machine, which can see this directory
-  kUnknown     ///< there is no journal that can be read
+  kUnknown,    ///< there is no journal that can be read
+  kRollCall    ///< a file (roll_call.h) of a job that ended in MPI_Init
 };
 
 /// The records of a job in one directory.
 struct Leftover {
-  std::string directory;
+  std::string directory;  ///< or file
   RecordState state = RecordState::kUnknown;
   std::vector<int> ranks;  ///< whose records are here ...
   int size = 0;            ///< ... of this number of ranks

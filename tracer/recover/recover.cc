@@ -434,7 +434,8 @@ RecoverResult recover(const RecoverTask& task) {
     }
     const WriteTrouble trouble = write_trouble(otf2_error);
     throw RecoverError(result.output + ": writing failed; " + trouble.cause +
-                       " Nothing is lost: " + trouble.remedy + ", or give another name with -o");
+                       " Nothing is lost: " + trouble.remedy +
+                       (trouble.remedy.empty() ? "" : ", or ") + "give another name with -o");
   }
   if (task.progress) task.progress(1);
   if (task.incomplete) task.incomplete({});

@@ -3,6 +3,7 @@
 #include <exception>
 #include <mutex>
 
+#include "tracer/base/default_floating_point.h"
 #include "tracer/base/warnings.h"
 #include "tracer/layout/journal.h"
 #include "tracer/objects/communicators.h"
@@ -135,6 +136,7 @@ void join_world(CallId init, const InitStamp& stamp) {
 }
 
 void mpi_session_opened(CallId init, const InitStamp& stamp) {
+  const DefaultFloatingPoint environment;
   const std::lock_guard lock(sessions_mutex);
   const bool first = open_sessions++ == 0;
   if (stage.finished) return;

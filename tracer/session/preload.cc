@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "tracer/base/default_floating_point.h"
 #include "tracer/base/file_limit.h"
 #include "tracer/base/launcher.h"
 #include "tracer/base/output_name.h"
@@ -38,6 +39,12 @@ bool is_traced_process() {
   return pid != nullptr && std::atol(pid) == getpid();
 }
 
+/// A process that this one has started lives, and may record: the watcher waits for it.
+bool has_heir() {
+  const char* watch = std::getenv("RUBATO_TRACE_WATCH");
+  return watch != nullptr && other_process_has(std::string("RUBATO_TRACE_WATCH=") + watch);
+}
+
 /// Executes the program again with the tracer of its MPI library. Returns if that cannot be done.
 void change_tracer(char** argv) {
   const char* now = std::getenv("LD_PRELOAD");
@@ -65,6 +72,7 @@ __attribute__((constructor)) void loaded(int, char** argv, char**) {
 }
 
 __attribute__((destructor)) void unloaded() {
+  const DefaultFloatingPoint environment;
   const std::string sessions = sessions_report();
   if (!sessions.empty()) {
     say_outcome(sessions);
@@ -76,7 +84,8 @@ __attribute__((destructor)) void unloaded() {
   const char* expected = std::getenv("RUBATO_TRACE_EXPECTED");
   if (session_started()) {
     line = "rubato: " + how_to_recover("the program ended without MPI_Finalize") + "\n";
-  } else if (settings.archive && !is_taken(expected != nullptr ? expected : settings.output)) {
+  } else if (settings.archive && !is_taken(expected != nullptr ? expected : settings.output) &&
+             !has_heir()) {
     line = "rubato: nothing was recorded: no call of MPI_Init reached the tracer\n";
   }
   if (line.empty()) return;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tracer/base/clock.h"
+#include "tracer/base/default_floating_point.h"
 #include "tracer/base/warnings.h"
 #include "tracer/record/recorder.h"
 #include "tracer/session/finish.h"
@@ -19,6 +20,7 @@ InitStamp before_init(const void* call_site) {
 }
 
 void start_session(CallId init, const InitStamp& stamp) {
+  const DefaultFloatingPoint environment;
   const Job* const job = this_job();
   if (stage.started && (job == nullptr || job->has_world || stage.finished)) return;
   stage.started = true;
@@ -39,9 +41,11 @@ void start_session(CallId init, const InitStamp& stamp) {
 }
 
 void finish_session(CallId finalize, const void* call_site) {
+  const DefaultFloatingPoint environment;
   if (this_job() == nullptr || stage.finished) return;
   stage.finished = true;
   if (!stage.recording) return;
+  tell_finalize();
   try {
     finish_recording(*this_job(), finalize, call_site);
   } catch (const std::exception& error) {

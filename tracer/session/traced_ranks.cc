@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "tracer/base/default_floating_point.h"
 #include "tracer/base/launcher.h"
 #include "tracer/base/settings.h"
 #include "tracer/base/warnings.h"
@@ -39,6 +40,7 @@ void report_other_library() {
 
 void announce_rank() {
   if (roll_call != nullptr) return;
+  const DefaultFloatingPoint environment;
   const std::string output = output_directory();
   RollCall::Places places;
   places.job = launched_as();

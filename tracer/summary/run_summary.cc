@@ -1,8 +1,8 @@
 #include "tracer/summary/run_summary.h"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "models/base/number_text.h"
 #include "tracer/base/packing.h"
 #include "tracer/base/report_line.h"
 
@@ -16,9 +16,7 @@ constexpr double kWorthAWord = 0.01;  ///< of the windows
 
 /// "34 %", "0.6 %"
 std::string percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, share < 0.0995 ? "%.1f %%" : "%.0f %%", 100 * share);
-  return text;
+  return fixed_text(100 * share, share < 0.0995 ? 1 : 0) + " %";
 }
 
 /// The largest, as " (MPI_Allreduce 20 %, MPI_Wait 9 %)".

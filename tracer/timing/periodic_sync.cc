@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tracer/base/default_floating_point.h"
 #include "tracer/layout/journal.h"
 
 namespace rubato {
@@ -89,6 +90,7 @@ void PeriodicSync::count(ThreadLog* log, MPI_Comm comm) {
   }
   if (++calls < wanted) return;
   calls = 0;
+  const DefaultFloatingPoint environment;
   const uint64_t begin = Clock::now();
   if (log != nullptr && log->counters != nullptr) log->counters->begin_own_work();
   int rank;

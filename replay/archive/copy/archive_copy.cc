@@ -4,6 +4,7 @@
 #include "replay/archive/copy/archive_copy.h"
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <map>
@@ -146,7 +147,9 @@ class Copy {
 
  private:
   [[noreturn]] void fail() const {
-    throw InputError(directory_ + ": the archive cannot be written; is the disk full?");
+    const int error = EventFiles::latest_error();
+    throw InputError(directory_ + ": the archive cannot be written; " +
+                     (error != 0 ? std::strerror(error) : "is the disk full?"));
   }
   void check(OTF2_ErrorCode error) const {
     if (error != OTF2_SUCCESS) fail();

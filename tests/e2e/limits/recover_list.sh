@@ -88,6 +88,26 @@ for how in "wait" "wait closed"; do
   "$rubato" recover --discard "$(cat directory.txt)" >out.txt 2>&1 || fail "$how: $(cat out.txt)"
   gone live.otf2dir
 done
+# The file in which processes meet in MPI_Init, of a job that ended there: rank 0 waits for rank 1, which dies.
+build_program half <<'C'
+#include <mpi.h>
+#include <signal.h>
+#include <unistd.h>
+#include <stdlib.h>
+int main(int argc, char** argv) {
+  const char* rank = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
+  if (atoi(rank) == 1) sleep(2), kill(getpid(), SIGKILL);
+  return MPI_Init(&argc, &argv);
+}
+C
+run 2 "$rubato" trace -o half.otf2dir --records places ./half >mpi.txt 2>err.txt && fail "exit code 0"
+sleep 1 # for processes that are killed
+"$rubato" recover --list places >out.txt
+grep -A1 "rubato-roll-call-.*: of a run that ended in MPI_Init, [0-9.]* KiB$" out.txt | tail -1 >left.txt
+grep -q '^  discard: rubato recover --discard /dev/shm/rubato-roll-call-' left.txt || fail "$(cat left.txt)"
+file=$(sed 's/.* //' left.txt)
+"$rubato" recover --discard "$file" >out.txt 2>&1 || fail "$(cat out.txt)"
+[ ! -e "$file" ] || fail "not discarded"
 expect_failure 1 "none: no such directory" "$rubato" recover --list none
 expect_failure 2 "expected a directory" "$rubato" recover --discard
 

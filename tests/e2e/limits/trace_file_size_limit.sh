@@ -41,6 +41,49 @@ limited() {
   code=0
   run 2 bash -c "ulimit -f $limit; exec \"\$@\"" limited "$@" >out.txt 2>err.txt || code=$?
 }
+# What else keeps the archive from being written at the end is named. (A root's changes are not for other users.)
+build_program refused <<'C'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <mpi.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  int bad = 0;
+  struct rlimit none = {3, 3};
+  struct sock_filter rules[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  struct sock_fprog program = {4, rules};
+  MPI_Init(&argc, &argv);
+  if (!strcmp(argv[1], "chroot")) bad = mkdir("empty", 0700) || chroot("empty") || chdir("/");
+  if (!strcmp(argv[1], "user")) bad = setuid(65534);
+  if (!strcmp(argv[1], "files")) bad = setrlimit(RLIMIT_NOFILE, &none);
+  if (!strcmp(argv[1], "seccomp"))
+    bad = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+  MPI_Finalize();
+  return bad ? 77 : 7;
+}
+C
+for how in "chroot No such file or directory" "user Permission denied" "files Too many open files" \
+  "seccomp Operation not permitted"; do
+  code=0
+  "$rubato" trace -o run.otf2dir ./refused "${how%% *}" >out.txt 2>err.txt || code=$?
+  if [ $code != 77 ]; then
+    [ $code = 7 ] || fail "${how%% *}: exit code $code: $(cat err.txt)"
+    grep -q "^rubato: the trace is incomplete: writing to $work/run.otf2dir failed.*; ${how#* }. The records are kept (.*); run: rubato recover" err.txt ||
+      fail "${how%% *}: $(cat err.txt)"
+    "$rubato" recover run.otf2dir >out.txt 2>&1 || fail "${how%% *}: $(cat out.txt)"
+  fi
+  rm -rf run.otf2dir empty
+done
 # A call takes 8 bytes of memory and some 22 of the archive. With 8 MiB (MPI libraries make files of several themselves)
 # the records reach the limit, stop and say so; the archive would pass it, too, so they are kept.
 calls=1300000

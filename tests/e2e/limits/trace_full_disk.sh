@@ -35,7 +35,7 @@ for messages in 40000 300000 1; do
   [ -e disk/run.otf2dir/INCOMPLETE ] || fail "no file INCOMPLETE"
   if [ $messages != 1 ]; then
     # There is no space yet ...
-    expect_failure 1 'writing failed; is the disk full' "$rubato" recover disk/run.otf2dir
+    expect_failure 1 'writing failed; the disk is full. Nothing is lost: free some space, or give another name with -o' "$rubato" recover disk/run.otf2dir
     [ -e disk/run.otf2dir/INCOMPLETE ] || fail "the failed attempt removed the note"
     # ... so write it elsewhere.
     "$rubato" recover disk/run.otf2dir -o elsewhere.otf2dir >out.txt || fail "recover: $(cat out.txt)"

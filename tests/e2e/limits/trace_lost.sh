@@ -57,6 +57,50 @@ run 2 "$rubato" trace -o run.otf2dir ./app 0 kill >out.txt 2>err.txt && fail "ex
 says "the program ended without MPI_Finalize; to make a trace of what was recorded: rubato recover $work/run.otf2dir"
 rm -rf run.otf2dir
 
+# Killed while MPI_Finalize writes the trace.
+cat >killer.c <<'C'
+#include <dlfcn.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+int mkdir(const char* name, unsigned mode) {
+  int (*real)(const char*, unsigned) = (int (*)(const char*, unsigned))dlsym((void*)-1l, "mkdir");
+  if (strstr(name, "run.otf2dir/traces")) kill(getpid(), SIGKILL);
+  return real(name, mode);
+}
+C
+cc -w -shared -fPIC -o killer.so killer.c -ldl
+LD_PRELOAD=$work/killer.so "$rubato" trace -o run.otf2dir ./app 0 >out.txt 2>err.txt && fail "exit code 0"
+tries=0
+until grep -q '^rubato: ' err.txt || [ $tries = 100 ]; do tries=$((tries + 1)) && sleep 0.1; done
+says "the program ended before MPI_Finalize had written the trace; to make a trace of what was recorded: rubato recover $work/run.otf2dir"
+"$rubato" recover run.otf2dir >out.txt 2>&1 || fail "$(cat out.txt)"
+rm -rf run.otf2dir
+
+# A daemon: the process that was started ends, and its child is the program, which says the one line.
+build_program daemon <<'C'
+#include <mpi.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  if (fork() != 0) argc > 1 ? exit(0) : _exit(0);
+  setsid();
+  usleep(500000);
+  MPI_Init(&argc, &argv);
+  usleep(500000);
+  return MPI_Finalize();
+}
+C
+for how in "" exit; do
+  # shellcheck disable=SC2086 # no word, or one
+  "$rubato" trace -o run.otf2dir ./daemon $how >out.txt 2>err.txt || fail "exit code $?"
+  tries=0
+  until grep -q 'wrote' err.txt || [ $tries = 200 ]; do tries=$((tries + 1)) && sleep 0.1; done
+  sleep 0.5
+  says 'wrote run.otf2dir (1 rank, '
+  rm -rf run.otf2dir
+done
+
 # All is well.
 run 2 "$rubato" trace -o run.otf2dir ./app 0 >out.txt 2>err.txt || fail "exit code $?"
 says 'wrote run.otf2dir (2 ranks, '

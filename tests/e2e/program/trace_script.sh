@@ -13,6 +13,15 @@ one_report err.txt
 check_archive
 expect 2 '^ENTER .*"MPI_Barrier"'
 
+# Without "#!" it is one of /bin/sh, as for shells and for MPICH's launcher.
+printf 'ls >/dev/null\n./app\n' >plain
+chmod +x plain
+trace 2 ./plain >out.txt 2>err.txt || fail "without #!: exit code $?: $(cat err.txt)"
+one_report err.txt
+printf '\177ELF\002' >broken
+chmod +x broken
+expect_failure 1 "broken: Exec format error" "$rubato" trace ./broken
+
 other=mpich
 [ "$flavour" = mpich ] && other=openmpi
 command -v mpirun.$other >/dev/null || { pass; exit; }

@@ -316,13 +316,15 @@ TEST_CASE("properties and clocks that are no numbers in their range are refused"
     what.properties[name] = value;
     return refusal(what);
   };
-  for (const char* value : {"nan", "-inf", "inf", "1e308", "-1", "-1e-9", "1.5", "1 s"}) {
+  for (const char* value : {"nan", "-inf", "inf", "1e308", "-1", "-1e-9", "1.5", "1,5", "1 s"}) {
     CHECK(with_property("RUBATO::OVERHEAD_OUTSIDE", value) ==
           std::string("the property RUBATO::OVERHEAD_OUTSIDE is '") + value +
               "', and not a number from 0 to 1");
     CHECK(with_property("RUBATO::OVERHEAD_PER_RECORD", value) != "no refusal");
   }
   CHECK(with_property("RUBATO::OVERHEAD_OUTSIDE", "1e-9") == "no refusal");
+  // By an earlier tracer, in a program whose locale has decimal commas.
+  CHECK(with_property("RUBATO::OVERHEAD_OUTSIDE", "1,66e-08") == "no refusal");
   CHECK(with_property("RUBATO::EAGER_LIMIT_NODE", "nan") ==
         "the property RUBATO::EAGER_LIMIT_NODE is 'nan', and not a number from 0 to 2^60");
   for (const uint64_t ticks : {uint64_t{0}, uint64_t{1} << 63}) {
