@@ -30,7 +30,8 @@ constexpr double kMuch = 0.25;
 struct InCall {
   std::map<WaitPattern, double> by_pattern;
   std::map<int, double> by_root;
-  std::map<std::pair<int, std::string>, double> by_function;  ///< of a root rank
+  /// By function of a root rank, and by the caller of the function.
+  std::map<std::pair<int, std::string>, std::map<std::string, double>> by_function;
 };
 
 /// By rank: the part of the waits rooted there that unequal compute does not explain, 0 to 1.
@@ -54,7 +55,8 @@ auto largest(const std::map<Key, double>& amounts) {
                           [](const auto& a, const auto& b) { return a.second < b.second; });
 }
 
-double sum_of(const std::map<int, double>& amounts) {
+template <typename Key>
+double sum_of(const std::map<Key, double>& amounts) {
   double sum = 0;
   for (const auto& [key, amount] : amounts) sum += amount;
   return sum;
@@ -89,7 +91,7 @@ void add_roots(const PlaceSummary& summary, const std::vector<double>& parts,
     call.by_root[delay.rank] += seconds;
     const NamedPlace& cause = summary.places[delay.place];
     if (cause.kind == Place::Kind::kCompute && !cause.function_place.empty())
-      call.by_function[{delay.rank, cause.function_place}] += seconds;
+      call.by_function[{delay.rank, cause.function_place}][cause.caller] += seconds;
   }
 }
 
@@ -131,11 +133,15 @@ Finding waits_in(const std::string& name, const InCall& call, const Roles& roles
   if (!has_main_cause) return waits;
   waits.rank = root->first;
   waits.share = share;
-  for (const auto& [function, seconds] : call.by_function) {
-    if (function.first == waits.rank && seconds > kMainShare * root->second)
-      waits.function = function.second;
+  for (const auto& [function, by_caller] : call.by_function) {
+    const double seconds = sum_of(by_caller);
+    if (function.first != waits.rank || !(seconds > kMainShare * root->second)) continue;
+    waits.function = function.second;
+    const auto caller = largest(by_caller);
+    waits.callers = caller->second > kMainShare * seconds
+                        ? callers_of(*roles.results, waits.rank, waits.function, caller->first)
+                        : std::vector<std::string>{"..."};
   }
-  waits.callers = callers_of(*roles.results, waits.rank, waits.function);
   return waits;
 }
 
