@@ -24,7 +24,12 @@ NamedPlace named(const Place& place, const TraceDefinitions& trace,
     named.function = functions[place.function].name;
     named.function_place = functions[place.function].place();
   }
-  if (place.site < sites.size()) named.site = site_text(sites[place.site]);
+  if (place.caller < functions.size()) named.caller = functions[place.caller].place();
+  if (place.site >= sites.size()) return named;
+  const CallSite& site = sites[place.site];
+  named.site = site_text(site);
+  if (site.caller < sites.size() && sites[site.caller].function < functions.size())
+    named.caller = functions[sites[site.caller].function].place();
   return named;
 }
 

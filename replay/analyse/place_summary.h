@@ -18,6 +18,7 @@ struct NamedPlace {
   std::string call;            ///< "": none
   std::string function;        ///< "": not recorded
   std::string function_place;  ///< "solve (app.c:12)"
+  std::string caller;          ///< that calls it: "main (app.c:40)"; "": not recorded
   std::string site;            ///< of the call: "app.c:41", without directories; "": not recorded
 };
 

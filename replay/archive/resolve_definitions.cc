@@ -184,8 +184,8 @@ void warn_of_shared_cores(const Collected& data, TraceDefinitions& trace) {
   const std::vector<std::string> nodes = trace.nodes.copy();
   const double seconds = static_cast<double>(data.length) / trace.ticks_per_second;
   trace.shared_cores = shares_cores(ranks, trace.node_of_rank, nodes, seconds);
-  for (std::string& sentence : oversubscription(ranks, trace.node_of_rank, nodes, seconds))
-    trace.warnings.push_back(std::move(sentence));
+  std::string sentence = oversubscription(ranks, trace.node_of_rank, nodes, seconds);
+  if (!sentence.empty()) trace.warnings.push_back(std::move(sentence));
 }
 
 std::optional<int32_t> rank_that_is_twice(std::vector<int32_t> ranks) {

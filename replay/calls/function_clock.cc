@@ -1,6 +1,7 @@
 #include "replay/calls/function_clock.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace rubato {
@@ -8,15 +9,20 @@ namespace {
 
 /// Adds to the part with the same key, or as another part, if there are fewer than `most`.
 template <typename Part, typename Key>
-void add_to(std::vector<Part>& parts, const Part& more, Key Part::*key, size_t most) {
-  const auto same = std::find_if(parts.rbegin(), parts.rend(),
-                                 [&](const Part& part) { return part.*key == more.*key; });
+void add_to(std::vector<Part>& parts, const Part& more, Key key, size_t most) {
+  const auto same = std::find_if(parts.rbegin(), parts.rend(), [&](const Part& part) {
+    return std::invoke(key, part) == std::invoke(key, more);
+  });
   if (same == parts.rend()) {
     if (parts.size() < most) parts.push_back(more);
     return;
   }
   same->ticks += more.ticks;
   same->probes += more.probes;
+}
+
+std::pair<uint32_t, uint32_t> function_and_caller(const FunctionPart& part) {
+  return {part.function, part.caller};
 }
 
 }  // namespace
@@ -34,9 +40,15 @@ void FunctionClock::take_time(double time) {
     (*tree_)[open_.back().node].probes += probes;
     add_to(node_parts_, {open_.back().node, ticks, probes}, &FunctionPart::function, kMostParts);
   }
-  if (places_)
-    add_to(parts_, {open_.back().function.number, ticks, probes}, &FunctionPart::function,
-           kMostParts);
+  if (places_) {
+    const uint32_t function = open_.back().function.number;
+    const auto caller = std::find_if(open_.rbegin(), open_.rend(), [&](const Open& open) {
+      return open.function.number != function;
+    });
+    add_to(parts_,
+           {function, ticks, probes, caller == open_.rend() ? kNoPlace : caller->function.number},
+           function_and_caller, kMostParts);
+  }
   uint64_t functions = 0;
   for (const Open& open : open_) functions |= open.function.chosen;
   if (functions != 0)

@@ -91,17 +91,16 @@ std::vector<std::vector<FunctionPart>> SampledGaps::shares() const {
   std::vector<std::vector<FunctionPart>> all;
   for (const Kind& each : kinds_) {
     const Kind& kind = each.same_as == kNoPlace ? each : kinds_[each.same_as];
-    std::vector<Found> functions;  // Found::node: the function
-    for (Found found : kind.found) {
-      found.node = paths_.nodes()[found.node].function;
-      add(functions, found);
-    }
+    std::vector<Found> functions = kind.found;
     std::stable_sort(functions.begin(), functions.end(), [](const Found& a, const Found& b) {
       return a.since * static_cast<double>(b.samples) < b.since * static_cast<double>(a.samples);
     });
     std::vector<FunctionPart>& parts = all.emplace_back();
-    for (const Found& found : functions)
-      parts.push_back({found.node, kind.known * found.ticks / kind.sampled});
+    for (const Found& found : functions) {
+      const CallTree::Node& node = paths_.nodes()[found.node];
+      parts.push_back({node.function, kind.known * found.ticks / kind.sampled, 0,
+                       paths_.nodes()[node.parent].function});
+    }
   }
   return all;
 }

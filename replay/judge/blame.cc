@@ -75,20 +75,21 @@ std::optional<Blame> blame(const Results& results, int rank, double excess) {
   return blame;
 }
 
-std::vector<std::string> callers_of(const Results& results, int rank, const std::string& place) {
+std::vector<std::string> callers_of(const Results& results, int rank, const std::string& place,
+                                    const std::string& caller) {
   const std::vector<CallPath>& paths = results.call_paths;
+  const auto place_of = [&](size_t path) { return results.functions[paths[path].function].place; };
   const CallPath* longest = nullptr;
-  double all = 0;
   for (const CallPath& path : paths) {
-    if (results.functions[path.function].place != place) continue;
-    all += path.inclusive[rank];
+    if (results.functions[path.function].place != place || path.caller == CallPath::kNone) continue;
+    if (place_of(path.caller) != caller) continue;
     if (!longest || path.inclusive[rank] > longest->inclusive[rank]) longest = &path;
   }
-  if (!longest) return {};
-  if (!(longest->inclusive[rank] > kMostOfExcess * all)) return {"..."};
   std::vector<std::string> callers;
-  for (size_t i = longest->caller; i != CallPath::kNone; i = paths[i].caller)
-    callers.insert(callers.begin(), results.functions[paths[i].function].place);
+  for (size_t i = longest ? longest->caller : CallPath::kNone; i != CallPath::kNone;
+       i = paths[i].caller)
+    callers.insert(callers.begin(), place_of(i));
+  if (callers.empty() && !caller.empty()) callers = {caller};
   return callers;
 }
 

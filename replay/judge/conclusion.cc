@@ -95,6 +95,8 @@ Conclusion conclude(const Roles& roles) {
   if (has_unsynchronised_clocks(roles.results->trace)) return because(ConclusionKind::kClocks);
   if (lacks_cores(roles)) {
     found.parts = possible_causes(roles, *roles.measured);
+    if (!roles.results->trace.shared_cores && !lost_cores(roles))
+      found.implausible = implausible_cost(roles);
     return because(ConclusionKind::kLacksCores);
   }
   // Time lost to other programs is not saved by a better network.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "replay/analyse/model_error.h"
+#include "replay/judge/lost_cores.h"
 #include "replay/judge/roles.h"
 
 namespace rubato {
@@ -14,7 +15,7 @@ enum class ConclusionKind : uint8_t {
   kNone,         ///< a scenario is absent, or nothing was recorded
   kUnexplained,  ///< Roles::own_machine misses the recorded time
   kClocks,       ///< the clocks were not synchronised
-  kLacksCores,   ///< ranks waited for cores
+  kLacksCores,   ///< ranks waited for cores, or it seems so (ImplausibleCost)
   kNoGain,       ///< less than 0.5 %
   kGain
 };
@@ -49,6 +50,7 @@ struct Conclusion {
   /// kUnexplained, kLacksCores: possible causes; kGain, kNoGain: what only `measured` contains and
   /// is therefore part of the savings on other machines.
   std::vector<Part> parts;
+  std::optional<ImplausibleCost> implausible;  ///< kLacksCores, if nothing else shows it
   /// kGain, kNoGain: seconds elapsed, and on a perfect interconnect, both without `not_recorded`.
   double elapsed = 0;
   double on_perfect = 0;

@@ -11,8 +11,10 @@
 #include "replay/analyse/site_summary.h"
 #include "replay/judge/blame.h"
 #include "replay/judge/lost_cores.h"
+#include "replay/study/candidates.h"
 #include "replay/study/fit_degradation.h"
 #include "replay/study/run_replay.h"
+#include "replay/study/study.h"
 
 // Waits of `perfect` have two origins: some ranks compute longer than others, and ranks wait for
 // each other in turn. The first is load imbalance, a finding of its own, so its part is removed. A
@@ -25,12 +27,14 @@ namespace {
 constexpr double kLeastLoss = 0.02;  ///< of the elapsed time
 constexpr double kMainShare = 0.5;
 constexpr double kMuch = 0.25;
+constexpr size_t kMostBalanced = 7;  ///< functions
 
 /// Ticks of waits in calls of one name.
 struct InCall {
   std::map<WaitPattern, double> by_pattern;
   std::map<int, double> by_root;
-  std::map<std::pair<int, std::string>, double> by_function;  ///< of a root rank
+  /// By function of a root rank, and by the caller of the function.
+  std::map<std::pair<int, std::string>, std::map<std::string, double>> by_function;
 };
 
 /// By rank: the part of the waits rooted there that unequal compute does not explain, 0 to 1.
@@ -54,7 +58,8 @@ auto largest(const std::map<Key, double>& amounts) {
                           [](const auto& a, const auto& b) { return a.second < b.second; });
 }
 
-double sum_of(const std::map<int, double>& amounts) {
+template <typename Key>
+double sum_of(const std::map<Key, double>& amounts) {
   double sum = 0;
   for (const auto& [key, amount] : amounts) sum += amount;
   return sum;
@@ -89,7 +94,7 @@ void add_roots(const PlaceSummary& summary, const std::vector<double>& parts,
     call.by_root[delay.rank] += seconds;
     const NamedPlace& cause = summary.places[delay.place];
     if (cause.kind == Place::Kind::kCompute && !cause.function_place.empty())
-      call.by_function[{delay.rank, cause.function_place}] += seconds;
+      call.by_function[{delay.rank, cause.function_place}][cause.caller] += seconds;
   }
 }
 
@@ -131,11 +136,15 @@ Finding waits_in(const std::string& name, const InCall& call, const Roles& roles
   if (!has_main_cause) return waits;
   waits.rank = root->first;
   waits.share = share;
-  for (const auto& [function, seconds] : call.by_function) {
-    if (function.first == waits.rank && seconds > kMainShare * root->second)
-      waits.function = function.second;
+  for (const auto& [function, by_caller] : call.by_function) {
+    const double seconds = sum_of(by_caller);
+    if (function.first != waits.rank || !(seconds > kMainShare * root->second)) continue;
+    waits.function = function.second;
+    const auto caller = largest(by_caller);
+    waits.callers = caller->second > kMainShare * seconds
+                        ? callers_of(*roles.results, waits.rank, waits.function, caller->first)
+                        : std::vector<std::string>{"..."};
   }
-  waits.callers = callers_of(*roles.results, waits.rank, waits.function);
   return waits;
 }
 
@@ -221,6 +230,29 @@ std::vector<Finding> find_late_receivers(EventSource& source, const Roles& roles
   return {found};
 }
 
+std::vector<TriedCandidate> find_remedies(EventSource& source, const Roles& roles,
+                                          const ReplayOptions& options) {
+  const Scenario scenario = parse_scenario(roles.judged->name);
+  BaseRun base;
+  base.scenario = &scenario;
+  base.results = roles.results;
+  base.run = roles.judged;
+  CandidateLimits limits;
+  limits.functions = kMostBalanced;
+  const ParseScenario parse = [](const std::string& text) { return parse_scenario(text); };
+  const Candidates candidates = CandidateFinder(base, limits, parse).find_balances();
+  std::vector<TriedCandidate> tried;
+  if (candidates.list.empty()) return tried;
+  std::vector<Scenario> scenarios;
+  for (const Candidate& candidate : candidates.list) scenarios.push_back(candidate.scenario);
+  const Results results = Study(source, options).replay(scenarios);
+  for (size_t i = 0; i < scenarios.size(); ++i) {
+    const ScenarioResult& result = results.scenarios[i];
+    tried.push_back({candidates.list[i], result.elapsed, result.deadlock, {}, {}});
+  }
+  return tried;
+}
+
 }  // namespace
 
 WaitObservers::WaitObservers(const EventSource& source, KeptLosses kept)
@@ -252,8 +284,10 @@ std::unique_ptr<WaitObservers> observe_perfect(const EventSource& source,
 
 bool needs_diagnosis(const Roles& roles) {
   return long_time(roles, FindingKind::kChains) > 0 ||
+         long_time(roles, FindingKind::kLoadImbalance) > 0 ||
          long_time(roles, FindingKind::kMessages) > 0 ||
-         long_time(roles, FindingKind::kLateReceiver) > 0 || costly_network(roles);
+         long_time(roles, FindingKind::kLateReceiver) > 0 || implausible_cost(roles) ||
+         costly_network(roles);
 }
 
 Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Scenario>& scenarios,
@@ -277,6 +311,10 @@ Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Sc
   if (chains > 0)
     parts[FindingKind::kChains] = waits_by_call(source, *perfect, roles, chains, false);
   std::erase_if(parts, [](const auto& part) { return part.second.empty(); });
+  if (is_recorded && (chains > 0 || long_time(roles, FindingKind::kLoadImbalance) > 0))
+    diagnosis.remedies = find_remedies(source, roles, options);
+  if (implausible_cost(roles))
+    diagnosis.least_elapsed = elapsed_by_least_times(source, roles, options);
   if (const ScenarioResult* const platform = costly_network(roles)) {
     const auto number = static_cast<size_t>(platform - roles.results->scenarios.data());
     if (number < scenarios.size())

@@ -15,6 +15,7 @@
 #include "replay/observe/wait_places.h"
 #include "replay/observe/waited.h"
 #include "replay/run/replay_options.h"
+#include "replay/study/advice.h"
 #include "replay/study/intervals.h"
 #include "replay/study/run_replay.h"
 #include "replay/trace/trace.h"
@@ -33,6 +34,10 @@ struct Diagnosis {
   /// time.
   std::optional<CostlyFunction> function;
   std::optional<NetworkCosts> network;
+  /// Changes of Roles::judged with balanced work, as `rubato advise` tries them; if unequal compute
+  /// or its waits cost time.
+  std::vector<TriedCandidate> remedies;
+  double least_elapsed = 0;  ///< elapsed_by_least_times() beside an implausible_cost(); else 0
 };
 
 /// What a diagnosis wants to know of the waits in one scenario: their patterns, and the places of
@@ -61,8 +66,9 @@ std::unique_ptr<WaitObservers> observe_perfect(const EventSource& source,
                                                const std::vector<Scenario>& scenarios,
                                                ReplayOptions& options);
 
-/// True if there is something to diagnose: dependency chains, late receivers or messages take at
-/// least 2 % of the elapsed time, or there is a costly_network().
+/// True if there is something to diagnose: unequal compute, dependency chains, late receivers or
+/// messages take at least 2 % of the elapsed time, or there is an implausible_cost() or a
+/// costly_network().
 bool needs_diagnosis(const Roles& roles);
 
 /// Replays `perfect` (unless these observers have seen it), Roles::judged and a platform again, as

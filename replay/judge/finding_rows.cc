@@ -16,6 +16,7 @@
 #include "replay/judge/findings.h"
 #include "replay/judge/lost_cores.h"
 #include "replay/run/contention_cost.h"
+#include "replay/study/candidates.h"
 
 namespace rubato {
 namespace {
@@ -130,8 +131,7 @@ void imbalance_details(const FindingContext& of, Finding& finding) {
     finding.function = blamed->function;
     finding.callers = blamed->callers;
   }
-  finding.scenarios = {of.roles.judged->base + ":rank" + std::to_string(e.busiest) + ".cpu*" +
-                       fixed_text(1 / e.load_balance, 2)};
+  finding.scenarios = {with_changes(*of.roles.judged, balancing_changes(of.roles.judged->ranks))};
 }
 
 void own_work_details(const FindingContext& of, Finding& finding) {
@@ -237,7 +237,7 @@ constexpr std::array<FindingRow, kFindingKinds> finding_rows() {
   using enum FindingKind;
   constexpr auto kBeside = &TimeTerms::beside;
   constexpr auto kImbalance = &TimeTerms::imbalance;
-  constexpr auto kWaits = &TimeTerms::waits;
+  constexpr auto kTermOfWaits = &TimeTerms::waits;
   constexpr auto kTransfer = &TimeTerms::transfer;
   return {{
       {kLostCores, "lost cores", {kBeside, lost_core_time, lost_core_details, true}},
@@ -246,13 +246,14 @@ constexpr std::array<FindingRow, kFindingKinds> finding_rows() {
       {kTracing, "tracing", {kTransfer, tracing_time, tracing_details, true}},
       {kLateReceiver, "late receiver", {kTransfer, late_receiver_time}},
       {kLoadImbalance, "load imbalance", {kImbalance, nullptr, imbalance_details}},
-      {kChains, "dependency chains", {kWaits}},
+      {kChains, "dependency chains", {kTermOfWaits}},
+      {kWaits, "waits"},
       {kLateRoot, "late root"},
       {kSynchronisation, "synchronisation"},
       {kLateSender, "late sender"},
-      {kOwnWork, "own work", {kWaits, own_work_time, own_work_details}},
-      {kKeptCalls, "kept calls", {kWaits, kept_time, kept_details}},
-      {kApart, "different windows", {kWaits, time_apart}},
+      {kOwnWork, "own work", {kTermOfWaits, own_work_time, own_work_details}},
+      {kKeptCalls, "kept calls", {kTermOfWaits, kept_time, kept_details}},
+      {kApart, "different windows", {kTermOfWaits, time_apart}},
       {kLatency, "latency", {}, {remove_latency, "latency/2"}},
       {kOverhead, "overhead", {}, {remove_overhead, "overhead/2"}},
       {kFormulas, "formulas of collectives", {}, {remove_formulas}},

@@ -26,6 +26,7 @@ enum class FindingKind : uint8_t {
   kLateReceiver,     ///< sends wait for their receivers
   kLoadImbalance,    ///< ranks compute for different times
   kChains,           ///< ranks wait for each other in turn
+  kWaits,            ///< ranks wait for each other, it is not known in which way
   kLateRoot,         ///< members of a broadcast or scatter wait for the root
   kSynchronisation,  ///< ranks wait for each other in barriers and collectives of all with all
   kLateSender,       ///< receives and reductions wait for one rank in particular
@@ -61,7 +62,8 @@ inline constexpr double kLeastGain = 0.01;     ///< of the elapsed time, of a fi
 /// Why a run takes longer than its mean compute, where, and what that costs.
 struct Finding {
   FindingKind kind = FindingKind::kTracing;
-  double seconds = 0;  ///< of the elapsed time (LostTime): at most what the run would gain
+  double seconds = 0;        ///< at most what the run would gain (LostTime), or what a replay saves
+  bool is_replayed = false;  ///< the latter, with balanced work: the one of `scenarios`
   std::optional<double> half = {};  ///< half of the 95 % interval of `seconds`; none: not known
   double of_elapsed = 0;  ///< `seconds` as a share; for lost cores of `measured`, which has them
   int rank = -1;          ///< that computes longest, or is the root cause; -1: no single one

@@ -17,6 +17,60 @@ std::optional<double> half_of(const Finding& finding, const Roles& roles,
   return finding.seconds * (perfect.high - perfect.low) / 2 / roles.perfect->elapsed;
 }
 
+bool is_of_compute(const Finding& finding) {
+  return finding.kind == FindingKind::kLoadImbalance ||
+         (finding.rank >= 0 && finding.kind != FindingKind::kLateReceiver);
+}
+
+/// A cause costs what the run takes longer than with balanced work: of the functions on its call
+/// path the one that saves most. Where balance saves nothing, at least what half the time saves.
+void apply_remedies(const std::vector<TriedCandidate>& remedies, const LostTime& lost,
+                    Finding& finding) {
+  if (!is_of_compute(finding)) return;
+  const bool is_imbalance = finding.kind == FindingKind::kLoadImbalance;
+  std::vector<std::string> path = finding.callers;
+  path.push_back(finding.function);
+  double best = kLeastGain * lost.elapsed;
+  for (const TriedCandidate& tried : remedies) {
+    const auto& [kind, name, text, scenario] = tried.candidate;
+    const bool on_path = std::ranges::any_of(path, [&name = name](const std::string& place) {
+      return !name.empty() && (place == name || place.starts_with(name + " ("));
+    });
+    const double saved = lost.elapsed - tried.elapsed;
+    if (!tried.deadlock.empty() || !(on_path || (is_imbalance && name.empty()))) continue;
+    if (kind == CandidateKind::kFunction) {
+      if (!is_imbalance && !finding.is_replayed) finding.seconds = std::max(finding.seconds, saved);
+    } else if (saved >= best) {
+      best = finding.seconds = saved;
+      finding.is_replayed = true;
+      finding.scenarios = {text};
+    }
+  }
+}
+
+/// One cause, one row: unequal compute of a rank in a function, and waits of which it is the root.
+void merge_causes(std::vector<Finding>& findings) {
+  for (auto into = findings.begin(); into != findings.end(); ++into) {
+    for (auto other = into + 1; other != findings.end();) {
+      const bool is_same = is_of_compute(*into) && is_of_compute(*other) &&
+                           !into->function.empty() && other->rank == into->rank &&
+                           other->function == into->function && other->callers == into->callers;
+      if (!is_same) {
+        ++other;
+        continue;
+      }
+      if (other->kind == FindingKind::kLoadImbalance) std::swap(*into, *other);
+      if (other->seconds > into->seconds) {
+        into->seconds = other->seconds;
+        into->is_replayed = other->is_replayed;
+        if (other->is_replayed) into->scenarios = other->scenarios;
+      }
+      if (into->call.empty()) into->call = other->call;
+      other = findings.erase(other);
+    }
+  }
+}
+
 }  // namespace
 
 Judgement judge(const Roles& roles, const Diagnosis& diagnosis, const std::string& platforms,
@@ -25,6 +79,7 @@ Judgement judge(const Roles& roles, const Diagnosis& diagnosis, const std::strin
   judgement.efficiency = judged_efficiency(roles);
   judgement.is_alone = is_alone(*roles.results);
   if (roles.judged) judgement.scenario = roles.judged->name;
+  judgement.least_elapsed = diagnosis.least_elapsed;
   if (diagnosis.network) {
     judgement.on_platform = diagnosis.network->findings;
     judgement.platform = diagnosis.network->scenario;
@@ -33,28 +88,32 @@ Judgement judge(const Roles& roles, const Diagnosis& diagnosis, const std::strin
   std::optional<LostTime> lost = lost_time(roles);
   if (!lost) return judgement;
   judgement.elapsed = lost->elapsed;
+  // `measured` takes what `undisturbed` takes, and what was lost.
+  if ((*lost)[FindingKind::kLostCores] > 0) {
+    judgement.scenario = roles.measured->name;
+    judgement.elapsed = roles.measured->elapsed;
+  }
   const FindingContext context{roles, diagnosis, platforms, judgement};
   std::vector<Finding>& findings = judgement.findings;
   const auto matters = [&](const Finding& f) { return f.seconds >= kLeastGain * lost->elapsed; };
   for (const FindingRow& row : kFindingRows) {
-    const Finding whole{row.kind, (*lost)[row.kind]};
+    Finding whole{row.kind, (*lost)[row.kind]};
     if (!matters(whole)) continue;
     const auto parts = diagnosis.parts.find(row.kind);
+    if (row.kind == FindingKind::kChains) whole.kind = FindingKind::kWaits;
     for (Finding finding : parts == diagnosis.parts.end() ? std::vector{whole} : parts->second) {
       if (!matters(finding)) continue;
       if (row.part.details) row.part.details(context, finding);
-      finding.half = half_of(finding, roles, intervals);
-      // `measured` takes what `undisturbed` takes, and what was lost.
-      const double beside = row.part.term == &TimeTerms::beside ? finding.seconds : 0;
-      finding.of_elapsed = finding.seconds / (lost->elapsed + beside);
+      apply_remedies(diagnosis.remedies, *lost, finding);
       findings.push_back(std::move(finding));
     }
   }
+  merge_causes(findings);
+  for (Finding& finding : findings) {
+    finding.half = half_of(finding, roles, intervals);
+    finding.of_elapsed = finding.seconds / judgement.elapsed;
+  }
   sort_by_cost(findings);
-  // What the machine took comes first: it is not a property of the program.
-  std::stable_partition(findings.begin(), findings.end(), [](const Finding& finding) {
-    return row_of(finding.kind).part.term == &TimeTerms::beside;
-  });
   return judgement;
 }
 

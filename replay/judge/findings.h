@@ -20,6 +20,7 @@ struct Judgement {
   double elapsed = 0;     ///< of it; 0 without efficiency
   /// Of at least 1 % of the elapsed time, the costliest first.
   std::vector<Finding> findings;
+  double least_elapsed = 0;  ///< Diagnosis::least_elapsed
   /// What the network of `platform` costs, likewise, of `platform_elapsed` seconds; a cost in this
   /// list may contain parts of another one.
   std::vector<Finding> on_platform;

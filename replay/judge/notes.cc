@@ -7,6 +7,7 @@
 #include "models/scenario/scenario.h"
 #include "replay/analyse/other_rows.h"
 #include "replay/judge/finding_rows.h"
+#include "replay/trace/oversubscription.h"
 
 namespace rubato {
 namespace {
@@ -185,6 +186,16 @@ Notes notes_of(const Subject& subject, bool only_warnings, const Note& about) {
   return notes;
 }
 
+/// That ranks shared cores is why they lost them: one fact, one note.
+void take_reason(Notes& notes, Note& lost) {
+  const auto shared = std::find_if(notes.begin(), notes.end(), [](const Note& note) {
+    return note.kind == NoteKind::kReader && note.what.ends_with(kTimeWithoutCores);
+  });
+  if (shared == notes.end()) return;
+  lost.what = shared->what.substr(0, shared->what.size() - kTimeWithoutCores.size());
+  notes.erase(shared);
+}
+
 }  // namespace
 
 bool has_unsynchronised_clocks(const TraceSummary& trace) {
@@ -202,8 +213,10 @@ Notes notes_on(const ScenarioResult& scenario, bool only_warnings) {
 
 Notes notes_on(const Roles& roles) {
   Notes notes = notes_on(roles.results->trace);
-  for (Note& note : notes_of(roles, false, {.trace = &roles.results->trace}))
+  for (Note& note : notes_of(roles, false, {.trace = &roles.results->trace})) {
+    if (note.kind == NoteKind::kLostCores) take_reason(notes, note);
     notes.push_back(std::move(note));
+  }
   return notes;
 }
 

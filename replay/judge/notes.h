@@ -70,7 +70,7 @@ struct Note {
   uint64_t count = 0;
   double seconds = 0;
   double window = 0;         ///< of a run: seconds of the mean rank, to which `seconds` refer
-  std::string what = {};     ///< the first place in the archive, a name, or a sentence
+  std::string what = {};     ///< the first place in the archive, a name, a sentence or a reason
   std::string instead = {};  ///< kPricedAs: the level used; kNetworkUnused: a scenario to try
   const TraceSummary* trace = nullptr;       ///< of an archive or of a run
   const ScenarioResult* scenario = nullptr;  ///< of a scenario

@@ -42,7 +42,12 @@ WaitPlaces::WaitPlaces(const EventSource& source, KeptLosses kept, double probe)
                                    return std::tuple(function.name, function.file, function.line);
                                  })),
       same_site_(first_alike(source.call_sites(),
-                             [](const CallSite& site) { return std::pair(site.file, site.line); })),
+                             [sites = source.call_sites()](const CallSite& site) {
+                               const bool is_called = site.caller < sites.size();
+                               return std::tuple(
+                                   site.file, site.line,
+                                   is_called ? sites[site.caller].function : kNoPlace);
+                             })),
       timelines_(trace_->timelines()),
       ranks_(trace_->ranks()),
       recent_(kRecent),
@@ -55,8 +60,9 @@ WaitPlaces::WaitPlaces(const EventSource& source, KeptLosses kept, double probe)
 uint32_t WaitPlaces::number_of(const Place& place) {
   // Places that do not fit would only share a number with others.
   constexpr uint64_t kBits = (1 << 23) - 1;
+  const uint32_t last = place.caller == kNoPlace ? place.site : place.caller;  // never both
   const uint64_t packed = uint64_t{place.call} << 46 | (place.function & kBits) << 23 |
-                          (place.site & kBits) | static_cast<uint64_t>(place.kind) << 62;
+                          (last & kBits) | static_cast<uint64_t>(place.kind) << 62;
   Recent& recent = recent_[(packed * 0x9E3779B97F4A7C15u) >> 56];
   if (recent.packed == packed) return recent.number;
   const auto [entry, is_new] = numbers_.emplace(packed, static_cast<uint32_t>(places_.size()));
@@ -151,6 +157,7 @@ void WaitPlaces::add_gap(Timeline& timeline, int rank, const Call& call, double 
       if (counts) sum_of(timeline, in).compute += ticks;
       Place computes{.kind = Place::Kind::kCompute};
       computes.function = in;
+      computes.caller = known(part.caller);
       add_part(timeline, left == 0 ? enter : timeline.until + ticks, rank, number_of(computes));
     }
   }

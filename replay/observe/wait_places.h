@@ -40,7 +40,7 @@ namespace rubato {
 /// The activity of a rank at some time, and its place in the program.
 struct Place {
   enum class Kind : uint8_t {
-    kCompute,  ///< in `function`, else before `call` at `site`
+    kCompute,  ///< in `function` as called by `caller`, else before `call` at `site`
     kCall,     ///< in `call`, which `function` makes at `site`
     kLost,     ///< the tracer wrote its buffer or was off, or the thread had no core
     kUnknown,  ///< dropped from the past
@@ -51,6 +51,7 @@ struct Place {
   uint16_t call = kNoCall;       ///< index into TraceDefinitions::calls
   uint32_t function = kNoPlace;  ///< index into EventSource::functions()
   uint32_t site = kNoPlace;      ///< index into EventSource::call_sites()
+  uint32_t caller = kNoPlace;    ///< of `function`, if that computes: another function
   bool operator==(const Place&) const = default;
 };
 

@@ -33,7 +33,7 @@ void CallPlaces::add(int number, uint64_t event, uint32_t function, uint32_t sit
   if (moved) open.insert(open.end(), {function, site});
   for (const FunctionPart& part : before)
     open.insert(open.end(), {part.function, std::bit_cast<uint32_t>(static_cast<float>(part.ticks)),
-                             part.probes});
+                             part.probes, part.caller});
   timeline.event = event;
   timeline.function = function;
   timeline.site = site;
@@ -80,13 +80,14 @@ bool CallPlaces::Reader::read_entry() {
     FunctionPart part{word()};
     part.ticks = std::bit_cast<float>(word());
     part.probes = word();
+    part.caller = word();
     if (part.function < kFirstGapKind) {
       coming_.before.push_back(part);
       continue;
     }
     for (const FunctionPart& share :
          places_->timelines_[timeline_].kinds[part.function - kFirstGapKind])
-      coming_.before.push_back({share.function, share.ticks * part.ticks});
+      coming_.before.push_back({share.function, share.ticks * part.ticks, 0, share.caller});
   }
   return true;
 }

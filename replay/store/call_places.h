@@ -8,7 +8,7 @@
 //
 //   events since the previous entry (20 bits) | parts (8) | kMoved | kFar
 //   kFar: the upper bits of those events, 1 word       kMoved: function, call site
-//   of each part: function, ticks as float, probes
+//   of each part: function, ticks as float, probes, caller
 //
 // in chunks of some 4 KiB, the first ones in memory, the rest in a temporary file.
 

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kLeastImbalance = 0.01;  ///< relative to the longest compute of a rank
 constexpr double kAllCompute = 0.99;      ///< of all ranks
+constexpr double kAlone = 0.9;            ///< of a function, on one rank
 
 /// A number of a scenario with four digits, so that the replay uses exactly the number in the text.
 std::string text_of(double number) {
@@ -55,6 +56,19 @@ Candidates CandidateFinder::find() {
     add_collectives();
     add_placements();
   }
+  return std::move(found_);
+}
+
+Candidates CandidateFinder::find_balances() {
+  add_balanced_functions();
+  for (const FunctionResult& function : base_->results->functions) {
+    const std::vector<double>& seconds = function.inclusive;
+    const double sum = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+    if (changed_functions_.count(function.name) &&
+        *std::max_element(seconds.begin(), seconds.end()) > kAlone * sum)
+      add_function(CandidateKind::kFunction, function.name, "*0.5");
+  }
+  add_balance();
   return std::move(found_);
 }
 
@@ -171,36 +185,40 @@ void CandidateFinder::add_ranks() {
   found_.ranks_left_out = ranks - chosen.size();
 }
 
-/// Ranks that compute share the sum of their compute evenly. Neighbours with the same factor, in
-/// four digits, are one change.
 void CandidateFinder::add_balance() {
+  const std::vector<std::string> balancing = balancing_changes(run_->ranks);
+  if (balancing.empty()) return;
+  std::vector<std::string> changes = scenario_->changes;
+  changes.insert(changes.end(), balancing.begin(), balancing.end());
+  add(CandidateKind::kBalance, "", scenario_text(scenario_->base, changes));
+}
+
+std::vector<std::string> balancing_changes(const std::vector<RankResult>& ranks) {
   double sum = 0, most = 0;
   size_t computing = 0;
-  for (const RankResult& rank : run_->ranks) {
+  for (const RankResult& rank : ranks) {
     if (!(rank.compute > 0)) continue;
     sum += rank.compute;
     most = std::max(most, rank.compute);
     ++computing;
   }
-  if (computing < 2) return;
+  if (computing < 2) return {};
   const double mean = sum / static_cast<double>(computing);
-  if (most - mean < kLeastImbalance * most) return;
-  std::vector<std::string> changes = scenario_->changes;
-  for (size_t first = 0; first < run_->ranks.size();) {
-    const std::string factor = balance_factor(first, mean);
+  if (most - mean < kLeastImbalance * most) return {};
+  const auto factor_of = [&](size_t rank) {
+    return ranks[rank].compute > 0 ? text_of(ranks[rank].compute / mean) : "1";
+  };
+  std::vector<std::string> changes;
+  for (size_t first = 0; first < ranks.size();) {
+    const std::string factor = factor_of(first);
     size_t last = first;
-    while (last + 1 < run_->ranks.size() && balance_factor(last + 1, mean) == factor) ++last;
-    std::string who = "rank";
-    who += std::to_string(first);
+    while (last + 1 < ranks.size() && factor_of(last + 1) == factor) ++last;
+    std::string who = "rank" + std::to_string(first);
     if (last > first) who.append("-").append(std::to_string(last));
     if (factor != "1") changes.push_back(who + ".cpu*" + factor);
     first = last + 1;
   }
-  add(CandidateKind::kBalance, "", scenario_text(scenario_->base, changes));
-}
-std::string CandidateFinder::balance_factor(size_t rank, double mean) const {
-  const double compute = run_->ranks[rank].compute;
-  return compute > 0 ? text_of(compute / mean) : "1";
+  return changes;
 }
 
 }  // namespace rubato

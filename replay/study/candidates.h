@@ -48,7 +48,8 @@ struct BaseRun {
   const Results* results = nullptr;
   const PathSums* path = nullptr;
   double ticks_per_second = 0;
-  Placement placement;  ///< of the scenario
+  Placement placement;                  ///< of the scenario
+  const ScenarioResult* run = nullptr;  ///< of the scenario; null: the first of `results`
 };
 
 struct CandidateLimits {
@@ -62,6 +63,11 @@ struct Candidates {
   std::vector<Candidate> list;
   size_t functions_left_out = 0, ranks_left_out = 0;
 };
+
+/// The changes of a scenario that give ranks that compute equal compute, with the same sum. Ranks
+/// with the same factor, in four digits, are one change. Empty if the longest compute of a rank is
+/// less than 1 % above the mean.
+std::vector<std::string> balancing_changes(const std::vector<RankResult>& ranks);
 
 /// Parses `--on` texts: parse_scenario().
 using ParseScenario = std::function<Scenario(const std::string& text)>;
@@ -77,11 +83,14 @@ class CandidateFinder {
   CandidateFinder(const BaseRun& base, const CandidateLimits& limits, const ParseScenario& parse)
       : base_(&base),
         scenario_(base.scenario),
-        run_(&base.results->scenarios[0]),
+        run_(base.run ? base.run : &base.results->scenarios[0]),
         limits_(&limits),
         parse_(&parse) {}
   /// Called once.
   Candidates find();
+  /// Instead: balanced functions, those of them in half the time of which one rank has nine tenths,
+  /// and equal compute.
+  Candidates find_balances();
 
  private:
   void add(CandidateKind kind, const std::string& name, const std::string& text);
@@ -94,7 +103,6 @@ class CandidateFinder {
   double path_share(size_t rank) const;
   void add_ranks();
   void add_balance();
-  std::string balance_factor(size_t rank, double mean) const;
   // network_candidates.cc:
   void add_perfect();
   void add_levels();

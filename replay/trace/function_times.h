@@ -74,7 +74,8 @@ inline constexpr uint32_t kNoPlace = UINT32_MAX;
 struct FunctionPart {
   uint32_t function = kNoPlace;  ///< among all functions of the program
   double ticks = 0;
-  uint32_t probes = 0;  ///< as FunctionTime::probes
+  uint32_t probes = 0;         ///< as FunctionTime::probes
+  uint32_t caller = kNoPlace;  ///< another function, which calls it; kNoPlace: none on record
 };
 
 /// A line of the program that makes MPI calls, or with call paths a call of any function in its

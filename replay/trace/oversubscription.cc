@@ -48,8 +48,7 @@ std::string crowded_nodes(const std::vector<RankProcessors>& ranks,
   const uint64_t cores = nodes[worst].distinct_cores();
   return std::to_string(nodes[worst].ranks) + " ranks had " + std::to_string(cores) +
          (cores == 1 ? " core" : " cores") + " on node '" + names[worst] + "'" +
-         (crowded > 1 ? " (and on " + std::to_string(crowded - 1) + " more)" : "") +
-         "; the recorded times include time of other ranks on the same core";
+         (crowded > 1 ? " (and on " + std::to_string(crowded - 1) + " more)" : "");
 }
 
 std::string interrupted_ranks(const std::vector<RankProcessors>& ranks, double seconds) {
@@ -66,8 +65,7 @@ std::string interrupted_ranks(const std::vector<RankProcessors>& ranks, double s
   return std::to_string(interrupted) + " of " + std::to_string(ranks.size()) +
          " ranks had more than " + std::to_string(std::lround(kSwitchesPerSecond)) +
          " involuntary context switches per second (rank " + std::to_string(worst) + ": " +
-         grouped(static_cast<uint64_t>(std::llround(rate(worst)))) +
-         "); the time without a core is part of the recording";
+         grouped(static_cast<uint64_t>(std::llround(rate(worst)))) + ")";
 }
 
 std::string waiting_threads(const std::vector<RankProcessors>& ranks, double seconds) {
@@ -84,7 +82,7 @@ std::string waiting_threads(const std::vector<RankProcessors>& ranks, double sec
   return "threads without MPI calls waited for cores in " + std::to_string(waiting) + " of " +
          std::to_string(ranks.size()) + " ranks, for up to " +
          std::to_string(std::lround(100 * most)) +
-         " % of their time; how long their ranks waited for them is not known";
+         " % of their time (how long their ranks waited for them is not known)";
 }
 
 }  // namespace
@@ -95,17 +93,15 @@ bool shares_cores(const std::vector<RankProcessors>& ranks, std::span<const int>
          !waiting_threads(ranks, seconds).empty();
 }
 
-std::vector<std::string> oversubscription(const std::vector<RankProcessors>& ranks,
-                                          std::span<const int> node_of_rank,
-                                          const std::vector<std::string>& nodes, double seconds) {
-  std::vector<std::string> sentences;
-  std::string crowded = crowded_nodes(ranks, node_of_rank, nodes);
-  if (!crowded.empty()) sentences.push_back(std::move(crowded));
-  std::string waiting = waiting_threads(ranks, seconds);
-  if (!waiting.empty()) sentences.push_back(std::move(waiting));
-  std::string interrupted = seconds > 0 ? interrupted_ranks(ranks, seconds) : "";
-  if (!interrupted.empty()) sentences.push_back(std::move(interrupted));
-  return sentences;
+std::string oversubscription(const std::vector<RankProcessors>& ranks,
+                             std::span<const int> node_of_rank,
+                             const std::vector<std::string>& nodes, double seconds) {
+  std::string sentence;
+  for (const std::string& part :
+       {crowded_nodes(ranks, node_of_rank, nodes), waiting_threads(ranks, seconds),
+        seconds > 0 ? interrupted_ranks(ranks, seconds) : ""})
+    sentence += (sentence.empty() || part.empty() ? "" : "; ") + part;
+  return sentence.empty() ? "" : sentence.append(kTimeWithoutCores);
 }
 
 }  // namespace rubato

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rubato {
@@ -18,14 +19,18 @@ struct RankProcessors {
   std::optional<uint64_t> threads_ran, threads_waited;
 };
 
-/// Warnings about ranks that shared a core, since their compute then contains time of other ranks:
-/// a node with more ranks than usable cores, threads that waited for cores, or ranks with more than
-/// ten involuntary context switches per second (a voluntary one, as in sched_yield(), does not
-/// count). `node_of_rank` and `nodes` as in TraceDefinitions; `seconds` is the length of the
-/// recording. Empty if there is no reason to warn.
-std::vector<std::string> oversubscription(const std::vector<RankProcessors>& ranks,
-                                          std::span<const int> node_of_rank,
-                                          const std::vector<std::string>& nodes, double seconds);
+/// The end of the sentence of oversubscription().
+inline constexpr std::string_view kTimeWithoutCores =
+    ": the recorded times include time without a core";
+
+/// A sentence about ranks that shared a core, since their compute then contains time of other
+/// ranks: a node with more ranks than usable cores, threads that waited for cores, or ranks with
+/// more than ten involuntary context switches per second (a voluntary one, as in sched_yield(),
+/// does not count). `node_of_rank` and `nodes` as in TraceDefinitions; `seconds` is the length of
+/// the recording. "" if there is no reason to warn.
+std::string oversubscription(const std::vector<RankProcessors>& ranks,
+                             std::span<const int> node_of_rank,
+                             const std::vector<std::string>& nodes, double seconds);
 
 /// True where ranks lost an unknown time: a node had more ranks than cores for them, or threads
 /// without MPI calls waited for cores for more than 2 % of both the recording and their own time

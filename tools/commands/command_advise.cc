@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "replay/judge/lost_cores.h"
 #include "replay/rubato.h"
 #include "replay/study/advice.h"
 #include "tools/cli/commands.h"
@@ -13,6 +14,7 @@
 #include "tools/options/scenario_options.h"
 #include "tools/report/findings_report.h"
 #include "tools/studies/advice_report.h"
+#include "tools/words/verdict_words.h"
 
 namespace po = boost::program_options;
 
@@ -87,26 +89,29 @@ int command_advise(const Arguments& arguments) {
   ReportFiles files(values, {"json", "csv", "hosts"}, input_files(archive, scenarios));
 
   const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
-  std::optional<JudgedRun> judged;
-  if (!scenario || files.tables_wanted()) {
-    judged = judged_run(*source, options,
-                        scenario ? std::vector<Scenario>{*scenario} : std::vector<Scenario>{});
-    judged->results.asked_with = engine_words(values);
-  }
+  JudgedRun judged = judged_run(*source, options, scenarios);
+  judged.results.asked_with = engine_words(values);
+  const Roles roles(judged.results);
   // `measured` would describe the machine's other work.
-  if (!scenario)
-    scenario = fixed_scenario(Roles(judged->results).undisturbed ? "undisturbed" : "measured");
+  if (!scenario) scenario = fixed_scenario(roles.undisturbed ? "undisturbed" : "measured");
   Advice advice = find_advice(*source, *scenario, settings, options);
   advice.run.asked_with = engine_words(values);
-  const AdviceSubject subject{&*scenario, settings.most, settings.hosts_file,
-                              values.count("hosts") > 0,
-                              !values.count("on") && scenario->base == "undisturbed"};
+  const bool is_model = scenario->basis == Basis::kModel;
+  const Judgement judgement = judge(roles, judged.diagnosis, platforms_dir(), judged.intervals);
+  const std::string estimate = estimate_line(judgement);
+  const AdviceSubject subject{
+      &*scenario,
+      settings.most,
+      settings.hosts_file,
+      values.count("hosts") > 0,
+      !values.count("on") && scenario->base == "undisturbed",
+      is_model || !lacks_cores(roles)
+          ? ""
+          : headline(conclude(roles)) + (estimate.empty() ? "" : " " + estimate)};
   if (files.tables_wanted()) {
     const int width = page_width();
-    const Judgement judgement =
-        judge(judged->results, judged->diagnosis, platforms_dir(), judged->intervals);
     print_to_stdout(advice_text(advice, subject, width) + "\n" +
-                    findings_text(judgement, judged->results,
+                    findings_text(judgement, judged.results,
                                   values.count("all") ? SIZE_MAX : kFindingsShown, width));
   }
   if (files.wants("json")) files.write("json", advice_json(advice, subject));

@@ -20,6 +20,7 @@ Report::Report(const Results& of, Intervals intervals_of_elapsed,
   std::vector<std::string> both = {efficiency_line(judgement), headline(conclude(roles))};
   // If ranks lacked cores, the line of factors refers to the headline.
   if (lacks_cores(roles)) std::swap(both[0], both[1]);
+  both.push_back(estimate_line(judgement));
   for (std::string& line : both) {
     if (!line.empty()) verdict.push_back(std::move(line));
   }

@@ -23,8 +23,8 @@ struct Report {
   Roles roles;
   Intervals intervals;        ///< of elapsed times; may be empty
   std::vector<Sweep> sweeps;  ///< curves and maps of --sweep
-  /// A line with the efficiency factors and the conclusion: zero to two lines, each left out if it
-  /// cannot be determined.
+  /// The efficiency factors, the conclusion, and an estimate: each a line, left out if it cannot be
+  /// determined.
   std::vector<std::string> verdict;
   Judgement judgement;
   std::vector<std::optional<Efficiency>> efficiencies;  ///< by scenario

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "models/base/shell_quoted.h"
-#include "replay/judge/lost_cores.h"
 #include "tools/format/numbers.h"
 #include "tools/format/table.h"
 #include "tools/format/text_table.h"
@@ -86,19 +85,15 @@ std::string words_for(const Advice& advice, const Candidate& candidate) {
   return name;
 }
 
-/// True if the saving is meaningless: waits for cores are not waits for messages.
-bool is_doubtful(const Advice& advice, const Candidate& candidate) {
-  return candidate.kind == Kind::kPerfect && lacks_cores(advice.run);
-}
-
 /// The rows of the text: changes that help, the best algorithm of each operation, and all
 /// placements.
-std::vector<const TriedCandidate*> rows_of(const Advice& advice) {
+std::vector<const TriedCandidate*> rows_of(const Advice& advice, const AdviceSubject& subject) {
   std::vector<const TriedCandidate*> rows;
+  if (!subject.unknown.empty()) return rows;
   std::set<std::string> operations;
   for (const TriedCandidate& tried : advice.tried) {
     const Candidate& candidate = tried.candidate;
-    if (!tried.deadlock.empty() || is_doubtful(advice, candidate)) continue;
+    if (!tried.deadlock.empty()) continue;
     if (!helps(advice, tried) && candidate.kind != Kind::kPlacement) continue;
     const std::string operation = candidate.name.substr(0, candidate.name.find('='));
     if (candidate.kind == Kind::kAlgorithm && !operations.insert(operation).second) continue;
@@ -111,6 +106,7 @@ std::string opening(const Advice& advice, const AdviceSubject& subject,
                     const std::vector<const TriedCandidate*>& rows) {
   std::string text = fmt::format("{}, {}: {} elapsed.", advice.run.trace.path,
                                  subject.scenario->name, show_seconds(advice.elapsed));
+  if (!subject.unknown.empty()) return text + " No saving is known. " + subject.unknown;
   if (rows.empty() || !helps(advice, *rows[0])) return text + " No evaluated change saves 1 %.";
   const double seconds = saved(advice, *rows[0]);
   text += fmt::format(" Largest saving: {}: {} ({}", words_for(advice, rows[0]->candidate),
@@ -231,16 +227,11 @@ std::string left_out(const Advice& advice, const AdviceSubject& subject) {
 /// Reasons for missing results, and how to get them.
 std::vector<std::string> missing(const Advice& advice, const AdviceSubject& subject) {
   std::vector<std::string> lines;
-  if (subject.without_losses)
+  if (subject.without_losses && subject.unknown.empty())
     lines.push_back("Ranks lost their cores at times; undisturbed is the run without that time.");
   if (advice.run.functions.empty())
     lines.push_back(
         fmt::format("No functions were recorded: {}.", advice.run.trace.record_functions));
-  if (lacks_cores(advice.run)) {
-    lines.push_back(
-        "No conclusion about the network: ranks waited for cores, and this time is part of the "
-        "difference between measured and perfect. Record again with a core for each rank.");
-  }
   if (subject.scenario->basis != Basis::kModel || subject.scenario->base == "perfect") {
     const std::string network =
         fmt::format("--on infiniband-hdr{}", advice.run.trace.nodes == 1 ? ":ppn=1" : "");
@@ -270,17 +261,18 @@ std::string commands(const Advice& advice, const AdviceSubject& subject,
 Table candidate_table(const Advice& advice, const AdviceSubject& subject) {
   Table table;
   for (const TriedCandidate& tried : advice.tried) {
-    const bool ends = tried.deadlock.empty();
-    const Json low = tried.saving ? number(tried.saving->first) : nullptr;
-    const Json high = tried.saving ? number(tried.saving->second) : nullptr;
+    const bool ends = tried.deadlock.empty(), is_known = ends && subject.unknown.empty();
+    const bool has_interval = tried.saving && subject.unknown.empty();
+    const Json low = has_interval ? number(tried.saving->first) : nullptr;
+    const Json high = has_interval ? number(tried.saving->second) : nullptr;
     table.add({{"scenario", subject.scenario->name, As::kCsv},
                {"kind", kCandidateNames[static_cast<size_t>(tried.candidate.kind)], As::kFiles},
                {"name", tried.candidate.name, As::kFiles},
                {"what", words_for(advice, tried.candidate), As::kJson},
                {"scenario", tried.candidate.text, As::kJson},
                {"elapsed", ends ? number(tried.elapsed) : nullptr, "", As::kSeconds},
-               {"saved", ends ? number(saved(advice, tried)) : nullptr, "", As::kSeconds},
-               {"saved_interval", tried.saving ? Json::array({low, high}) : nullptr, As::kJson},
+               {"saved", is_known ? number(saved(advice, tried)) : nullptr, "", As::kSeconds},
+               {"saved_interval", has_interval ? Json::array({low, high}) : nullptr, As::kJson},
                {"saved_low_s", low, As::kCsv},
                {"saved_high_s", high, As::kCsv},
                {"compute_share", tried.compute_share ? number(*tried.compute_share) : nullptr,
@@ -316,13 +308,15 @@ std::string advice_command(const Advice& advice, const TriedCandidate& tried,
 }
 
 std::string advice_text(const Advice& advice, const AdviceSubject& subject, int width) {
-  const std::vector<const TriedCandidate*> rows = rows_of(advice);
+  const std::vector<const TriedCandidate*> rows = rows_of(advice, subject);
   std::string text = wrap(opening(advice, subject, rows), width, 2);
   for (const std::string& line : caveats(advice.run.trace)) text += wrap("Note: " + line, width, 2);
   if (!rows.empty()) text += "\n" + table(advice, rows, width);
   text += "\n";
-  std::vector<std::string> lines = {disappointment(advice), non_findings(advice), deadlocks(advice),
-                                    left_out(advice, subject)};
+  std::vector<std::string> lines;
+  if (subject.unknown.empty())
+    lines = {disappointment(advice), non_findings(advice), deadlocks(advice),
+             left_out(advice, subject)};
   const std::vector<std::string> more = missing(advice, subject);
   lines.insert(lines.end(), more.begin(), more.end());
   if (rows.size() > 1) lines.push_back("Each change is replayed alone; savings do not add up.");

@@ -15,6 +15,8 @@ struct AdviceSubject {
   bool hosts_here = false;  ///< the hosts file is written with this report
   /// The scenario was chosen in place of `measured`, because ranks lost their cores.
   bool without_losses = false;
+  /// Why no saving is known, in the words of `rubato replay`; "": savings are known.
+  std::string unknown = {};
 };
 
 /// A shell command that replays the scenario and the candidate. For a placement whose hosts file is

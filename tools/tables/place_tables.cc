@@ -6,6 +6,7 @@
 
 #include "tools/format/numbers.h"
 #include "tools/format/table.h"
+#include "tools/words/verdict_words.h"
 
 namespace rubato {
 namespace {
@@ -110,10 +111,11 @@ std::string place_text(const NamedPlace& place) {
   const std::string at = place.site.empty() ? "" : " (" + place.site + ")";
   switch (place.kind) {
     case Place::Kind::kCompute:
-      if (!place.function.empty()) return place.function_place;
+      if (!place.function.empty()) return place.function_place + called_by(place.caller);
       return place.call.empty() ? "outside of functions" : "before " + place.call + at;
     case Place::Kind::kCall:
-      return place.call + (place.function.empty() ? "" : " in " + place.function) + at;
+      return place.call + (place.function.empty() ? "" : " in " + place.function) + at +
+             called_by(place.caller);
     case Place::Kind::kLost:
       return "flushing, no core, or not recorded";
     case Place::Kind::kUnknown:

@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "models/base/error.h"
 #include "models/platform/uncertainty.h"
@@ -176,8 +178,10 @@ constexpr std::array<NoteWords, kNoteKinds> note_words() {
        "the tracer flushed its buffer for {time} ({share}) of the mean rank: only measured "
        "includes this time."},
       {kLostCores,
-       "the mean rank was descheduled for {time} ({share}): undisturbed and platforms exclude this "
-       "time (--keep-stolen includes it)."},
+       "the mean rank was descheduled for {time} ({share}){more}: undisturbed and platforms "
+       "exclude "
+       "this time (--keep-stolen includes it).",
+       [](const Note& note) { return note.what.empty() ? "" : "; " + note.what; }},
       {kDeadlock, "the program deadlocks on this machine: {what}"},
       {kContradicted,
        "{n} <outcome stays|outcomes stay> of MPI_Test, MPI_Iprobe, MPI_Waitany and similar as "
@@ -227,9 +231,9 @@ constexpr std::array<NoteWords, kNoteKinds> note_words() {
 constexpr std::array<NoteWords, kNoteKinds> kNoteWords = note_words();
 static_assert(has_each_kind(kNoteWords));
 
-std::vector<std::string> sentences(const Notes& notes, const std::string& before = "") {
+std::vector<std::string> sentences(const Notes& notes) {
   std::vector<std::string> lines;
-  for (const Note& note : notes) lines.push_back(before + sentence(note));
+  for (const Note& note : notes) lines.push_back(sentence(note));
   return lines;
 }
 
@@ -268,11 +272,18 @@ std::vector<std::string> caveats(const Roles& roles) {
 }
 
 std::vector<std::string> caveats(const std::vector<ScenarioResult>& scenarios) {
-  std::vector<std::string> lines;
+  std::vector<std::pair<std::string, std::string>> found;  // a sentence, and names of scenarios
   for (const ScenarioResult& scenario : scenarios) {
-    for (std::string& line : sentences(notes_on(scenario), scenario.name + ": "))
-      lines.push_back(std::move(line));
+    for (const std::string& text : sentences(notes_on(scenario))) {
+      const auto same = std::ranges::find(found, text, &std::pair<std::string, std::string>::first);
+      if (same == found.end())
+        found.emplace_back(text, scenario.name);
+      else
+        same->second += ", " + scenario.name;
+    }
   }
+  std::vector<std::string> lines;
+  for (const auto& [text, names] : found) lines.push_back(names + ": " + text);
   return lines;
 }
 

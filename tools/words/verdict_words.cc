@@ -102,8 +102,9 @@ std::string lost_core_text(const Finding& finding) {
 }
 
 std::string imbalance_text(const Finding& finding) {
-  return fmt::format("rank {} computes {} longer than the mean rank{}", finding.rank,
-                     percent(finding.share), in_function(finding));
+  return fmt::format("rank {} computes {} longer than the mean rank{}{}", finding.rank,
+                     percent(finding.share), in_function(finding),
+                     finding.call.empty() ? "" : "; others wait for it in " + finding.call);
 }
 
 /// Waits by call and place.
@@ -116,6 +117,13 @@ std::string replay_command(const Finding& finding, const Results& results) {
   for (const std::string& scenario : finding.scenarios)
     words += fmt::format("{}--on {}", words.empty() ? "" : " ", shell_quoted(scenario));
   return words.empty() ? "" : ask_again("replay", results, words);
+}
+
+/// The replay with balanced work.
+std::string balance_command(const Finding& finding, const Results& results) {
+  constexpr size_t kLongest = 400;  // each rank has a change of its own
+  const std::string command = replay_command(finding, results);
+  return command.size() > kLongest ? ask_again("advise", results, "") : command;
 }
 
 /// The words of a kind: the beginning of its sentence, the rest of it, and the next command.
@@ -134,8 +142,10 @@ constexpr std::array<FindingWords, kFindingKinds> finding_words() {
       {kSmallMessages, "", messages_text},
       {kTracing, "recording between calls"},
       {kLateReceiver, "sends wait for their receivers", waits_text, profile_command},
-      {kLoadImbalance, "", imbalance_text},
+      {kLoadImbalance, "", imbalance_text, balance_command},
       {kChains, "ranks wait for each other in turn", waits_text, profile_command},
+      {kWaits, "ranks wait for each other, but kinds and causes were not computed", nullptr,
+       profile_command},
       {kLateRoot, "ranks wait for the root", waits_text, profile_command},
       {kSynchronisation, "ranks wait for each other", waits_text, profile_command},
       {kLateSender, "ranks wait", waits_text, profile_command},
@@ -281,6 +291,13 @@ std::string conclusion_text(const Conclusion& found) {
     case ConclusionKind::kClocks:
       return "No conclusion about faster networks: the clocks of the ranks were not synchronised.";
     case ConclusionKind::kLacksCores:
+      if (found.implausible) {
+        return fmt::format(
+            "No conclusion about the network: communication took the mean rank {}, on the slowest "
+            "built-in network it would take {} at most. Ranks shared cores, or messages did not "
+            "progress. Record again with a core for each rank.",
+            show_seconds(found.implausible->seconds), show_seconds(found.implausible->plausible));
+      }
       return fmt::format(
           "No conclusion about the network: ranks {}. Record again with a core for each rank.",
           without_cores(found));
@@ -298,6 +315,7 @@ std::string main_cost(const char* label, Finding finding) {
     return fmt::format("{}: {}, {}: {}", label, row_of(finding.kind).name,
                        show_seconds(finding.seconds), finding_text(finding));
   };
+  if (finding.kind == FindingKind::kLoadImbalance) finding.call.clear();
   const std::string all = text();
   if (std::count(all.begin(), all.end(), ' ') < kMostWords) return all;
   finding.callers.clear();
@@ -356,6 +374,14 @@ std::string efficiency_line(const Judgement& judgement) {
       percent(e.transfer), cause);
 }
 
+std::string estimate_line(const Judgement& judgement) {
+  if (!(judgement.least_elapsed > 0)) return "";
+  return fmt::format(
+      "Estimate: it would take {} if each call took the least recorded time of its name and "
+      "length.",
+      show_seconds(judgement.least_elapsed));
+}
+
 std::string headline(const Conclusion& found) {
   const std::string model = found.own_machine ? closure_line(found) : "";
   const std::string text = conclusion_text(found);
@@ -363,7 +389,7 @@ std::string headline(const Conclusion& found) {
 }
 
 std::string next_command(const Finding& finding, const Results& results) {
-  return words_of(finding).next(finding, results);
+  return (finding.is_replayed ? balance_command : words_of(finding).next)(finding, results);
 }
 
 }  // namespace rubato

@@ -18,6 +18,9 @@ std::string efficiency_line(const Judgement& judgement);
 /// causes instead. The last sentence lists other time that only `measured` contains.
 std::string headline(const Conclusion& conclusion);
 
+/// The estimate beside an implausible_cost(), in a sentence; "" without one.
+std::string estimate_line(const Judgement& judgement);
+
 /// ", called by assemble (app.c:23)"; of "...": ", on several call paths"; of main: "".
 std::string called_by(const std::string& caller);
 

@@ -95,6 +95,7 @@ TEST_CASE("the functions of a gap are in the order in which they were found in i
     REQUIRE(before.size() == 2);
     CHECK((before[0].function == kPackFunction && before[0].ticks == Approx(ticks)));
     CHECK((before[1].function == kSolveFunction && before[1].ticks == Approx(ticks)));
+    CHECK((before[0].caller == kMainFunction && before[1].caller == kMainFunction));
   }
 }
 

@@ -93,6 +93,31 @@ std::vector<double> ns(std::vector<double> seconds) {
 
 }  // namespace
 
+// Rank 0 waits 100 for rank 1, which is in burn for 30 as called by pack, and for 70 by solve, also
+// where burn calls itself.
+TEST_CASE("a cause has the caller of its function") {
+  const Seen seen = see(R"(
+    0: 0..0 init
+    0: 0..100 recv 1 8B
+    0: 100 end
+    1: 0..0 init
+    1: 0 enter pack
+    1: 0..30 function burn
+    1: 30 leave pack
+    1: 30 enter solve
+    1: 30 enter burn
+    1: 50..100 function burn
+    1: 100 leave burn
+    1: 100 leave solve
+    1: 100..100 send 0 8B
+    1: 100 end
+  )",
+                        kMeasured);
+  CHECK(seen.delay(1, "burn, called by pack") == Approx(30));
+  CHECK(seen.delay(1, "burn, called by solve") == Approx(70));
+  CHECK(seen.all_delays() == Approx(100));
+}
+
 // Rank 0 receives from 0 on, rank 1 sends at 60: a wait of 60. In it rank 1 is
 //   0 to 5    in solve,  5 to 10 in main,
 //   10 to 40  in a receive, in which it waits for rank 2, which is in solve,

@@ -117,6 +117,13 @@ TEST_CASE("a report names large functions that save nothing") {
   CHECK(json["cures"][0]["kind"] == "function");
   CHECK(json["cures"][0]["saved"].get<double>() == Approx(1100e-9));
   CHECK(json["not_tried"]["ranks"] == 0);
+  // As where `rubato replay` draws no conclusion.
+  AdviceSubject unknown = subject;
+  unknown.unknown = "Ranks lacked cores.";
+  CHECK(advice_text(advice, unknown, 1000)
+            .starts_with("trace, " + kMachine +
+                         ": 5.100 µs elapsed. No saving is known. Ranks lacked cores.\n"));
+  CHECK(nlohmann::json::parse(advice_json(advice, unknown))["cures"][0]["saved"].is_null());
   const std::string csv = advice_csv(advice, subject);
   CHECK(csv.find("\"bandela:latency=100ns,region=f*0.5\"") != std::string::npos);
 }

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "replay/judge/conclusion.h"
 #include "replay/judge/diagnosis.h"
+#include "replay/judge/lost_cores.h"
 #include "replay/sources/text_source.h"
 #include "tools/words/verdict_words.h"
 
@@ -54,6 +56,111 @@ TEST_CASE("a late root is found with its function") {
   CHECK(findings[0].function == "read_input");
   CHECK(finding_text(findings[0]) ==
         "ranks wait for the root in MPI_Bcast, 100 % of it for rank 0, in read_input");
+}
+
+namespace {
+
+/// Both ranks are in burn: rank 0 for 29,990 in read_parameters before the broadcast that it sends,
+/// and for 59,960 in assemble; rank 1 for `rank_1` in assemble. They meet in a barrier.
+std::vector<Finding> late_root_and_imbalance(int rank_1) {
+  const std::string left = std::to_string(30040 + rank_1), met = std::to_string(30060 + rank_1);
+  return found_in(R"(
+    0: 0..10 init
+    0: 10 enter read_parameters
+    0: 10 enter burn
+    0: 30000 leave burn
+    0: 30010..30020 bcast root 0 64B 64B
+    0: 30030 leave read_parameters
+    0: 30040 enter assemble
+    0: 30040 enter burn
+    0: 90000 leave burn
+    0: 90000 leave assemble
+    0: 90010..)" + met +
+                  " barrier\n0: " + met + " end\n" + R"(
+    1: 0..10 init
+    1: 20 enter read_parameters
+    1: 20..30020 bcast root 0 64B 64B
+    1: 30030 leave read_parameters
+    1: 30040 enter assemble
+    1: 30040 enter burn
+    1: )" + left +
+                  " leave burn\n1: " + left + " leave assemble\n1: " + met + ".." + met +
+                  " barrier\n1: " + met + " end\n");
+}
+
+}  // namespace
+
+// Rank 1 is in assemble for 89,960, so both compute alike. Rank 0 is late at the broadcast because
+// of read_parameters; that assemble calls burn for longer, afterwards, changes nothing.
+TEST_CASE("a late root is blamed on the caller at that place, not on the frequent one") {
+  const std::vector<Finding> findings = late_root_and_imbalance(89960);
+  const auto late = std::ranges::find(findings, FindingKind::kLateRoot, &Finding::kind);
+  REQUIRE(late != findings.end());
+  CHECK(late->callers == std::vector<std::string>{"read_parameters"});
+  CHECK(finding_text(*late) ==
+        "ranks wait for the root in MPI_Bcast, in read_parameters, 100 % of it for rank 0, in "
+        "burn, called by read_parameters");
+}
+
+// Rank 1 is in assemble for 119,960, rank 0 for 59,960. Balanced, both are for 89,960, and the
+// barrier is met 30,000 earlier: the cost of the one cause of load imbalance and of the wait. The
+// root is late by 29,990, of which read_parameters in half the time saves 14,995.
+TEST_CASE("a cause has one row and costs what the replay with balanced work saves") {
+  const std::vector<Finding> findings = late_root_and_imbalance(119960);
+  REQUIRE(findings.size() == 2);
+  CHECK(findings[0].kind == FindingKind::kLoadImbalance);
+  CHECK(findings[0].seconds == Approx(30000e-9).epsilon(1e-3));
+  CHECK(findings[0].is_replayed);
+  CHECK(findings[0].scenarios == std::vector<std::string>{"measured:region=assemble=mean"});
+  CHECK(finding_text(findings[0])
+            .ends_with("in burn, called by assemble; others wait for it in MPI_Barrier"));
+  CHECK(findings[1].kind == FindingKind::kLateRoot);
+  CHECK(findings[1].seconds >= 14995e-9);
+}
+
+namespace {
+
+/// Two ranks that compute 1 ms and exchange 8 B, 20 times, in this many ns; once in `least` ns.
+JudgedRun exchanges(int ns, int least) {
+  std::string text;
+  for (const std::string rank : {"0", "1"}) {
+    const std::string partner = rank == "0" ? "1" : "0";
+    int now = 0;
+    text += rank + ": 0..0 local MPI_Comm_rank\n";
+    for (int i = 0; i < 20; ++i) {
+      const int enter = now + 1000000;
+      now = enter + (i == 7 ? least : ns);
+      text += rank + ": " + std::to_string(enter) + ".." + std::to_string(now) + " sendrecv " +
+              partner + " 8B " + partner + " 8B\n";
+    }
+    text += rank + ": " + std::to_string(now) + " end\n";
+  }
+  const auto source = parse_text_trace(text);
+  return judged_run(*source, {});
+}
+
+}  // namespace
+
+// On the slowest built-in network a message of 8 B takes 25 µs: 20 take 0.5 ms, and 1 ms is
+// plausible. 20 x 40 µs are 0.8 ms. 19 x 1 ms + 0.1 ms are not plausible. Perfect takes 20 ms, and
+// 20 times the least time 2 ms more.
+TEST_CASE("no conclusion is drawn about messages slower than on any network") {
+  const JudgedRun plausible = exchanges(40000, 40000);
+  CHECK_FALSE(implausible_cost(plausible.results));
+  CHECK(judge(plausible.results, plausible.diagnosis).findings.size() == 1);
+  const JudgedRun run = exchanges(1000000, 100000);
+  const auto cost = implausible_cost(run.results);
+  REQUIRE(cost);
+  CHECK(cost->seconds == Approx(19.1e-3));
+  CHECK(cost->plausible == Approx(0.5e-3).epsilon(0.01));
+  CHECK(lacks_cores(run.results));
+  CHECK(conclude(run.results).kind == ConclusionKind::kLacksCores);
+  CHECK(headline(conclude(run.results))
+            .starts_with("No conclusion about the network: communication took the mean rank 19.10 "
+                         "ms, on the slowest built-in network it would take 501.4 µs at most."));
+  const Judgement judgement = judge(run.results, run.diagnosis);
+  CHECK(judgement.findings.empty());
+  CHECK(judgement.least_elapsed == Approx(22e-3));
 }
 
 // Rank 0 computes 1000 before the first barrier, rank 1 1000 before the second. Each waits 1000 for

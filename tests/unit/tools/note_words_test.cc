@@ -4,6 +4,8 @@
 #include <set>
 #include <string>
 
+#include "replay/trace/oversubscription.h"
+
 using namespace rubato;
 
 TEST_CASE("each note is a sentence for one and for several") {
@@ -35,4 +37,38 @@ TEST_CASE("each note is a sentence for one and for several") {
   CHECK(sentence(open) ==
         "1,234 posted receives never complete in the archive, the first at rank 3: they are left "
         "out");
+}
+
+TEST_CASE("a note on several scenarios is one line") {
+  std::vector<ScenarioResult> scenarios(3);
+  for (size_t i = 0; i < 3; ++i) {
+    scenarios[i].name = std::string(1, static_cast<char>('a' + i));
+    scenarios[i].no_ports = i < 2;
+    scenarios[i].contradicted_outcomes = i < 1 ? 1 : 2;
+    scenarios[i].contradicted_time = 1;
+  }
+  const std::vector<std::string> lines = caveats(scenarios);
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0].starts_with("a: 1 outcome stays of MPI_Test"));
+  CHECK(lines[1].starts_with("a, b: the model has no ports"));
+  CHECK(lines[2].starts_with("b, c: 2 outcomes stay of MPI_Test"));
+}
+
+// The mean rank lost its core for 0.3 of 2 s.
+TEST_CASE("that ranks shared cores and that they lost them is one note") {
+  Results results;
+  ScenarioResult& measured = results.scenarios.emplace_back();
+  measured.name = "measured";
+  measured.elapsed = 2;
+  RankResult& rank = measured.ranks.emplace_back();
+  rank.compute = 1.7;
+  rank.lost_core = 0.3;
+  rank.end = 2;
+  results.trace.notes = {"2 ranks had 1 core on node 'n0'" + std::string(kTimeWithoutCores), "x"};
+  const std::vector<std::string> lines = caveats(Roles(results));
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0] == "x");
+  CHECK(lines[1] ==
+        "the mean rank was descheduled for 300.0 ms (15.0 %); 2 ranks had 1 core on node 'n0': "
+        "undisturbed and platforms exclude this time (--keep-stolen includes it).");
 }
