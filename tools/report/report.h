@@ -26,6 +26,7 @@ struct Report {
   /// A line with the efficiency factors and the conclusion: zero to two lines, each left out if it
   /// cannot be determined.
   std::vector<std::string> verdict;
+  std::string answer;  ///< short_answer()
   Judgement judgement;
   std::vector<std::optional<Efficiency>> efficiencies;  ///< by scenario
   std::string kept_calls;                               ///< kept_calls_line()

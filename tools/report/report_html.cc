@@ -132,6 +132,7 @@ Json scenario_columns(const ScenarioResult& scenario, size_t call_count) {
 Json platform_data(const PlatformPicture& platform) {
   Json levels = Json::array();
   for (const LevelPicture& level : platform.levels) {
+    if (level.samples.empty()) continue;
     Json curve = Json::array(), samples = Json::array();
     for (const CurvePoint& point : level.curve) {
       curve.push_back({rounded(point.bytes), rounded(point.seconds)});
@@ -252,6 +253,7 @@ std::string report_html(const Report& report, const std::vector<PlatformPicture>
   const Results& results = *report.results;
   const ScenarioResult* reference = report.roles.reference;
   Json data = {{"rubato", kVersion},
+               {"answer", report.answer},
                {"verdict", report.verdict},
                {"findings", findings_to_json(report.judgement, results)},
                {"judged", report.judgement.scenario},

@@ -18,6 +18,10 @@ std::string efficiency_line(const Judgement& judgement);
 /// causes instead. The last sentence lists other time that only `measured` contains.
 std::string headline(const Conclusion& conclusion);
 
+/// Both in one short line: "Messages: at most 39 % of 2.400 ms" of the costliest finding above its
+/// uncertainty, else the parallel efficiency, else the conclusion. "" for none.
+std::string short_answer(const Judgement& judgement, const Conclusion& conclusion);
+
 /// ", called by assemble (app.c:23)"; of "...": ", on several call paths"; of main: "".
 std::string called_by(const std::string& caller);
 
