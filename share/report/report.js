@@ -79,7 +79,7 @@ function writeHead() {
     byId("origin").append(`Written on ${data.origin.date}, on ${data.origin.host}, by `, element("code", data.origin.command));
 
   const doubts = [...data.caveats, ...data.scenario_notes];
-  [data.kept_line, ...doubts].forEach((line) => byId("trust-lines").append(element("li", line)));
+  [data.runs, data.kept_line, ...doubts].filter(Boolean).forEach((line) => byId("trust-lines").append(element("li", line)));
   byId("trust").className = doubts.length || trace.kept.length ? "doubt" : "quiet";
 }
 

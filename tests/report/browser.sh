@@ -28,7 +28,7 @@ page() {
 }
 
 # all_drawn WHAT: Chart.js gives a canvas its size when it has drawn it: scenarios, ranks, curve,
-# residuals, sweep, and two histograms of sizes. The level without samples has no curve.
+# residuals, sweep, and two histograms of sizes.
 all_drawn() {
   local drawn
   drawn=$(grep -o '<canvas[^>]*display: block' "$dir/page.html" | wc -l)

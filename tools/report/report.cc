@@ -27,6 +27,7 @@ Report::Report(const Results& of, Intervals intervals_of_elapsed,
   }
   for (const ScenarioResult& scenario : of.scenarios)
     efficiencies.push_back(efficiency(roles, scenario));
+  runs = runs_line(of.trace);
   kept_calls = kept_calls_line(of.trace);
   notes = caveats(roles);
   interval_notes = not_told_apart(roles, intervals);

@@ -29,6 +29,7 @@ struct Report {
   std::string answer;  ///< short_answer()
   Judgement judgement;
   std::vector<std::optional<Efficiency>> efficiencies;  ///< by scenario
+  std::string runs;                                     ///< runs_line()
   std::string kept_calls;                               ///< kept_calls_line()
   std::vector<std::string> notes;                       ///< on the archive and the run
   std::vector<std::string> interval_notes;              ///< not_told_apart()

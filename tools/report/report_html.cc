@@ -132,7 +132,6 @@ Json scenario_columns(const ScenarioResult& scenario, size_t call_count) {
 Json platform_data(const PlatformPicture& platform) {
   Json levels = Json::array();
   for (const LevelPicture& level : platform.levels) {
-    if (level.samples.empty()) continue;
     Json curve = Json::array(), samples = Json::array();
     for (const CurvePoint& point : level.curve) {
       curve.push_back({rounded(point.bytes), rounded(point.seconds)});
@@ -259,6 +258,7 @@ std::string report_html(const Report& report, const std::vector<PlatformPicture>
                {"judged", report.judgement.scenario},
                {"judged_elapsed", json_text::number(report.judgement.elapsed)},
                {"reference", reference ? reference->name : ""},
+               {"runs", report.runs},
                {"kept_line", report.kept_calls},
                {"caveats", report.notes},
                {"scenario_notes", report.scenario_notes},

@@ -376,23 +376,8 @@ std::string short_answer(const Judgement& judgement, const Conclusion& found) {
   }
   if (known && !known->without_lost_cores)
     return "Parallel efficiency: " + percent(known->factors.parallel());
-  switch (found.kind) {
-    case ConclusionKind::kNone:
-      break;
-    case ConclusionKind::kUnexplained:
-      return fmt::format("Unexplained: {} of {}",
-                         show_seconds(std::abs(found.recorded - found.own_machine->elapsed)),
-                         show_seconds(found.recorded));
-    case ConclusionKind::kClocks:
-      return "No conclusion: clocks not synchronised";
-    case ConclusionKind::kLacksCores:
-      return "No conclusion: ranks lacked cores";
-    case ConclusionKind::kNoGain:
-      return "Perfect interconnect: no gain";
-    case ConclusionKind::kGain:
-      return "Perfect interconnect: " + less(1 - found.on_perfect / found.elapsed);
-  }
-  return "";
+  const bool follows = found.kind == ConclusionKind::kGain || found.kind == ConclusionKind::kNoGain;
+  return follows ? "Perfect interconnect: " + less(1 - found.on_perfect / found.elapsed) : "";
 }
 
 std::string next_command(const Finding& finding, const Results& results) {

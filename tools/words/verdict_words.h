@@ -19,7 +19,7 @@ std::string efficiency_line(const Judgement& judgement);
 std::string headline(const Conclusion& conclusion);
 
 /// Both in one short line: "Messages: at most 39 % of 2.400 ms" of the costliest finding above its
-/// uncertainty, else the parallel efficiency, else the conclusion. "" for none.
+/// uncertainty, else the parallel efficiency, else the gain on a perfect interconnect. "" for none.
 std::string short_answer(const Judgement& judgement, const Conclusion& conclusion);
 
 /// ", called by assemble (app.c:23)"; of "...": ", on several call paths"; of main: "".

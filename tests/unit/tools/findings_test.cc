@@ -386,10 +386,7 @@ TEST_CASE("the short answer names the costliest finding above its uncertainty") 
 
 TEST_CASE("without findings the short answer is the conclusion") {
   Conclusion conclusion;
-  ScenarioResult own;
-  own.elapsed = 3;
-  conclusion.own_machine = &own;
-  conclusion.recorded = conclusion.elapsed = 4;
+  conclusion.elapsed = 4;
   conclusion.on_perfect = 1;
   const auto answer = [&](ConclusionKind kind) {
     conclusion.kind = kind;
@@ -397,10 +394,7 @@ TEST_CASE("without findings the short answer is the conclusion") {
   };
   CHECK(answer(ConclusionKind::kNone).empty());
   CHECK(answer(ConclusionKind::kGain) == "Perfect interconnect: 75 % less");
-  CHECK(answer(ConclusionKind::kNoGain) == "Perfect interconnect: no gain");
-  CHECK(answer(ConclusionKind::kClocks) == "No conclusion: clocks not synchronised");
-  CHECK(answer(ConclusionKind::kLacksCores) == "No conclusion: ranks lacked cores");
-  CHECK(answer(ConclusionKind::kUnexplained) == "Unexplained: 1.000 s of 4.000 s");
+  CHECK(answer(ConclusionKind::kClocks).empty());
 }
 
 // "Main cost: small messages, 1.000 s: 8,287 messages of 8 B on average, in exchange (app.c:12),
