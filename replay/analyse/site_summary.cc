@@ -50,7 +50,13 @@ std::vector<SiteRow> site_rows(const SiteProfile& seen, const EventSource& sourc
                                   : sites[key.site].function;
     if (function < functions.size()) row.function = functions[function].place();
     row.count = sum.count;
-    row.ranks = static_cast<int>(std::count(sum.ranks.begin(), sum.ranks.end(), true));
+    for (const double ticks : sum.by_rank) {
+      if (ticks < 0) continue;
+      const double time = ticks / trace.ticks_per_second;
+      row.rank_least = std::min(row.rank_least.value_or(time), time);
+      row.rank_most = std::max(row.rank_most.value_or(time), time);
+      ++row.ranks;
+    }
     row.time = sum.time / trace.ticks_per_second;
     row.least = sum.least / trace.ticks_per_second;
     row.most = sum.most / trace.ticks_per_second;

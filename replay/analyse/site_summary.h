@@ -3,6 +3,7 @@
 // The calls of each call site or call path, and the samples of functions, by name and in seconds.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,10 @@ struct SiteRow {
   std::vector<std::string> path;
   std::string function;  ///< place of the function that makes the call; "": not recorded
   uint64_t count = 0;
-  int ranks = 0;  ///< that make the call
-  double time = 0, least = 0, most = 0;
+  int ranks = 0;                         ///< that make the call
+  double time = 0, least = 0, most = 0;  ///< of all; the shortest, the longest call
+  /// The sums of the ranks that make the call with the least and the most time; none: not known.
+  std::optional<double> rank_least = {}, rank_most = {};
   double waits = 0;
   uint64_t messages = 0, bytes = 0, smallest = 0, largest = 0;
   uint64_t sent = 0, bytes_sent = 0;  ///< of these messages

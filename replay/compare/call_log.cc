@@ -4,6 +4,8 @@
 #include <functional>
 #include <string_view>
 
+#include "replay/observe/collective_share.h"
+
 namespace rubato {
 namespace {
 
@@ -150,7 +152,8 @@ void CallLog::describe(LoggedCall& logged, int rank, const Call& call,
         logged.what = mix(logged.what, static_cast<uint64_t>(root));
         logged.what = mix(logged.what, comm_hashes_[action.comm]);
         if (!starts) {
-          logged.bytes += action.collective.sent;
+          const int me = trace_->comms[action.comm].local_rank(rank);
+          logged.bytes = std::max(logged.bytes, collective_share(*trace_, action, me).size);
           logged.what = mix(mix(logged.what, action.collective.sent), action.collective.received);
         }
         if (root >= 0 && logged.peer_kind == PeerKind::kNone) {

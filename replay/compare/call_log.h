@@ -32,8 +32,9 @@ struct LoggedCall {
   /// Hash of name, peers, tags, sizes and members of communicators: equal in two archives when the
   /// calls do the same. It excludes the results of completions and wildcards.
   uint64_t what = 0;
-  uint64_t bytes = 0;  ///< of its largest message, or what it sends to a collective
-  int32_t peer = 0;    ///< of the first one: a world rank; of a collective the root's rank
+  uint64_t bytes =
+      0;             ///< of its largest message, or of the payload of a collective, as in profiles
+  int32_t peer = 0;  ///< of the first one: a world rank; of a collective the root's rank
   uint32_t tag = 0;
   uint16_t name = 0;  ///< index into TraceDefinitions::calls
   CallRole role = CallRole::kMpi;

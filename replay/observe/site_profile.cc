@@ -72,8 +72,8 @@ void SiteProfile::call(int number, const Call& call, const Block& block, const L
   ++sum.count;
   sum.time += inside;
   sum.waits += std::min(wait, inside);
-  sum.ranks.resize(trace_->ranks());
-  sum.ranks[rank] = true;
+  sum.by_rank.resize(trace_->ranks(), -1);
+  sum.by_rank[rank] = std::max(0.0, sum.by_rank[rank]) + inside;
   for (const Action& action : block.actions_of(call)) {
     if (action.kind == ActionKind::kSend || action.kind == ActionKind::kPost) {
       sum.add_message(action.message.bytes, action.kind == ActionKind::kSend);

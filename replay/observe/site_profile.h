@@ -25,7 +25,7 @@ struct SiteSum {
   uint64_t messages = 0, bytes = 0;
   uint64_t smallest = UINT64_MAX, largest = 0;
   uint64_t sent = 0, bytes_sent = 0;  ///< of these messages
-  std::vector<bool> ranks;            ///< that call it
+  std::vector<double> by_rank;        ///< ticks of each rank in the calls; -1: it makes none
 
   void add_message(uint64_t bytes_of_message, bool sends);
 };

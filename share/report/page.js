@@ -101,27 +101,63 @@ function element(tag, text, properties = {}) {
 
 /** The heading above a table. */
 function tableName(table) {
-  const details = table.closest("details");
+  const details = table.closest("details:not(.part)");
   if (details) return details.querySelector("summary").textContent;
   const above = [...document.querySelectorAll("h2, h3")].filter((each) =>
     each.compareDocumentPosition(table) & Node.DOCUMENT_POSITION_FOLLOWING);
   return above.length ? above[above.length - 1].textContent : "table";
 }
 
-/** Fills a table; the first cell of each row names it. Cells are texts, or {text, value} (export.js). Rows may be marked
-    as chosen. */
-function fillTable(table, header, rows, chosen = -1) {
+/** Negative if `a` comes before `b`: numbers by size, then texts, with what is missing at the end in either direction. */
+function compareCells(a, b, down) {
+  const [first, second] = [a, b].map((value) => typeof value === "number");
+  if (first !== second) return first ? -1 : 1;
+  return (down ? -1 : 1) * (first ? a - b : String(a).localeCompare(String(b), "en", {numeric: true}));
+}
+
+/** The heading of a column, as a button that sorts by it: once, the other way, not at all. `sort` gets the next order. */
+function columnHead(title, column, order, isNumber, sort) {
+  const head = element("th", undefined, {scope: "col"});
+  if (!sort) return breakable(head, title);
+  const isOrdered = order.column === column;
+  head.setAttribute("aria-sort", !isOrdered ? "none" : order.down ? "descending" : "ascending");
+  const button = element("button", undefined, {type: "button", className: "sort"});
+  button.addEventListener("click", () => sort(!isOrdered ? {column, down: isNumber}
+    : order.down === isNumber ? {column, down: !isNumber} : {}));
+  head.append(breakable(button, title));
+  return head;
+}
+
+/** Fills a table; the first cell of each row names it. Cells are texts, or {text, value} (export.js). The reader may sort
+    it, but the `last` rows stay at the end. */
+function fillTable(table, header, rows, last = 0) {
   const isFilled = Boolean(table.saved);
+  const given = rows;
+  const movable = rows.slice(0, rows.length - last);
+  const order = table.order || {};
+  if (order.column < header.length) {
+    movable.sort((a, b) => compareCells(valueOf(a[order.column]), valueOf(b[order.column]), order.down));
+    rows = [...movable, ...rows.slice(rows.length - last)];
+  }
   table.saved = {header: header.map(valueOf), rows: rows.map((row) => row.map(valueOf))};
   if (!isFilled) exportButtons(table.closest(".table-box") || table, tableName(table), {after: true, table: () => table.saved});
   const head = element("thead");
   const headRow = element("tr");
-  header.forEach((text) => headRow.append(breakable(element("th", undefined, {scope: "col"}), textOf(text))));
+  header.forEach((text, column) => {
+    const values = movable.map((row) => valueOf(row[column]));
+    // (A text such as "8 KiB" is in no order.)
+    const canSort = values.length > 1 && textOf(text) !== "" && values.every((value) => typeof value === "number" || !/^\d/.test(value));
+    headRow.append(columnHead(textOf(text), column, order, values.some((value) => typeof value === "number"), canSort && ((next) => {
+      table.order = next;
+      fillTable(table, header, given, last);
+      table.tHead.rows[0].cells[column].firstChild.focus();
+    })));
+  });
   head.append(headRow);
   const body = element("tbody");
-  rows.forEach((cells, index) => {
-    const row = element("tr", undefined, {className: index === chosen ? "chosen" : ""});
-    cells.map(textOf).forEach((text, column) => row.append(column === 0
+  rows.forEach((cells) => {
+    const row = element("tr");
+    cells.map(textOf).forEach((text, column) => row.append(column === 0 || text.length > 32
       ? breakable(element("td", undefined, {className: "name"}), text)
       : element("td", text, {className: parseFloat(text) === 0 ? "zero" : ""})));
     body.append(row);
@@ -134,7 +170,7 @@ const namePieces = (name) => name.split(/(?<=[:,/_-])/);
 
 /** Puts a name into an element so that it may break between its pieces. */
 function breakable(node, name) {
-  namePieces(name).forEach((piece) => node.append(piece, element("wbr")));
+  namePieces(name).forEach((piece, index) => node.append(...index > 0 ? [element("wbr")] : [], piece));
   return node;
 }
 

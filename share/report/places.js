@@ -14,13 +14,6 @@ function showPlaces(scenario) {
     waits.map((row) => [row.place, secondsCell(row.seconds), shareCell(row.seconds, all),
       ...oneCommunicator ? [] : [row.communicator],
       ...row.rank < 0 ? ["–", "–"] : [`rank ${row.rank}: ${row.cause}`, share(row.share)]]));
-  for (const row of byId("place-table").tBodies[0].rows) {  // long causes break, too
-    const cell = row.cells[row.cells.length - 2];
-    const text = cell.textContent;
-    cell.className = "name";
-    cell.replaceChildren();
-    breakable(cell, text);
-  }
 }
 
 function setUpPlaces() {

@@ -65,10 +65,11 @@ function writeHead() {
   const trace = data.trace;
   byId("version").textContent = byId("version-again").textContent = data.rubato;
   byId("archive").textContent = trace.path;
-  byId("headline").textContent = data.verdict[0] || `${trace.path} on other machines`;
-  byId("finding").textContent = data.verdict[1] || "";
-  byId("finding").hidden = data.verdict.length < 2;
+  const [first] = scenarios;
+  byId("headline").textContent = data.answer || `${first.name}: ${first.deadlock ? "deadlock" : showSeconds(first.elapsed)}`;
+  byId("verdict").append(...data.verdict.map((line) => element("p", line)));
   byId("reference-name").textContent = `“${data.reference}”`;
+  byId("interval-words").textContent = scenarios.some(({interval}) => interval) ? ", the line at its end the 95 % interval" : "";
   const plural = (count, word) => `${showCount(count)} ${word}${count === 1 ? "" : "s"}`;
   byId("what-was-run").textContent = `${trace.command ? `“${trace.command}”, ` : ""}${plural(trace.ranks, "rank")} on ${plural(trace.nodes, "node")}, ` +
     `recorded by ${trace.creator || "an unnamed tracer"}${trace.mpi_library ? ` on ${trace.mpi_library.split(",")[0]}` : ""}: ${plural(trace.mpi_calls, "MPI call")}, ` +
@@ -78,7 +79,7 @@ function writeHead() {
     byId("origin").append(`Written on ${data.origin.date}, on ${data.origin.host}, by `, element("code", data.origin.command));
 
   const doubts = [...data.caveats, ...data.scenario_notes];
-  [data.kept_line, ...doubts].forEach((line) => byId("trust-lines").append(element("li", line)));
+  [data.runs, data.kept_line, ...doubts].filter(Boolean).forEach((line) => byId("trust-lines").append(element("li", line)));
   byId("trust").className = doubts.length || trace.kept.length ? "doubt" : "quiet";
 }
 
@@ -91,10 +92,11 @@ function writeFindings() {
   }
   const several = new Set(data.findings.map((finding) => finding.scenario)).size > 1;
   const head = ["Costs at most", several ? "of the scenario" : `of ${data.findings[0].scenario}`, "Finding"];
-  fillTable(byId("finding-table"), [...head, ...(several ? ["Scenario"] : []), "95 % interval"], data.findings.map((finding) => [
+  const hasIntervals = data.findings.some((finding) => finding.interval);
+  fillTable(byId("finding-table"), [...head, ...(several ? ["Scenario"] : []), ...(hasIntervals ? ["95 % interval"] : [])], data.findings.map((finding) => [
     secondsCell(finding.seconds), shareCell(finding.of_elapsed, 1), `${finding.kind}: ${finding.text}`,
     ...(several ? [finding.scenario] : []),
-    finding.interval ? `${showSeconds(finding.interval.low)} – ${showSeconds(finding.interval.high)}` : "-"]));
+    ...(!hasIntervals ? [] : [finding.interval ? `${showSeconds(finding.interval.low)} – ${showSeconds(finding.interval.high)}` : "–"])]));
   const commands = [...new Set(data.findings.map((finding) => finding.command).filter(Boolean))];
   byId("commands").textContent = commands.join("\n");
   byId("commands").hidden = byId("commands").previousElementSibling.hidden = commands.length === 0;
@@ -102,7 +104,20 @@ function writeFindings() {
 
 // --- Elapsed per scenario -------------------------------------------------------------------------
 
-/** Writes the elapsed time behind each bar. */
+/** A line from low to high with ends, on an outline that separates it from the bar. */
+function drawErrorBar(context, low, high, y) {
+  context.beginPath();
+  [[low, y - 6, low, y + 6], [low, y, high, y], [high, y - 6, high, y + 6]].forEach(([fromX, fromY, toX, toY]) => {
+    context.moveTo(fromX, fromY);
+    context.lineTo(toX, toY);
+  });
+  [[kPage, 5], [kText, 2]].forEach(([colour, lineWidth]) => {
+    Object.assign(context, {strokeStyle: colour, lineWidth, lineCap: "square"});
+    context.stroke();
+  });
+}
+
+/** Writes the elapsed time behind each bar, and draws its 95 % interval. */
 const barEnds = {
   id: "barEnds",
   afterDatasetsDraw(chart) {
@@ -114,13 +129,15 @@ const barEnds = {
     context.fillStyle = kText;
     scenarios.forEach((scenario, index) => {
       const y = chart.scales.y.getPixelForValue(index);
-      const x = chart.scales.x.getPixelForValue(scenario.elapsed || 0) + 8;
+      const at = (seconds) => chart.scales.x.getPixelForValue(seconds || 0);
+      const x = at(Math.max(scenario.elapsed, ...scenario.interval || [])) + 8;
       if (scenario.elapsed === null) {
         context.fillText("deadlock", x, y);
         return;
       }
       const ratio = reference && scenario !== reference
         ? `${(scenario.elapsed / reference.elapsed).toFixed(2)} ×` : "";
+      if (scenario.interval) drawErrorBar(context, ...scenario.interval.map(at), y);
       context.fillText(showSeconds(scenario.elapsed), x, ratio ? y - 8 : y);
       if (ratio) context.fillText(ratio, x, y + 9);
     });
@@ -171,7 +188,8 @@ function drawScenarios() {
       datasets: {bar: {categoryPercentage: 0.82, barPercentage: 0.9}},
       interaction: {mode: "index", axis: "y", intersect: false},
       scales: {
-        x: {stacked: true, ticks: {callback: showTick, maxTicksLimit: narrow() ? 4 : 8, maxRotation: 0}},
+        x: {stacked: true, ticks: {callback: showTick, maxTicksLimit: narrow() ? 4 : 8, maxRotation: 0},
+          suggestedMax: Math.max(...scenarios.flatMap(({interval}) => interval || [0]))},
         y: {stacked: true, grid: {display: false}, ticks: {autoSkip: false}},
       },
       plugins: {tooltip: {callbacks: {
@@ -375,7 +393,7 @@ function drawCurve(canvas, level) {
   new Chart(canvas, {
     type: "scatter",
     data: {datasets: [
-      ...samples.length ? [{label: "Measured", data: samples, backgroundColor: "#d55e00", pointRadius: 3, order: 1}] : [],
+      {label: "Measured", data: samples, backgroundColor: "#d55e00", pointRadius: 3, order: 1},
       {label: "Fitted", data: curve, showLine: true, borderColor: dark ? "#56b4e9" : "#0072b2",
         backgroundColor: "#0072b2", borderWidth: 2, pointRadius: 0, pointHitRadius: 0, order: 0},
     ]},
@@ -416,11 +434,6 @@ function drawResiduals(canvas, level) {
 
 function drawLevel(section, level) {
   section.append(element("h3", `Level ${level.level}`));
-  if (level.samples.length === 0) {
-    section.append(element("p", "The samples of this curve are not available next to the platform file.", {className: "explain"}));
-    drawCurve(chartBox(section, 320, `Transfer time over message size, level ${level.level}`), level);
-    return;
-  }
   const errors = level.samples.filter(([, , fitted]) => fitted > 0)
     .map(([, seconds, fitted]) => Math.abs(seconds / fitted - 1)).sort((a, b) => a - b);
   const at = (share) => `${(100 * errors[Math.floor(share * (errors.length - 1))]).toFixed(1)} %`;
@@ -435,15 +448,18 @@ function drawLevel(section, level) {
   drawResiduals(chartBox(right, 320, `Difference between samples and curve, level ${level.level}`), level);
 }
 
+/** Levels are those with samples. */
 function drawPlatforms() {
   for (const platform of data.platforms) {
-    const section = element("section");
-    byId("platforms").append(section);
-    section.append(element("h2", `Platform “${platform.name}”`));
-    const hasSamples = platform.levels.some((level) => level.samples.length > 0);
+    if (platform.levels.length === 0) continue;
+    const section = element("details", undefined, {className: "part", open: true});
+    const summary = element("summary");
+    summary.append(element("h2", `Platform “${platform.name}”`, {id: `platform-${data.platforms.indexOf(platform)}`}));
+    section.append(summary);
+    byId("platforms").append(element("section"));
+    byId("platforms").lastChild.append(section);
     section.append(element("p", `One-way message time between two ranks, from ${platform.file}. ` +
-      `Both axes are logarithmic${hasSamples ? "; the small chart shows how far each sample lies from the curve" : ""}.`,
-      {className: "explain"}));
+      "Both axes are logarithmic; the small chart shows how far each sample lies from the curve.", {className: "explain"}));
     platform.levels.forEach((level) => drawLevel(section, level));
     const measured = Object.entries(platform.measured);
     if (measured.length > 0) {
@@ -454,6 +470,25 @@ function drawPlatforms() {
       details.append(list);
       section.append(details);
     }
+  }
+}
+
+/** Links to the sections that the page has. (The address keeps the view of the timeline.) */
+function writeContents() {
+  for (const title of document.querySelectorAll(".part > summary > h2")) {
+    const part = title.closest(".part");
+    const link = element("a", title.textContent, {href: `#${title.id}`});
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      part.open = true;
+      part.scrollIntoView();
+      title.parentElement.focus({preventScroll: true});
+    });
+    const item = element("li");
+    item.append(link);
+    byId("contents").append(item);
+    // Pictures have no width in a closed section.
+    part.addEventListener("toggle", () => dispatchEvent(new Event("resize")));
   }
 }
 
@@ -469,6 +504,7 @@ function drawPage() {
   setUpDivision();
   if (finished.length > 0) setUpRanks();
   drawPlatforms();
+  writeContents();
   document.body.dataset.drawn = "all";
 }
 

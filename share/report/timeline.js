@@ -165,7 +165,10 @@ function searchTimeline(text) {
   Object.assign(timelineState, {search: text, row: null, target: null});
   const [view] = timelineViews.slice(-1);
   const number = /^\s*(?:rank\s*)?(\d+(?:\.\d+)?)\s*$/i.exec(text);
-  const said = byId("timeline-found");
+  const say = (words, failed = false) => {
+    byId("timeline-found").textContent = words;
+    byId("timeline-search").setAttribute("aria-invalid", failed);
+  };
   if (number) {
     const row = view.data.rows.findIndex(({label}) => label === number[1]);
     if (row >= 0) {
@@ -174,11 +177,12 @@ function searchTimeline(text) {
       const high = Math.min(lastRow - firstRow + 1, 64);  // so that a row can be seen
       setWindow(timelineState.from, timelineState.to, row - Math.floor(high / 2), row - Math.floor(high / 2) + high - 1);
     }
-    said.textContent = row < 0 ? "There is no such rank." : "";
+    say(row < 0 ? `Not found: rank ${number[1]}.` : "", row < 0);
     return;
   }
   const marks = marksOf(view.data);
-  said.textContent = "";
+  say("");
+  if (!marks && text.trim() !== "") say("Not found: with so many ranks this page has no single calls, only ranks.", true);
   if (marks) {
     const all = {calls: 0, seconds: 0, rows: new Set()};
     view.data.forEachPart({from: 0, to: view.data.elapsed, firstRow: 0, lastRow: view.data.rows.length - 1}, (part, seconds, calls, row) => {
@@ -188,8 +192,8 @@ function searchTimeline(text) {
       all.rows.add(row);
     });
     const combined = view.data.grain > 0 ? "; lines and functions are known for calls that are not combined" : "";
-    said.textContent = all.rows.size === 0 ? `Nothing has this in its name${combined}.`
-      : `${view.scenario.name}: ${showCount(all.calls)} calls, ${showSeconds(all.seconds)}, on ${showCount(all.rows.size)} ranks${combined}.`;
+    if (all.rows.size === 0) say(`Not found: no call, function or line of ${view.scenario.name} has “${text.trim()}” in its name${combined}.`, true);
+    else say(`${view.scenario.name}: ${showCount(all.calls)} calls, ${showSeconds(all.seconds)}, on ${showCount(all.rows.size)} ranks${combined}.`);
   }
   drawTimelines();
 }
@@ -203,6 +207,7 @@ function searchNext(backwards) {
   const factor = timeFactor(view);
   const start = target && target.view === view ? [target.start, target.row] : [backwards ? to * factor : from * factor, backwards ? Infinity : -1];
   const next = view.data.next(marks, ...start, backwards);
+  if (!next && byId("timeline-search").getAttribute("aria-invalid") === "true") return;
   if (!next) {
     byId("timeline-found").textContent = backwards ? "None before." : "None after.";
     return;

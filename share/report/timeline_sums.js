@@ -61,10 +61,11 @@ function showSums(views, windows, words) {
   const wholes = sums.map((each) => add(each, names).seconds);
   byId("timeline-sums-title").textContent = `Sums: ${words}`;
   const count = (number) => number ? cell(showCount(number), number) : "";
+  const fixed = rest.length ? 2 : 1;  // rows at the end
   fillTable(byId("timeline-sum-table"),
     ["", ...known.flatMap(([{name}]) => [cell(name, `${name} (s)`), "Share", cell("Waits", "Waits (s)"), "Calls"])],
     rows.map(([name, list]) => [name, ...sums.flatMap((each, index) => {
       const sum = add(each, list);
       return [secondsCell(sum.seconds), shareCell(sum.seconds, wholes[index]), sum.waits > 0 ? secondsCell(sum.waits) : "", count(sum.calls)];
-    })]));
+    })]), fixed);
 }

@@ -4,7 +4,8 @@
 const kPathColour = dark ? "#ff8a8a" : "#b3001b";  // on an outline in kPage
 const kSearchColour = dark ? "#ffe066" : "#111111";
 const kAxisHeight = 22;
-const kTallest = 420;      // pixels, if rows may be as high as they want
+const kTallest = 420;      // pixels, if rows may be as high as they want; more in a high window
+const kTallestRow = 48;
 const kMostPixelRows = 512;  // more rows share lines of pixels
 const kFewMessages = 500;
 const kFewLinks = 400;     // of the critical path, between ranks
@@ -91,7 +92,8 @@ class TimelineView {
     const shown = this.shown;
     const {from, to, firstRow, lastRow} = shown;
     const rows = lastRow - firstRow + 1;
-    this.rowHeight = Math.min(28, Math.max(kTallest / rows, Math.min(1, kMostPixelRows / rows)));
+    const tallest = matchMedia("print").matches ? kTallest : Math.max(kTallest, Math.min(900, 0.42 * innerHeight));
+    this.rowHeight = Math.min(kTallestRow, Math.max(tallest / rows, Math.min(1, kMostPixelRows / rows)));
     if (this.rowHeight > 1) this.rowHeight = Math.max(1, Math.floor(this.rowHeight));
     this.height = Math.ceil(rows * this.rowHeight);
     const whole = this.canvas.clientWidth || 600;

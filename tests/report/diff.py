@@ -64,7 +64,7 @@ near(same["slowdown"]["high"], math.sqrt(2) * 9.8 / 550)
 assert same["gap"] == 0 and same["gate"] is None and not same["slowdown"]["beyond_noise"]
 # The same, but a limit within this range cannot be decided, which is no failure.
 text = diff(0, "old.txt", "old.txt", "--fail-above", "1%")
-assert "not certain to be below 1 %" in text and "record each side 3 times" in text, text
+assert "not certain to be below 1 %" in text and "rubato trace --runs 3" in text, text
 
 # 10 % longer, ±1.1 * sqrt((9.8 / 550)² + (1.96 % of 555 / 605)²) = 2.78 %: from 7.2 to 12.8 %.
 text = diff(3, "old.txt", "slow.txt", "--fail-above", "3%")
@@ -72,7 +72,8 @@ assert "failed, more than 3 % slower: +10.0 % ±2.8 %" in text, text
 # 5 * 11 us more on rank 1, in assemble(); rank 0 waits for it as long: 27.5 us in the mean rank.
 assert "+27.50 µs in the mean rank; +55.00 µs on rank 1; +55.00 µs in assemble" in text, text
 assert "+27.50 µs in MPI_Allreduce, +27.50 µs of it waiting for rank 1" in text, text
-assert "first over 5.500 µs behind: before rank 1, MPI_Allreduce of 8 B at 111.0 µs" in text, text
+# (8 B to two ranks are a payload of 4 B, as in profiles.)
+assert "first over 5.500 µs behind: before rank 1, MPI_Allreduce of 4 B at 111.0 µs" in text, text
 diff(3, "old.txt", "slow.txt", "--fail-above", "7.1 %")
 diff(0, "old.txt", "slow.txt", "--fail-above", "7.3%")
 found = numbers("old.txt", "slow.txt", "--fail-above", "7.3%")
@@ -122,7 +123,7 @@ assert found["old"]["kind"] == found["new"]["kind"] == "prediction"
 
 # More messages, other sizes.
 program("large.txt", 100, size=64)
-assert "0 match, 10 differ; first difference: rank 0, MPI_Allreduce of 64 B" in diff(0, "old.txt", "large.txt")
+assert "0 match, 10 differ; first difference: rank 0, MPI_Allreduce of 32 B" in diff(0, "old.txt", "large.txt")
 
 rows = list(csv.DictReader(io.StringIO(diff(0, "old.txt", "slow.txt", "--csv", "-"))))
 assert [row["kind"] for row in rows[:3]] == ["old_run", "new_run", "elapsed"], rows

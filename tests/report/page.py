@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The HTML page in a browser, used as a reader does: page.py REPORT_DEMO RUBATO
 
-Sums of timelines are compared with `rubato profile`; layout and contrast are measured at 1400 and 420 pixels, dark,
+Sums of timelines are compared with `rubato profile`; layout and contrast are measured at 1920, 1400, 420 and 390 pixels, dark,
 and on paper."""
 
 import csv
@@ -138,6 +138,78 @@ def use(page, path):
     page.open(path, hash_=link)
     expect("the link restores the view", page.run("timelineState.selection && timelineState.selection.lastRow") == 1 and
            page.run("location.hash") == link, page.run("location.hash"))
+
+
+def head(page):
+    """The answer is one line where there is space; all sections are in the contents, which open them and keep the address."""
+    for width in (390, 1440):
+        page.open(page.path, width=width)
+        lines = page.run("(({clientHeight}, {lineHeight}) => clientHeight / parseFloat(lineHeight))(byId('headline'), "
+                         "getComputedStyle(byId('headline')))")
+        words = page.run("byId('headline').textContent")
+        # (The first finding of the ring is certain.)
+        expect(f"the answer at {width}", lines < (1.1 if width == 1440 else 2.1) and words ==
+               page.run("(([finding]) => `${finding.kind[0].toUpperCase()}${finding.kind.slice(1)}: at most ${(100 * finding.of_elapsed)"
+                        ".toFixed(0)} % of ${showSeconds(data.judged_elapsed)}`)(data.findings)"), (lines, words))
+    titles = page.run("[...document.querySelectorAll('section h2')].map(({textContent}) => textContent)")
+    expect("contents", page.run("[...byId('contents').querySelectorAll('a')].map(({textContent}) => textContent)") == titles and
+           len(titles) == 7, titles)
+    address = page.run("location.hash")
+    page.run("byId('ranks-title').closest('details').open = false; [...byId('contents').querySelectorAll('a')].find("
+             "({textContent}) => textContent === 'Each rank').click()")
+    expect("a link opens its section", page.run("byId('ranks-title').closest('details').open && byId('ranks-title')."
+                                                "getBoundingClientRect().top < innerHeight") and page.run("location.hash") == address)
+
+
+def error_bars(page):
+    """At the height of a bar with an interval, the pixels beside the line of the interval have the colour of text."""
+    script = """(() => {
+      %s
+      const at = pixelsOf(scenarioChart.canvas);
+      const {x, y} = scenarioChart.scales;
+      return scenarios.map(({interval}, index) => interval && interval.every((seconds) =>
+        [-4, 4].every((up) => at(x.getPixelForValue(seconds), y.getPixelForValue(index) + up) === colourOf(kText))));
+    })()""" % DRAWN
+    expect("error bars of both ends", page.run(script) == [None, None, True], page.run(script))
+    wide = page.run("scenarios[2].interval.map((seconds) => scenarioChart.scales.x.getPixelForValue(seconds))")
+    expect("an error bar has a length", wide[1] - wide[0] > 1, wide)
+    page.run("scenarios[2].interval[1] = 2 * Math.max(...scenarios.map(({elapsed}) => elapsed)); drawScenarios()")
+    expect("the axis holds the interval", page.run(script) == [None, None, True])
+
+
+def sort(page):
+    """A heading sorts by its column: descending, ascending, as it was; texts the other way round; sums stay last."""
+    column = "[...byId('rank-table').tBodies[0].rows].map(({cells}) => cells[%d].textContent)"
+    page.run("byId('rank-details').open = true; writeRankTable(finished[0])")
+    times = page.run(column % 1)
+    numbers = sorted(map(float, times))
+    for state, expected in (("descending", numbers[::-1]), ("ascending", numbers), ("none", list(map(float, times)))):
+        page.run("byId('rank-table').tHead.rows[0].cells[1].querySelector('button').click()")
+        seen = [float(text) for text in page.run(column % 1)]
+        expect(f"sorted: {state}", seen == expected and page.run("byId('rank-table').tHead.rows[0].cells[1].ariaSort") == state, seen)
+        expect("the button keeps the focus", page.run("document.activeElement.closest('th').cellIndex") == 1)
+    expect("ranks differ in compute", len(set(numbers)) > 1, times)
+    page.run("byId('timeline-sum-table').tHead.rows[0].cells[4].querySelector('button').click()")
+    rows = page.run("byId('timeline-sum-table').saved.rows")
+    values = [row[4] for row in rows[:-1]]
+    numbers = sorted((value for value in values if value != ""), reverse=True)
+    expect("the sum stays last, the saved table is in the shown order", rows[-1][0] == "Sum" and len(numbers) > 1 and
+           values == numbers + [""] * (len(values) - len(numbers)), rows)
+
+
+def failed_search(page):
+    """What is not found is said, also after Enter, and on a page without single calls."""
+    state = "[byId('timeline-found').textContent, byId('timeline-search').ariaInvalid]"
+    for text, words in (("qqq", "Not found: no call, function or line of perfect has “qqq” in its name."), ("rank 77", "Not found: rank 77.")):
+        page.run(f"byId('timeline-search').value = '{text}'; byId('timeline-search').dispatchEvent(new Event('input'))")
+        expect(f"search for {text}", page.run(state) == [words, "true"], page.run(state))
+        page.run("searchNext(false)")
+        expect("the next one of none", page.run(state) == [words, "true"], page.run(state))
+    page.run("timelineViews.at(-1).data.exact = false; searchTimeline('allreduce')")
+    expect("search without calls", page.run(state) == ["Not found: with so many ranks this page has no single calls, only ranks.", "true"],
+           page.run(state))
+    page.run("timelineViews.at(-1).data.exact = true; searchTimeline('allreduce')")
+    expect("found again", page.run(state)[1] == "false" and "calls" in page.run(state)[0], page.run(state))
 
 
 def save(page):
@@ -363,7 +435,7 @@ CONTRAST = """(() => {
 
 
 def looks(page, path, name):
-    for width, dark, media in ((1400, False, ""), (420, False, ""), (1400, True, ""), (420, True, ""), (718, False, "print")):
+    for width, dark, media in ((1920, False, ""), (390, False, ""), (1400, True, ""), (420, True, ""), (718, False, "print")):
         page.open(path, width=width, dark=dark, media=media)
         how = f"{name} at {width}{' dark' if dark else ''}{' on paper' if media else ''}"
         bad = page.run(LAYOUT)
@@ -392,6 +464,10 @@ def main():
         efficiencies(page, trace)
         expect("a page without counters has no place for them", page.run("byId('counters') === null && data.counters === undefined"))
         sums_of_windows(page)
+        page.path = path
+        for check in (head, error_bars, sort, failed_search):
+            check(page)
+            page.open(path)
         use(page, path)
         save(page)
         counters(page, folder)

@@ -1,16 +1,21 @@
 #!/usr/bin/python3
-"""What all commands print fits into 100 columns, by default and with --all, of every archive: no wider line but commands
-to copy and single names. And no '-0.0 %', no '1.2us' (µs).
+"""What all commands print on a terminal of 100 columns fits into it, by default and with --all, of every archive: no
+wider line but commands to copy and single names. In a pipe tables are whole. And no '-0.0 %', no '1.2us' (µs).
 
     widths.py RUBATO [ARCHIVE...]
 
 The archives: a text trace below with long names, and those of ../shared, if they are there.
 """
+import fcntl
+import os
 import pathlib
+import pty
 import re
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 
 rubato = pathlib.Path(sys.argv[1]).resolve()
 shared = pathlib.Path(__file__).resolve().parents[3] / "shared"
@@ -46,11 +51,36 @@ def check(words, text):
                 print(f"rubato {' '.join(map(str, words))}: {fault}: {line}")
 
 
+def on_terminal(*words):
+    """The exit code, and what is printed on a terminal."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
+    with subprocess.Popen([rubato, *words], cwd=directory.name, stdin=subprocess.DEVNULL, stdout=slave,
+                          stderr=subprocess.DEVNULL) as process:
+        os.close(slave)
+        text = b""
+        try:
+            while part := os.read(master, 1 << 16):
+                text += part
+        except OSError:  # the end of a terminal
+            pass
+    os.close(master)
+    return process.returncode, text.decode().replace("\r\n", "\n")
+
+
 def run(*words):
-    done = subprocess.run([rubato, *words], cwd=directory.name, capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL, check=False)
-    check(words, done.stdout)
-    return done.returncode
+    code, text = on_terminal(*words)
+    check(words, text)
+    return code
+
+
+def tables_are_whole(*words):
+    """A table that is split on the terminal has its heading once in a pipe."""
+    _, split = on_terminal(*words)
+    whole = subprocess.run([rubato, *words], cwd=directory.name, capture_output=True, text=True, check=True).stdout
+    headings = [len(re.findall("^Rank ", text, re.M)) for text in (split, whole)]
+    assert headings[0] > headings[1] > 0, headings
+    assert max(map(len, whole.splitlines())) > COLUMNS
 
 
 def look(archive):
@@ -68,6 +98,7 @@ def look(archive):
 directory = tempfile.TemporaryDirectory()
 (pathlib.Path(directory.name) / "long.txt").write_text(LONG)
 assert look("long.txt") == 0, "the text trace is refused"
+tables_are_whole("profile", "long.txt", "--all")
 archives = [pathlib.Path(word).resolve() for word in sys.argv[2:]] or sorted(shared.glob("traces/*/*.otf2"))
 link = pathlib.Path(directory.name) / "run"  # a short name: paths are not wrapped
 for each in archives:

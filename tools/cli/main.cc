@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -10,6 +11,7 @@
 #include "tools/cli/crash.h"
 #include "tools/cli/interruption.h"
 #include "tools/cli/standard_streams.h"
+#include "tools/format/text_table.h"
 #include "tools/version.h"
 
 namespace rubato {
@@ -73,6 +75,7 @@ int main(int argc, char** argv) {
   // (The calibrator handles signals itself and keeps the results measured so far.)
   if (argc < 2 || std::string_view(argv[1]) != "calibrate") rubato::handle_interruptions();
   rubato::handle_crashes();
+  if (isatty(STDOUT_FILENO) == 0) rubato::keep_tables_whole();
   try {
     const int code = rubato::run({argv + 1, argv + argc});
     rubato::flush_stdout();

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <regex>
 #include <string>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "tools/cli/install_paths.h"
 #include "tools/cli/standard_streams.h"
 #include "tools/launch/flavour.h"
+#include "tools/launch/median_run.h"
 #include "tools/launch/preload_path.h"
 #include "tools/launch/preloadable.h"
 #include "tools/launch/trace_watch.h"
@@ -188,7 +190,21 @@ std::string checked_counters(const po::variables_map& values) {
   return list;
 }
 
-/// Executes the program in place of this process; returns only after --help.
+/// The number of --runs. This process must not be part of an MPI job, which cannot start again.
+int checked_runs(const po::variables_map& values, bool archive) {
+  const int runs = values["runs"].as<int>();
+  if (runs < 1 || runs > 99) throw UsageError(fmt::format("--runs {}: expected 1 to 99", runs));
+  if (runs == 1) return runs;
+  if (!archive) throw UsageError("--no-archive excludes --runs, which keeps an archive");
+  if (launcher_rank() > 0 || launcher_flavour() != Flavour::kUnknown) {
+    throw UsageError(
+        "--runs starts the MPI job several times, so that mpirun goes behind it: rubato trace "
+        "--runs 5 mpirun -n 4 ./app");
+  }
+  return runs;
+}
+
+/// Executes the program in place of this process; returns only after --help, and --runs.
 int trace(const Arguments& arguments) {
   po::options_description options("Options");
   // clang-format off
@@ -223,6 +239,9 @@ int trace(const Arguments& arguments) {
        "record the functions on the stack at each MPI call, and the line (any program)")
       ("sample", po::value<std::string>()->value_name("TIME"),
        "record which function runs between MPI calls, each TIME of computing, such as 1ms")
+      ("runs", po::value<int>()->value_name("N")->default_value(1, "1"),
+       "in front of mpirun: run it N times, and keep the archive of median elapsed time, with the "
+       "times of all")
       ("summary",
        "print a summary at the end: elapsed time, share of MPI, the most expensive calls, load "
        "balance (also with RUBATO_SUMMARY=1 in the environment)")
@@ -241,6 +260,7 @@ int trace(const Arguments& arguments) {
       "  mpirun -n 4 rubato trace bash job.sh       (a script that starts the program)\n"
       "  mpirun -n 4 rubato trace --no-archive ./app   (one line, no files)\n"
       "  mpirun -n 4 rubato trace --no-archive --report sums.json ./app   (long runs)\n"
+      "  rubato trace --runs 5 -o run.otf2dir mpirun -n 4 ./app   (the median run)\n"
       "Details: share/doc/tracing.md"};
   po::variables_map values;
   if (!parse_options(arguments, help, options, "program", true, values)) return 0;
@@ -251,6 +271,7 @@ int trace(const Arguments& arguments) {
   if (archive && values.count("report") != 0) {
     throw UsageError("--report: expected --no-archive too; of an archive, rubato profile shows it");
   }
+  const int runs = checked_runs(values, archive);
   const uint64_t memory = parse_size(values["memory"].as<std::string>());
   const std::string clock = values["clock"].as<std::string>();
   if (clock != "tsc" && clock != "monotonic") {
@@ -274,7 +295,7 @@ int trace(const Arguments& arguments) {
   const std::string counters = values.count("counters") != 0 ? checked_counters(values) : "";
   const auto command = values["program"].as<std::vector<std::string>>();
   const std::string program = find_program(command[0]);
-  const std::string output = output_path(values, command[0]);
+  std::string output = output_path(values, command[0]);
   const std::string report =
       values.count("report") != 0
           ? new_output("--report", values["report"].as<std::string>(), "file")
@@ -306,6 +327,10 @@ int trace(const Arguments& arguments) {
     }
   }
 
+  if (runs > 1) {
+    // (The child goes on.)
+    if (const std::optional<int> code = keep_median_run(runs, output)) return *code;
+  }
   preload(preload_directory(library_dir()) + "/" + fs::path(tracer).filename().string());
   set("RUBATO_TRACE_OUTPUT", output);
   // The expected name of the archive, unless another job takes it first.

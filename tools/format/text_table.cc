@@ -4,12 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 #include <sstream>
 
 namespace rubato {
 namespace {
 
 constexpr int kGap = 2;  // spaces between columns
+
+bool tables_are_whole = false;
 
 bool narrower(const TextColumn& a, const TextColumn& b) {
   return a.width < b.width;
@@ -80,8 +83,13 @@ std::string wrap(const std::string& text, int width, int indent) {
   return out;
 }
 
+void keep_tables_whole() {
+  tables_are_whole = true;
+}
+
 std::string aligned(std::vector<TextColumn> columns, int page_width) {
   if (columns.empty()) return "";
+  if (tables_are_whole) page_width = std::numeric_limits<int>::max();
   for (TextColumn& column : columns) {
     for (const std::string& line : column.lines)
       column.width = std::max(column.width, display_width(line));

@@ -13,6 +13,10 @@ struct TextColumn {
   int width = 0;  ///< set by aligned()
 };
 
+/// From here on tables are neither split nor shortened, however wide: for output that is no
+/// terminal, which other programs and editors read.
+void keep_tables_whole();
+
 /// Aligned columns, as Table::text(); "" for none.
 std::string aligned(std::vector<TextColumn> columns, int page_width);
 

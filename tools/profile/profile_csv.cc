@@ -166,6 +166,8 @@ void add_sites(Rows& rows, const ScenarioProfile& profile) {
     rows.add("site_time", name, "", row.time);
     rows.add("site_time_min", name, "", row.least);
     rows.add("site_time_max", name, "", row.most);
+    if (row.rank_least) rows.add("site_rank_time_min", name, "", *row.rank_least);
+    if (row.rank_most) rows.add("site_rank_time_max", name, "", *row.rank_most);
     rows.add("site_wait", name, "", row.waits);
     rows.add("site_bytes", name, "", row.bytes);
     rows.add("site_messages", name, "", row.messages);

@@ -35,18 +35,13 @@ std::set<double> drawing_sizes(const LevelModel& model, double largest) {
 LevelPicture draw_level(const std::string& name, const LevelModel& model,
                         const std::vector<Sample>& samples) {
   LevelPicture picture{name, {}, {}};
-  double largest = 4 << 20;
-  for (const Segment& segment : model.transfer.segments()) {
-    largest = std::max(largest, segment.from * 4);
-  }
+  double largest = 1;
   for (const Sample& sample : samples) {
     if (sample.level != name) continue;
     picture.samples.push_back({sample.bytes, sample.seconds, one_way(model, sample.bytes)});
+    largest = std::max(largest, sample.bytes);
   }
-  if (!picture.samples.empty()) {
-    largest = 1;
-    for (const SamplePoint& sample : picture.samples) largest = std::max(largest, sample.bytes);
-  }
+  if (picture.samples.empty()) return picture;
   for (const double bytes : drawing_sizes(model, largest)) {
     picture.curve.push_back({bytes, one_way(model, bytes)});
   }
@@ -70,7 +65,8 @@ PlatformPicture picture_of_platform(const std::string& file) {
   for (const Level level : {Level::kSocket, Level::kNode, Level::kNetwork, Level::kSelf}) {
     if (!platform.level(level)) continue;
     const char* name = kLevelNames[static_cast<int>(level)];
-    picture.levels.push_back(draw_level(name, *platform.level(level), samples));
+    LevelPicture drawn = draw_level(name, *platform.level(level), samples);
+    if (!drawn.samples.empty()) picture.levels.push_back(std::move(drawn));
   }
   return picture;
 }

@@ -26,7 +26,7 @@ struct CurvePoint {
 struct LevelPicture {
   std::string level;
   std::vector<CurvePoint> curve;
-  std::vector<SamplePoint> samples;  ///< empty if there is no sample file next to the platform file
+  std::vector<SamplePoint> samples;
 };
 
 /// A platform file as shown in a report.
@@ -34,7 +34,7 @@ struct PlatformPicture {
   std::string name;
   std::string file;
   std::map<std::string, std::string> measured;  ///< how it was measured
-  std::vector<LevelPicture> levels;
+  std::vector<LevelPicture> levels;             ///< those with samples
 };
 
 /// Reads a platform file and the samples next to it (FILE.csv for FILE.toml, as written by `rubato

@@ -17,7 +17,9 @@ Report::Report(const Results& of, Intervals intervals_of_elapsed,
       intervals(std::move(intervals_of_elapsed)),
       sweeps(std::move(sweeps_of_platforms)) {
   judgement = judge(roles, diagnosis, platforms_dir(), intervals);
-  std::vector<std::string> both = {efficiency_line(judgement), headline(conclude(roles))};
+  const Conclusion conclusion = conclude(roles);
+  std::vector<std::string> both = {efficiency_line(judgement), headline(conclusion)};
+  answer = short_answer(judgement, conclusion);
   // If ranks lacked cores, the line of factors refers to the headline.
   if (lacks_cores(roles)) std::swap(both[0], both[1]);
   both.push_back(estimate_line(judgement));
@@ -26,6 +28,7 @@ Report::Report(const Results& of, Intervals intervals_of_elapsed,
   }
   for (const ScenarioResult& scenario : of.scenarios)
     efficiencies.push_back(efficiency(roles, scenario));
+  runs = runs_line(of.trace);
   kept_calls = kept_calls_line(of.trace);
   notes = caveats(roles);
   interval_notes = not_told_apart(roles, intervals);

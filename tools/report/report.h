@@ -26,8 +26,10 @@ struct Report {
   /// The efficiency factors, the conclusion, and an estimate: each a line, left out if it cannot be
   /// determined.
   std::vector<std::string> verdict;
+  std::string answer;  ///< short_answer()
   Judgement judgement;
   std::vector<std::optional<Efficiency>> efficiencies;  ///< by scenario
+  std::string runs;                                     ///< runs_line()
   std::string kept_calls;                               ///< kept_calls_line()
   std::vector<std::string> notes;                       ///< on the archive and the run
   std::vector<std::string> interval_notes;              ///< not_told_apart()

@@ -252,11 +252,13 @@ std::string report_html(const Report& report, const std::vector<PlatformPicture>
   const Results& results = *report.results;
   const ScenarioResult* reference = report.roles.reference;
   Json data = {{"rubato", kVersion},
+               {"answer", report.answer},
                {"verdict", report.verdict},
                {"findings", findings_to_json(report.judgement, results)},
                {"judged", report.judgement.scenario},
                {"judged_elapsed", json_text::number(report.judgement.elapsed)},
                {"reference", reference ? reference->name : ""},
+               {"runs", report.runs},
                {"kept_line", report.kept_calls},
                {"caveats", report.notes},
                {"scenario_notes", report.scenario_notes},

@@ -362,6 +362,7 @@ std::string report_text(const Report& report, const TextReportOptions& options) 
     for (const std::string& job : job_lines(scenario)) out += wrap(job, width, 2);
   }
   out += wrap(trace_line(results.trace), width, 2);
+  if (!report.runs.empty()) out += wrap(report.runs, width, 2);
   out += wrap(report.kept_calls, width, 2);
   if (results.identity) out += wrap(identity_line(*results.identity), width, 2);
   for (const auto* notes : {&report.notes, &report.interval_notes, &report.scenario_notes}) {
@@ -395,6 +396,7 @@ std::string describe_trace(const TraceSummary& trace, int width) {
   line("Messages", show_count(trace.messages));
   line("Collectives", show_count(trace.collectives));
   line("Communicators", show_count(trace.communicators));
+  if (const std::string runs = runs_line(trace); !runs.empty()) out += wrap(runs, width, 2);
   out += "\n" + wrap(kept_calls_line(trace), width, 2);
   for (const std::string& note : caveats(trace)) out += wrap("Note: " + note, width, 2);
   return out;

@@ -6,6 +6,7 @@
 #include "models/base/shell_quoted.h"
 #include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
+#include "tools/launch/median_run.h"
 #include "tools/studies/diff_report.h"
 #include "tools/words/verdict_words.h"
 
@@ -27,7 +28,9 @@ std::string line(const char* label, const std::string& text, int width) {
 }
 
 std::string several(const DiffSide& side) {
-  return side.runs.size() == 1 ? "" : fmt::format(" (mean of {})", side.runs.size());
+  std::vector<double> elapsed;
+  for (const RunTime& run : side.times) elapsed.push_back(run.elapsed);
+  return elapsed.size() == 1 ? "" : fmt::format(" (mean of {})", show_runs(elapsed));
 }
 
 std::string elapsed_text(const DiffResults& results) {
@@ -136,8 +139,7 @@ std::string more_runs(const DiffResults& results) {
   const double limit = results.limit.value_or(0);
   const bool runs_decide = s.half * s.half > 2 * s.other * s.other;  // the larger part
   const std::optional<size_t> runs = runs_to_decide(s, limit);
-  if (!s.repeated && runs_decide)
-    return "record each side 3 times: rubato diff OLD1 OLD2 OLD3 --new NEW1 --new NEW2 --new NEW3";
+  if (!s.repeated && runs_decide) return "record each side 3 times: rubato trace --runs 3";
   if (runs)
     return fmt::format("about {} runs of each side decide: rubato diff OLD... --new NEW...",
                        std::max(*runs, std::max(s.runs_before, s.runs_after) + 1));

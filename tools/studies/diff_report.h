@@ -26,7 +26,8 @@ struct DiffSide {
   bool without_losses = false;  ///< a recording without lost cores and tracing: "undisturbed"
   bool has_uncertainty = true;  ///< false: a prediction whose platform states none
   std::vector<DiffRun> runs;
-  size_t shown = 0;  ///< the run of which operations are compared: that of median time
+  std::vector<RunTime> times;  ///< of `runs`, and of all runs of `rubato trace --runs`
+  size_t shown = 0;            ///< the run of which operations are compared: that of median time
 };
 
 struct DiffResults {

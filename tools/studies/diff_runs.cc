@@ -19,6 +19,7 @@
 #include "replay/run/scenario_groups.h"
 #include "replay/study/intervals.h"
 #include "tools/format/numbers.h"
+#include "tools/launch/median_run.h"
 #include "tools/options/scenario_options.h"
 
 namespace rubato {
@@ -193,6 +194,12 @@ std::pair<OpenSide, OpenSide> open_sides(const DiffSides& words, const ReplayOpt
     for (OpenRun& open : runs[i]) {
       if (side.without_losses) open.run.time = open.undisturbed;
       side.runs.push_back(open.run);
+      std::vector<double> repeated = elapsed_of_runs(open.run.archive);
+      if (side.is_prediction || repeated.empty()) repeated = {open.run.recorded};
+      for (const double recorded : repeated) {
+        side.times.push_back(open.run.time);
+        side.times.back().elapsed *= recorded / open.run.recorded;
+      }
     }
     side.shown = median_run(side.runs);
     sides[i].source = std::move(runs[i][side.shown].source);
@@ -235,14 +242,9 @@ DiffResults compare_runs(const DiffSides& sides, const DiffOptions& how, ReplayO
   auto [before, after] = open_sides(sides, options);
   results.before = before.side;
   results.after = after.side;
-  const auto times = [](const DiffSide& side) {
-    std::vector<RunTime> all;
-    for (const DiffRun& run : side.runs) all.push_back(run.time);
-    return all;
-  };
   const bool one_scenario = results.before.is_prediction && results.after.is_prediction &&
                             results.before.scenario == results.after.scenario;
-  results.slowdown = slowdown_of(times(results.before), times(results.after), one_scenario);
+  results.slowdown = slowdown_of(results.before.times, results.after.times, one_scenario);
   results.threshold = how.threshold.value_or(0.01 * results.slowdown.before);
   const ReplayedRun first = replay_shown(before, options, how.functions);
   const ReplayedRun second = replay_shown(after, options, how.functions);

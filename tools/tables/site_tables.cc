@@ -19,6 +19,10 @@ std::string sizes(const SiteRow& row) {
   return least == most ? least : least + " to " + most;
 }
 
+Json known(const std::optional<double>& time) {
+  return time ? Json(*time) : Json(nullptr);
+}
+
 /// A numbered row of a table, below it.
 std::string numbered(size_t number, const std::string& site, int width) {
   return wrap(fmt::format("{:>4}  {}", number, site), width, 8);
@@ -49,6 +53,8 @@ Table site_table(const std::vector<SiteRow>& rows) {
                {"time_min", row.least, "Min", As::kTime},
                {"time_mean", row.mean(), "Mean", As::kTime},
                {"time_max", row.most, "Max", As::kTime},
+               {"rank_time_min", known(row.rank_least), "Least rank", As::kTime},
+               {"rank_time_max", known(row.rank_most), "Most rank", As::kTime},
                {"waits", row.waits, "Waits", As::kTime},
                {"messages", row.messages, As::kFiles},
                {"bytes", row.bytes, As::kFiles},

@@ -12,6 +12,7 @@
 #include "replay/judge/finding_rows.h"
 #include "replay/study/fit_degradation.h"
 #include "tools/format/numbers.h"
+#include "tools/launch/median_run.h"
 
 namespace rubato {
 namespace {
@@ -309,6 +310,11 @@ std::string kept_calls_line(const TraceSummary& trace) {
   }
   return fmt::format("{} of MPI time is kept as recorded because it cannot be replayed: {}.{}{}",
                      show_share(time, trace.mpi_time), names, hidden, unseen);
+}
+
+std::string runs_line(const TraceSummary& trace) {
+  const std::vector<double> times = elapsed_of_runs(trace.path);
+  return times.empty() ? "" : "Elapsed of " + show_runs(times) + "; this is the median.";
 }
 
 void refuse_kept_calls(const TraceSummary& trace) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <tuple>
@@ -386,6 +387,23 @@ std::string headline(const Conclusion& found) {
   const std::string model = found.own_machine ? closure_line(found) : "";
   const std::string text = conclusion_text(found);
   return model + (model.empty() || text.empty() ? "" : " ") + text;
+}
+
+std::string short_answer(const Judgement& judgement, const Conclusion& found) {
+  const std::optional<JudgedEfficiency>& known = judgement.efficiency;
+  const bool is_good = known && known->factors.least() >= kGoodEfficiency;
+  for (const Finding& finding : judgement.findings) {
+    if (finding.half && *finding.half >= finding.seconds) continue;
+    if (is_good && finding.kind != FindingKind::kLostCores) continue;
+    std::string name = row_of(finding.kind).name;
+    name[0] = static_cast<char>(std::toupper(name[0]));
+    return fmt::format("{}: at most {} of {}", name, percent(finding.of_elapsed),
+                       show_seconds(finding.seconds / finding.of_elapsed));
+  }
+  if (known && !known->without_lost_cores)
+    return "Parallel efficiency: " + percent(known->factors.parallel());
+  const bool follows = found.kind == ConclusionKind::kGain || found.kind == ConclusionKind::kNoGain;
+  return follows ? "Perfect interconnect: " + less(1 - found.on_perfect / found.elapsed) : "";
 }
 
 std::string next_command(const Finding& finding, const Results& results) {

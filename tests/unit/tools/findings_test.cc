@@ -466,6 +466,44 @@ TEST_CASE("nothing is found in a run that only computes") {
             .empty());
 }
 
+// 1 s of 4 s is 25 %; a cost of 1 ± 1 s is not certain, then 0.48 s of 4 s, 12 %, is the first.
+TEST_CASE("the short answer names the costliest finding above its uncertainty") {
+  Judgement judgement;
+  judgement.efficiency.emplace();
+  judgement.efficiency->factors.load_balance = 0.5;
+  judgement.efficiency->factors.transfer = 0.5;
+  CHECK(short_answer(judgement, {}) == "Parallel efficiency: 25 %");
+  judgement.findings.resize(2);
+  judgement.findings[0].kind = FindingKind::kSmallMessages;
+  judgement.findings[0].seconds = 1;
+  judgement.findings[0].of_elapsed = 0.25;
+  judgement.findings[1].kind = FindingKind::kLoadImbalance;
+  judgement.findings[1].seconds = 0.48;
+  judgement.findings[1].of_elapsed = 0.12;
+  CHECK(short_answer(judgement, {}) == "Small messages: at most 25 % of 4.000 s");
+  judgement.findings[0].half = 1;
+  CHECK(short_answer(judgement, {}) == "Load imbalance: at most 12 % of 4.000 s");
+  // From 95 % on, little can be gained, but of lost cores.
+  judgement.efficiency->factors.load_balance = 0.96;
+  judgement.efficiency->factors.transfer = 1;
+  CHECK(short_answer(judgement, {}) == "Parallel efficiency: 96 %");
+  judgement.findings[1].kind = FindingKind::kLostCores;
+  CHECK(short_answer(judgement, {}) == "Lost cores: at most 12 % of 4.000 s");
+}
+
+TEST_CASE("without findings the short answer is the conclusion") {
+  Conclusion conclusion;
+  conclusion.elapsed = 4;
+  conclusion.on_perfect = 1;
+  const auto answer = [&](ConclusionKind kind) {
+    conclusion.kind = kind;
+    return short_answer({}, conclusion);
+  };
+  CHECK(answer(ConclusionKind::kNone).empty());
+  CHECK(answer(ConclusionKind::kGain) == "Perfect interconnect: 75 % less");
+  CHECK(answer(ConclusionKind::kClocks).empty());
+}
+
 // "Main cost: small messages, 1.000 s: 8,287 messages of 8 B on average, in exchange (app.c:12),
 // called by step (app.c:30), most of it in MPI_Sendrecv (8,287 calls)" has 27 words.
 TEST_CASE("a headline of more than 25 words leaves out the callers") {
