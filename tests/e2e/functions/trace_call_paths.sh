@@ -165,6 +165,8 @@ for i in even, odd:  # 3 of 6 calls on each of two ranks
     assert s['size_min'] == s['size_max'] == 8, s
     assert s['time_min'] <= s['time_mean'] <= s['time_max'] <= s['time'], s
     assert abs(s['time_mean'] * 6 - s['time']) < 1e-9, s
+    assert 0 < s['rank_time_min'] <= s['rank_time_max'] < s['time'], s
+    assert abs(s['rank_time_min'] + s['rank_time_max'] - s['time']) < 1e-9, s  # of two ranks
 assert 'work > exchange' in names, names
 P
 grep -q 'MPI_Sendrecv_replace: main.* > assemble.* > burn' profile.txt || fail "$(cat profile.txt)"
