@@ -83,6 +83,7 @@ for name in 'assemble', 'solve':
 P
 
 # Rank 1 is late by 0.8 of 2.4 ms per step on average, because of assemble.
+<<<<<<< HEAD
 "$rubato" advise run1.otf2dir --json advice.json >advice.txt || fail "advise"
 grep -q 'assemble (app.c:[0-9]*) in half the time' advice.txt || fail "advise names no function: $(cat advice.txt)"
 grep -q 'assemble (app.c:[0-9]*) equally long on all ranks' advice.txt || fail "advise: $(cat advice.txt)"
@@ -96,6 +97,16 @@ saved = [c for c in json.load(open('advice.json'))['cures'] if c['kind'] == 'fun
 low, high = saved['saved_interval']
 assert error > 0 and (high - low) / 2 >= 0.99 * saved['saved'] * error / seconds, (saved, error, seconds)
 P
+=======
+"$rubato" advise run1.otf2dir >advice.txt || fail "advise"
+# (On a busy machine no saving is known: then the finding names it.)
+if grep -q 'No saving is known' advice.txt; then
+  grep -q 'called by assemble (app.c:' advice.txt || fail "advise: $(cat advice.txt)"
+else
+  grep -q 'assemble (app.c:[0-9]*) in half the time' advice.txt || fail "advise names no function: $(cat advice.txt)"
+  grep -q 'assemble (app.c:[0-9]*) equally long on all ranks' advice.txt || fail "advise: $(cat advice.txt)"
+fi
+>>>>>>> h2
 "$rubato" replay run1.otf2dir --on undisturbed --on 'undisturbed:name=half,region=assemble*0.5' --json half.json >half.txt ||
   fail "replay"
 "$python" - <<'P' || fail "region=assemble*0.5: $(cat times1.txt half.txt)"
