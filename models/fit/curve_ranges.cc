@@ -1,5 +1,6 @@
 #include "models/fit/curve_ranges.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "models/base/number_text.h"
@@ -13,10 +14,13 @@ std::string lines_of(const char* name, const SegmentedFit& fit) {
     const SegmentIntervals& within = fit.intervals[k];
     lines += std::string("#   ") + name + " from ";
     lines += k == 0 ? brief_bytes(fit.segments[k].from) : brief_range(within.from, brief_bytes);
-    lines += ": " + brief_range(within.intercept, brief_seconds);
+    // A line may meet 0 below its first length, which is no latency.
+    const Interval latency{std::max(0.0, within.intercept.low), within.intercept.high};
+    const bool is_latency = latency.high >= 0;
+    if (is_latency) lines += ": " + brief_range(latency, brief_seconds);
     // With few samples the range may be infinite.
     if (std::isfinite(within.per_byte.high) && fit.segments[k].per_byte > 0)
-      lines += ", " + brief_bandwidths(within.per_byte);
+      lines += (is_latency ? ", " : ": ") + brief_bandwidths(within.per_byte);
     if (k == 0 && !fit.samples.empty()) {
       lines += "; fit error " + fixed_text(100 * fit.rms_error, 1) + " % rms, " +
                fixed_text(100 * fit.max_error, 1) + " % at worst";

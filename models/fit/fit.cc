@@ -263,7 +263,8 @@ Interval breakpoint_interval(const SegmentTable& table, const SampleArrays& samp
   return {samples.bytes(low - 1), samples.bytes(high)};
 }
 
-/// Intervals of the line through the samples first..last: `quantile` standard errors to both sides.
+/// Intervals of the line through the samples first..last: `quantile` standard errors to both sides,
+/// not below 0 unless the number is (an intercept behind the first segment).
 /// A slope or an intercept at its bound keeps the standard errors of the line without bounds.
 void line_intervals(const SampleArrays& samples, int first, int last, const Line& line,
                     double noise, double quantile, SegmentIntervals& intervals) {
@@ -273,7 +274,7 @@ void line_intervals(const SampleArrays& samples, int first, int last, const Line
   const Eigen::ArrayXd n = samples.bytes.segment(first, count);
   const double scale = std::max(1.0, n.maxCoeff());
   const auto around = [](double value, double half) {
-    return Interval{value - half, value + half};
+    return Interval{value < 0 ? value - half : std::max(0.0, value - half), value + half};
   };
   if (n.maxCoeff() == n.minCoeff()) {  // nothing is known of the slope
     intervals.intercept = around(line.intercept, quantile * noise / root.matrix().norm());
@@ -288,7 +289,6 @@ void line_intervals(const SampleArrays& samples, int first, int last, const Line
   const auto error = [&](double square) { return std::sqrt(square * of_inverse * noise * noise); };
   intervals.intercept = around(line.intercept, quantile * error(squares(1, 1)));
   intervals.per_byte = around(line.per_byte, quantile * error(squares(0, 0)) / scale);
-  intervals.per_byte.low = std::max(0.0, intervals.per_byte.low);
 }
 
 /// The curve whose segments follow each other freely.

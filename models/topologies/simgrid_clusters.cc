@@ -181,6 +181,11 @@ class Dragonfly : public Zone {
     Cables node(platform, cable, "node"), green(platform, cable, "chassis"),
         black(platform, cable, "group"), blue(platform, cable, "global");
     const int routers = nodes_ / shape.nodes;
+    for (int i = 0; cable.limiter > 0 && i < nodes_ + routers; ++i) {
+      const std::string of = i < nodes_ ? std::to_string(i) : router_name(i - nodes_);
+      limiter_.push_back(platform->add_link(
+          {between(name, "limiter", of), cable.limiter, 0, true, platform->kind("limiter")}));
+    }
     for (int i = 0; i < nodes_; ++i)
       node_.push_back(node.add(between(name, router_name(i / shape.nodes), std::to_string(i))));
     const auto add = [&](Cables& cables, int count, int a, int b) {
@@ -209,14 +214,22 @@ class Dragonfly : public Zone {
   Way route(const Point& from, const Point& to) const override {
     Way way;
     if (from.number >= nodes_ || to.number >= nodes_) return way;
+    const auto pass_limiter = [&](int entity) {
+      if (!limiter_.empty()) way.links.push_back(limiter_[entity]);
+    };
+    pass_limiter(from.number);
     way.links.push_back(node_[from.number].up);
     int at = from.number / shape_.nodes;
+    pass_limiter(nodes_ + at);
     const int target = to.number / shape_.nodes;
-    const auto go = [&](int next) {
+    /// On to another router, after which the way goes on from `then`.
+    const auto go_on = [&](int next, int then) {
       if (next == at) return;
       way.links.push_back(links_.at({at, next}));
-      at = next;
+      at = then;
+      pass_limiter(nodes_ + at);
     };
+    const auto go = [&](int next) { go_on(next, next); };
     const int group = group_of(at), other = group_of(target);
     if (group != other) {
       go(router(group, chassis_of(at), other));
@@ -224,12 +237,13 @@ class Dragonfly : public Zone {
       go(router(other, 0, group));
     }
     if (at % shape_.routers != target % shape_.routers) {
-      go(router(other, chassis_of(at), target % shape_.routers));
-      // (SimGrid assumes the first chassis here.)
-      at = router(other, 0, target % shape_.routers);
+      // (SimGrid assumes the first chassis behind that.)
+      const int place = target % shape_.routers;
+      go_on(router(other, chassis_of(at), place), router(other, 0, place));
     }
     go(router(other, chassis_of(target), target % shape_.routers));
     way.links.push_back(node_[to.number].down);
+    pass_limiter(to.number);
     return way;
   }
 
@@ -243,6 +257,7 @@ class Dragonfly : public Zone {
   DragonflyShape shape_;
   int nodes_;
   std::vector<Cables::Ends> node_;
+  std::vector<uint32_t> limiter_;  ///< of each node, then of each router; empty: none
   std::map<std::pair<int, int>, uint32_t> links_;  ///< between routers
 };
 

@@ -152,7 +152,11 @@ void File::read_zone(const Node& node, Zone* parent, int depth) {
   } else {
     fail(node,
          "routing \"" + routing +
-             "\" is not understood; Full, Floyd, Dijkstra, DijkstraCache, Cluster and None are");
+             "\" is not understood; Full, Floyd, Dijkstra, DijkstraCache, Cluster and None are" +
+             (routing == "Vivaldi" ? "; coordinates give latencies, but no links to share: write "
+                                     "the latency into a platform file of Rubato, or <route>s with "
+                                     "<link>s into a Full zone"
+                                   : ""));
   }
 }
 
@@ -177,7 +181,7 @@ void File::read_routed(const Node& node, RoutedZone& zone, int depth) {
   }
 }
 
-/// Hosts with <host_link>s, and a <backbone>.
+/// Hosts with <host_link>s, <cabinet>s of such hosts, and a <backbone>.
 void File::read_star(const Node& node, StarZone& zone) {
   std::optional<uint32_t> backbone;
   std::vector<std::pair<const Point*, Cable>> ends;
@@ -194,6 +198,17 @@ void File::read_star(const Node& node, StarZone& zone) {
       at(child, [&] { platform_->add_point(get(child, "id"), &zone); });
     } else if (name == "link") {
       read_link(child);
+    } else if (name == "cabinet") {
+      check_attributes(child, {"id", "prefix", "suffix", "radical", "speed", "bw", "lat"});
+      at(child, [&] {
+        for (const std::string& number : radicals(get(child, "radical"))) {
+          const std::string host = get(child, "prefix", "") + number + get(child, "suffix", "");
+          add_host(host, zone);
+          ends.push_back(
+              {zone.points.back(), add_cable("link_" + host, bandwidth(get(child, "bw")),
+                                             seconds(get(child, "lat")), "SPLITDUPLEX", "node")});
+        }
+      });
     } else if (name == "host_link") {
       check_attributes(child, {"id", "up", "down"});
       ends.push_back({inside(child, "id", zone), {cable(child, "up"), cable(child, "down"), true}});
@@ -229,9 +244,10 @@ void File::read_cluster(const Node& node, Zone* parent) {
     const std::string suffix = node.attribute("suffix").value();
     const std::vector<std::string> numbers = radicals(get(node, "radical"));
     Point* const point = platform_->add_point(id, parent);
+    const std::string limiter = node.attribute("limiter_link").value();
     const CableKind cable = {bandwidth(get(node, "bw")), seconds(get(node, "lat")),
-                             policy != "FATPIPE",
-                             policy == "SPLITDUPLEX" || policy == "FULLDUPLEX"};
+                             policy != "FATPIPE", policy == "SPLITDUPLEX" || policy == "FULLDUPLEX",
+                             limiter.empty() ? 0 : bandwidth(limiter)};
     if (!cable.is_split && policy != "FATPIPE" && policy != "SHARED")
       throw InputError("sharing_policy \"" + policy + "\" is not understood");
     const bool is_flat = get(node, "topology", "FLAT") == "FLAT";
@@ -258,10 +274,10 @@ void File::read_cluster(const Node& node, Zone* parent) {
       const std::string name = id + "_link_" + number;
       const Cable link = add_cable(name, cable.bandwidth, cable.latency, policy, "node");
       std::vector<uint32_t> up = {link.up}, down = {link.down};
-      if (*node.attribute("limiter_link").value()) {
-        const Cable limiter = add_cable(name + "_limiter", bandwidth(get(node, "limiter_link")), 0,
-                                        "SHARED", "limiter");
-        up.push_back(limiter.up), down.push_back(limiter.up);
+      if (cable.limiter > 0) {
+        const uint32_t both =
+            add_cable(name + "_limiter", cable.limiter, 0, "SHARED", "limiter").up;
+        up.push_back(both), down.push_back(both);
       }
       if (backbone) up.push_back(*backbone), down.push_back(*backbone);
       star->set(*zone->points.back(), up, down);
@@ -271,11 +287,14 @@ void File::read_cluster(const Node& node, Zone* parent) {
 }
 
 Zone* File::add_shape(const Node& node, Point* point, const CableKind& cable, double hosts) {
-  for (const char* flat : {"limiter_link", "bb_bw"}) {
-    if (*node.attribute(flat).value())
-      throw InputError(std::string("'") + flat + "' is understood in clusters that are FLAT");
-  }
   const std::string topology = get(node, "topology");
+  if (*node.attribute("bb_bw").value())
+    throw InputError("'bb_bw' is understood in clusters that are FLAT");
+  if (cable.limiter > 0 && topology != "DRAGONFLY") {
+    throw InputError(
+        "'limiter_link' is understood in clusters that are FLAT or a DRAGONFLY; without it only "
+        "the links limit a node");
+  }
   std::vector<std::vector<int>> parts;
   std::istringstream parameters(get(node, "topo_parameters"));
   for (std::string part; std::getline(parameters, part, ';');) parts.push_back(counts(part));

@@ -133,6 +133,7 @@ struct CableKind {
   double latency = 0;
   bool is_shared = true;
   bool is_split = true;  ///< a link in each direction
+  double limiter = 0;    ///< bandwidth of all that a host or router sends and receives; 0: none
 };
 
 /// Hosts are the first points. Errors: InputError if the numbers do not fit them.

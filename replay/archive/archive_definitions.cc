@@ -91,10 +91,14 @@ OTF2_CallbackCode on_window(void* user, OTF2_RmaWinRef self, OTF2_StringRef name
   return OTF2_CALLBACK_SUCCESS;
 }
 
+/// OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, which had another name before OTF2 3.
+constexpr OTF2_LocationType kStream = 2;
+
 OTF2_CallbackCode on_location(void* user, OTF2_LocationRef self, OTF2_StringRef,
                               OTF2_LocationType type, uint64_t events,
                               OTF2_LocationGroupRef group) {
-  collected(user).locations.push_back({self, type == OTF2_LOCATION_TYPE_CPU_THREAD, events, group});
+  collected(user).locations.push_back(
+      {self, type == OTF2_LOCATION_TYPE_CPU_THREAD, type == kStream, events, group});
   return OTF2_CALLBACK_SUCCESS;
 }
 

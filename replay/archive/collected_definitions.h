@@ -38,6 +38,7 @@ struct CollectedWindow {
 struct CollectedLocation {
   uint64_t id;
   bool thread;  ///< a thread of the processor
+  bool stream;  ///< one of an accelerator
   uint64_t events;
   uint32_t group;
 };

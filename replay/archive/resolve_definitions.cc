@@ -78,6 +78,13 @@ void resolve_ranks(const std::string& anchor, const Collected& data, TraceDefini
         {location.id, rank == rank_of_group.end() ? 0 : rank->second, location.thread});
   }
   trace.side_locations = std::move(others);
+  const auto streams = std::count_if(data.locations.begin(), data.locations.end(),
+                                     [](const CollectedLocation& each) { return each.stream; });
+  if (streams > 0) {
+    trace.warnings.push_back(std::to_string(streams) + " GPU stream" + (streams > 1 ? "s" : "") +
+                             ": kernels are not replayed, and waits of ranks for them outside of "
+                             "MPI count as compute");
+  }
 }
 
 /// The position of a location group, as references to the system tree.

@@ -78,6 +78,7 @@ Judgement judge(const Roles& roles, const Diagnosis& diagnosis, const std::strin
   Judgement judgement;
   judgement.efficiency = judged_efficiency(roles);
   judgement.is_alone = is_alone(*roles.results);
+  judgement.without_mpi = roles.results->trace.mpi_calls == 0;
   if (roles.judged) judgement.scenario = roles.judged->name;
   judgement.least_elapsed = diagnosis.least_elapsed;
   if (diagnosis.network) {

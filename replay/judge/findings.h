@@ -15,9 +15,10 @@ namespace rubato {
 /// What is said about the efficiency of a run.
 struct Judgement {
   std::optional<JudgedEfficiency> efficiency;
-  bool is_alone = false;  ///< is_alone() of the run
-  std::string scenario;   ///< name of Roles::judged; "": there is none
-  double elapsed = 0;     ///< of it; 0 without efficiency
+  bool is_alone = false;     ///< is_alone() of the run
+  bool without_mpi = false;  ///< the archive has no MPI call
+  std::string scenario;      ///< name of Roles::judged; "": there is none
+  double elapsed = 0;        ///< of it; 0 without efficiency
   /// Of at least 1 % of the elapsed time, the costliest first.
   std::vector<Finding> findings;
   double least_elapsed = 0;  ///< Diagnosis::least_elapsed

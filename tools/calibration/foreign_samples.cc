@@ -93,8 +93,10 @@ class Reader {
   ForeignSamples read() {
     std::ifstream in(file_);
     if (!in) throw InputError(file_ + ": cannot be read");
-    // The prefix that `srun --label` puts before each line.
-    static const std::regex label("^[0-9]+: (?= *[#0-9])");
+    // The prefix that launchers put before each line: `srun --label`, `mpiexec -l` (Intel MPI) or
+    // -prepend-rank (MPICH), and Open MPI's `mpirun --tag-output`.
+    static const std::regex label(
+        R"(^([0-9]+: |\[[0-9]+\] |\[[^\]]*,[0-9]+\]<stdout>: ?)(?= *[#0-9]))");
     // std::regex recurses for each character, so long lines are skipped.
     constexpr size_t kMostCharacters = 500;
     std::string line;
@@ -166,7 +168,7 @@ class Reader {
     if (words.empty()) {
       // IMB ends tables with a blank line; OSU has blank lines only before its title.
       if (samples_.benchmark == "IMB") table_ = InputTable();
-    } else if (words[0] == "#" && words.size() > 2 && words[1] == "OSU") {
+    } else if (words[0] == "#" && words.size() > 2 && (words[1] == "OSU" || words[1] == "OMB")) {
       osu_title(line);
     } else if (words[0] == "#" && words.size() > 1 && words[1] == "Size") {
       osu_columns(line.substr(line.find("Size")));
@@ -186,7 +188,8 @@ class Reader {
   void osu_title(const std::string& line) {
     samples_.benchmark = "OSU";
     table_ = InputTable();
-    static const std::regex title(R"(^# OSU MPI(?:-[A-Z]+)? (.*?) *(Latency|Bandwidth) Test.*)");
+    static const std::regex title(
+        R"(^# (?:OSU|OMB Python) MPI(?:-[A-Z]+)? (?:MPI_)?(.*?) *(Latency|Bandwidth|) Test.*)");
     std::smatch match;
     if (!std::regex_match(line, match, title)) return;
     const std::string kind = match[1], unit = match[2];

@@ -35,11 +35,12 @@ std::string level_table(const std::string& name, const SegmentedFit& fit, int pa
     const Segment& segment = fit.segments[k];
     const SegmentIntervals& intervals = fit.intervals[k];
     const bool known = std::isfinite(intervals.per_byte.high);
+    const Interval latency{std::max(0.0, intervals.intercept.low), intervals.intercept.high};
     const Interval slopes{intervals.per_byte.high, intervals.per_byte.low};
     table.add({{name + " from", segment.from, As::kBytes},
                {"from between", k == 0 ? "" : brief_range(intervals.from, show_bytes)},
                {"latency", segment.intercept, As::kSeconds},
-               {"95 %", brief_range(intervals.intercept, show_seconds)},
+               {"95 %", latency.high < 0 ? "" : brief_range(latency, show_seconds)},
                {"bandwidth", segment.per_byte > 0 ? Json(1 / segment.per_byte) : "inf", As::kRate},
                {"95 %", known ? brief_range(slopes, show_slope) : ""}});
   }

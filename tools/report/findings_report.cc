@@ -115,7 +115,7 @@ std::string findings_text(const Judgement& judgement, const Results& results, si
         "Findings, each costs at most so much of the {} of {}{}:", show_seconds(judgement.elapsed),
         judgement.scenario, more_of(judgement.findings, most)));
     out += rows_of(judgement.findings, results, 1, most, width, commands);
-  } else if (judgement.efficiency && !lacks_cores) {
+  } else if (judgement.efficiency && !lacks_cores && !judgement.without_mpi) {
     add("Findings: none costs 1 % of the elapsed time: nothing to gain.");
   }
   if (lacks_cores) add("The cost of messages is not known: ranks lacked cores.");

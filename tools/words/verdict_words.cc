@@ -346,6 +346,8 @@ std::string called_by(const std::string& caller) {
 std::string efficiency_line(const Judgement& judgement) {
   constexpr double kShownOwnWork = 0.995;  ///< below, the factor is named
   if (!judgement.efficiency) return "";
+  if (judgement.without_mpi)
+    return "No MPI call is recorded: another network, platform or placement changes nothing.";
   const Efficiency& e = judgement.efficiency->factors;
   std::string cause = judgement.efficiency->without_lost_cores ? "The cost of messages is not known"
                                                                : "Little can be gained";

@@ -8,6 +8,8 @@ values 5, 8, 12 at 10, 20 and 40.
  * ACCUMULATED_NEXT is the number of the next interval: 5 in work() (from 10 to 20), 8 in MPI (from 20 to 40).
  * ABSOLUTE_POINT is a gauge: minimum 5, mean 25 / 3, maximum 12. In units of 10^3: 5000, ...
  * A total that falls is a gauge, too.
+
+The same without MPI and with a stream of a GPU: what it does not hold is said, and no efficiency follows from it.
 """
 import json
 import pathlib
@@ -28,7 +30,7 @@ MODES = {"total": MetricMode.ACCUMULATED_START, "change": MetricMode.RELATIVE_LA
          "falling": MetricMode.ACCUMULATED_START}
 
 
-def write(path):
+def write(path, with_mpi=True):
     with otf2.writer.open(str(path), timer_resolution=1000) as trace:
         definitions = trace.definitions
         machine = definitions.system_tree_node("machine", class_name="machine")
@@ -36,12 +38,18 @@ def write(path):
                                            location_group_type=LocationGroupType.PROCESS)
         location = definitions.location("Master thread", group=group, type=LocationType.CPU_THREAD)
         work = definitions.region("work", paradigm=otf2.Paradigm.USER)
-        barrier = definitions.region("MPI_Barrier", paradigm=otf2.Paradigm.MPI)
+        barrier = (definitions.region("MPI_Barrier", paradigm=otf2.Paradigm.MPI) if with_mpi else
+                   definitions.region("kernels", paradigm=otf2.Paradigm.USER))
         members = [definitions.metric_member(name, unit="#", metric_mode=mode, exponent=3 if name == "gauge" else 0,
                                              value_type=otf2.Type.UINT64)
                    for name, mode in MODES.items()]
         of_all = definitions.metric_class(members, occurrence=MetricOccurrence.SYNCHRONOUS,
                                           recorder_kind=RecorderKind.CPU)
+        if not with_mpi:
+            stream = definitions.location("stream", group=group, type=LocationType.GPU)
+            kernel = trace.event_writer_from_location(stream)
+            kernel.enter(1, work)
+            kernel.leave(2, work)
         writer = trace.event_writer_from_location(location)
         writer.enter(0, work)
         writer.metric(10, of_all, [5, 5, 5, 5, 12])
@@ -67,4 +75,11 @@ with tempfile.TemporaryDirectory() as directory:
     assert "falling" in rank["gauges"], rank
     places = {place["path"]: place["ranks"][0]["counts"] for place in counters["places"]}
     assert places["work"]["total"] == 3 and places["MPI_Barrier"]["total"] == 4, places
+    anchor = write(pathlib.Path(directory) / "alone", with_mpi=False)
+    for command in (["info", anchor], ["replay", anchor, "--on", "measured"]):
+        run = subprocess.run([rubato, *command], capture_output=True, text=True)
+        said = " ".join(run.stdout.split())
+        assert run.returncode == 0 and "1 GPU stream: kernels are not replayed" in said, (said, run.stderr)
+    assert said.startswith("No MPI call is recorded: another network, platform or placement changes nothing."), said
+    assert "gain" not in said and "%" not in said.split("Scenario")[0], said
 print("PASS metric_modes")

@@ -127,6 +127,17 @@ std::vector<Case> of_readers() {
        16},
       {"fat tree, parallel cables below",
        "topology=\"FAT_TREE\" topo_parameters=\"3;2,4,2;1,2,2;2,2,1\"", "", 16},
+      {"cabinets",
+       "<zone id=\"z\" routing=\"Cluster\">\n<cabinet id=\"a\" prefix=\"n\" suffix=\"\" "
+       "radical=\"0-7\" "
+       "speed=\"1Gf\" bw=\"1GBps\" lat=\"0us\"/>\n<cabinet id=\"b\" prefix=\"n\" suffix=\"\" "
+       "radical=\"8-11\" speed=\"1Gf\" bw=\"2GBps\" lat=\"0us\"/>\n"
+       "<backbone id=\"c\" bandwidth=\"3GBps\" latency=\"0us\"/>\n</zone>",
+       "", 12},
+      {"dragonfly with limiters",
+       "topology=\"DRAGONFLY\" topo_parameters=\"3,1;1,1;4,1;2\" limiter_link=\"1.2GBps\"", "", 24},
+      {"dragonfly, 2 chassis, limiters",
+       "topology=\"DRAGONFLY\" topo_parameters=\"2,1;2,1;4,1;2\" limiter_link=\"1.2GBps\"", "", 32},
       {"dragonfly of 2 chassis", "topology=\"DRAGONFLY\" topo_parameters=\"3,1;2,1;4,1;2\"", "",
        48},
       {"torus 2x4x4", "topology=\"TORUS\" topo_parameters=\"2,4,4\"", "", 32},

@@ -196,6 +196,17 @@ TEST_CASE("the numbers of a segment lie in their intervals", "[many_seeds]") {
   CHECK(breakpoints_within >= 0.95 * breakpoints);
 }
 
+// Through (1 MB, 1.0 ms), (2 MB, 2.1 ms), (3 MB, 2.9 ms) goes nearly a line through 0: 0.1 ms +
+// 0.95 ns a byte by plain least squares, with residuals of -50, 100 and -50 us. A latency is no
+// less than 0.
+TEST_CASE("an interval of a latency has no negative end") {
+  const SegmentedFit fit = fit_segments({{1e6, 1.0e-3, 1}, {2e6, 2.1e-3, 1}, {3e6, 2.9e-3, 1}});
+  REQUIRE(fit.segments.size() == 1);
+  CHECK(fit.segments[0].intercept > 0);
+  CHECK(fit.intervals[0].intercept.low == 0);
+  CHECK(fit.intervals[0].intercept.high > 1e-4);
+}
+
 TEST_CASE("intervals of a single line have their stated coverage", "[many_seeds]") {
   // 2 parameters x 200 seeds; sqrt(.95 * .05 / 400) = 1.1 %.
   int within = 0, all = 0;

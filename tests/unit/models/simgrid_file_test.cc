@@ -1,6 +1,7 @@
 // SimGrid's platform files: routes and numbers by hand from what its manual says. (What flows do
 // there is compared with SimGrid itself in tests/e2e/replay/simgrid_flows.cc.)
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "models/base/error.h"
@@ -97,6 +98,37 @@ TEST_CASE("SimGrid's file: clusters in zones meet at their gateways") {
   CHECK(both->latency(3, 0) == Approx(1015e-6));
 }
 
+// A cabinet: hosts with a link each, named after them, in a zone with a backbone.
+TEST_CASE("SimGrid's file: cabinets") {
+  const auto both = read(
+      "<zone id=\"w\" routing=\"Cluster\">\n<backbone id=\"b\" bandwidth=\"9GBps\" "
+      "latency=\"1us\"/>\n"
+      "<cabinet id=\"c\" prefix=\"n\" suffix=\".x\" radical=\"0-1\" speed=\"1Gf\" bw=\"1GBps\" "
+      "lat=\"2us\"/>\n"
+      "<cabinet id=\"d\" prefix=\"m\" suffix=\".x\" radical=\"7\" speed=\"1Gf\" bw=\"2GBps\" "
+      "lat=\"4us\"/>\n"
+      "</zone>");
+  CHECK(both->nodes() == 3);
+  CHECK(route(*both, 0, 2) == Names{"b", "link_n0.x_UP", "link_m7.x_DOWN"});
+  CHECK(both->latency(0, 2) == Approx(7e-6));
+  CHECK(both->latency(0, 1) == Approx(5e-6));
+}
+
+// What a host sends and receives passes its limiter, one for both, and that of each router.
+TEST_CASE("SimGrid's file: limiters in a dragonfly") {
+  const auto two = read(
+      "<cluster id=\"c\" prefix=\"h\" suffix=\"\" radical=\"0-1\" speed=\"1Gf\" bw=\"1GBps\" "
+      "lat=\"1us\" "
+      "limiter_link=\"150MBps\" topology=\"DRAGONFLY\" topo_parameters=\"1,1;1,1;1,1;2\"/>");
+  const Names there = route(*two, 0, 1), back = route(*two, 1, 0);
+  CHECK(there.size() == 5);
+  for (const char* limiter : {"c limiter-0", "c limiter-1", "c limiter-r0"}) {
+    CHECK(std::count(there.begin(), there.end(), limiter) == 1);
+    CHECK(std::count(back.begin(), back.end(), limiter) == 1);
+  }
+  CHECK(two->latency(0, 1) == Approx(2e-6));
+}
+
 // network=FILE.xml: 2 links of 20 ns on top of 100 + n; two into one host share its link. The same
 // from a file with [network].
 TEST_CASE("SimGrid's file as the network of a scenario") {
@@ -147,6 +179,8 @@ TEST_CASE("SimGrid's files that are not understood are refused by line") {
   };
   const std::string link = "<link id=\"x\" bandwidth=\"1GBps\" latency=\"1us\"/>\n";
   refused("<zone id=\"z\" routing=\"Vivaldi\"/>", "it.xml:3: <zone>: routing \"Vivaldi\"");
+  refused("<zone id=\"z\" routing=\"Vivaldi\"/>",
+          "write the latency into a platform file of Rubato");
   refused(zone(kHosts + "<peer id=\"p\"/>"), "it.xml:7: <peer>: is not understood");
   refused(zone("<host id=\"a\" speed=\"1f\" colour=\"red\"/>"), "'colour' is not understood");
   refused(zone("<link id=\"x\" bandwidth=\"1GB\"/>"), "it.xml:4: <link>: '1GB' should be");
@@ -173,6 +207,9 @@ TEST_CASE("SimGrid's files that are not understood are refused by line") {
           "different numbers of hosts");
   refused(cluster + "radical=\"0-3\" topology=\"TORUS\" topo_parameters=\"4;4\"/>", "do not fit");
   refused(cluster + "radical=\"0-3\" topology=\"RING\" topo_parameters=\"4\"/>", "\"RING\"");
+  refused(
+      cluster + "radical=\"0-3\" topology=\"TORUS\" topo_parameters=\"4\" limiter_link=\"1GBps\"/>",
+      "that are FLAT or a DRAGONFLY");
   refused(cluster + "radical=\"0-9999999\"/>", "more than 1 M hosts");
   refused(cluster + "radical=\"0-\"/>", "as in 0-15,20");
   refused(cluster + "radical=\"0-3\" topology=\"DRAGONFLY\" topo_parameters=\"4,1;1,1;1,1;1\"/>",

@@ -94,6 +94,22 @@ TEST_CASE("osu_latency in the headers of several versions") {
                 .rows,
             "pingpong"),
         {{8, 1.008}, {1024, 2.024}});
+  // Other launchers' labels.
+  for (const std::string label : {"[1,0]<stdout>:", "[job@1,0]<stdout>: ", "[0] "}) {
+    check(series(read(label + "# OSU MPI Latency Test v7.2\n" + label +
+                      "# Size       Avg Latency(us)\n" + label + "8         1.008\n")
+                     .rows,
+                 "pingpong"),
+          {{8, 1.008}});
+  }
+  // OMB-Py.
+  const char* size = "# Size (B)       Latency (us)\n8                   1.008\n";
+  check(series(read(std::string("# OMB Python MPI Latency Test\n") + size).rows, "pingpong"),
+        {{8, 1.008}});
+  for (const std::string title : {"Allreduce", "MPI_Allreduce", "Allreduce Latency"}) {
+    check(series(read("# OMB Python MPI " + title + " Test\n" + size).rows, "allreduce"),
+          {{8, 1.008}});
+  }
   check(series(read("# OSU MPI Multi Latency Test v5.9\n# Size          Latency (us)\n"
                     "8                      1.008\n")
                    .rows,
