@@ -24,7 +24,7 @@ shift 2
 # shellcheck source=share/setup.sh
 . "$source/share/setup.sh"
 
-# Packages of that processor, as if none was installed: README's but those that compile, and what tests need.
+# Packages for that processor: README's without the compilers, and what tests need. (apt is told that nothing is installed.)
 if [[ ! -e $root/complete ]]; then
   wanted=(catch2 libc6 bash coreutils openssh-client)
   for package in "${build_packages[@]}"; do

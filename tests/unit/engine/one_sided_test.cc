@@ -263,9 +263,9 @@ TEST_CASE("an epoch: operations wait until the target is ready") {
 }
 
 TEST_CASE("a request that was waited for does not lend its epoch to the next with its number") {
-  // Both gets have the request 1. Rank 2 posts at 4000 and notifies rank 0 at 4000 + o_s + L = 4110:
-  // then the second get starts, whose answer arrives a request (100) and 8 B (108) later. (The
-  // recording is of a machine on which rank 2 was early.)
+  // Both gets have the request 1. Rank 2 posts at 4000 and notifies rank 0 at 4000 + o_s + L =
+  // 4110: then the second get starts, whose answer arrives a request (100) and 8 B (108) later.
+  // (The recording is of a machine on which rank 2 was early.)
   const char* text = R"(
     window 1
     1: 0..1 win_post 0
