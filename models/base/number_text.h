@@ -1,8 +1,10 @@
 #pragma once
 
 #include <charconv>
+#include <limits>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace rubato {
 
@@ -27,12 +29,22 @@ inline std::string general_text(double value, int digits) {
   return detail::number_text(value, std::chars_format::general, digits);
 }
 
-/// The number at the start of `text`, whose end `*rest` becomes; 0 and `text` if there is none.
+/// The number at the start of `text`, whose end `*rest` becomes; 0 and `text` if there is none. One
+/// that is too large is infinite.
 inline double leading_number(const char* text, const char** rest = nullptr) {
   double value = 0;
-  const std::string_view all(text);
-  const char* end = std::from_chars(all.data(), all.data() + all.size(), value).ptr;
-  if (rest != nullptr) *rest = end;
+  const std::string_view all(text + (text[0] == '+' && text[1] != '-' ? 1 : 0));
+  const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), value);
+  if (error == std::errc::result_out_of_range) {
+    const std::string_view number(all.data(), end);
+    const size_t exponent = number.find_first_of("eE");
+    // (Too small without an exponent: zeros up to the point, and many behind it.)
+    const bool is_tiny = exponent == number.npos
+                             ? number.find_first_of("123456789.") == number.find('.')
+                             : number[exponent + 1] == '-';
+    value = is_tiny ? 0 : std::numeric_limits<double>::infinity();
+  }
+  if (rest != nullptr) *rest = error == std::errc::invalid_argument ? text : end;
   return value;
 }
 

@@ -26,7 +26,7 @@ void TextDefinitions::fail(const TextLine& line, const std::string& why) const {
 
 double TextDefinitions::number(const TextLine& line, const std::string& word) const {
   const char* rest = nullptr;
-  const double value = leading_number(word.c_str() + (word[0] == '+' ? 1 : 0), &rest);
+  const double value = leading_number(word.c_str(), &rest);
   if (word.empty() || *rest != '\0' || !std::isfinite(value))
     fail(line, "'" + word + "' is not a number");
   constexpr double kMost = uint64_t{1} << 53;
