@@ -5,9 +5,8 @@
 // the true offset lies between its two stamps, most likely in the middle. That is one point.
 // Several points, over a time long enough to show the drift, give a line by least squares.
 //
-// The pairs are those of HCA3, a binomial tree from its root down: the answering rank has the
-// global time already and answers with it, so each rank gets its line over the global clock at
-// once, in O(log p). Tests compare it with older methods (tests/fixture/clock_methods.h).
+// ClockMethod says which ranks are paired; HCA3 is the default. Pairs of a round of a tree are
+// measured side by side.
 //
 // Ranks of a node read one clock; one of them measures and sends the result to the others.
 #include "calibrate/clock/global_clock.h"
@@ -51,8 +50,8 @@ void answer_clock(MPI_Comm comm, int peer, const ClockSource& time) {
   }
 }
 
-GlobalClock::GlobalClock(MPI_Comm comm, ClockSource source, bool per_rank)
-    : source_(std::move(source)) {
+GlobalClock::GlobalClock(MPI_Comm comm, ClockMethod method, ClockSource source, bool per_rank)
+    : method_(method), source_(std::move(source)) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   if (per_rank) {
@@ -70,7 +69,11 @@ GlobalClock::GlobalClock(MPI_Comm comm, ClockSource source, bool per_rank)
   }
   MPI_Bcast(&clocks_, 1, MPI_INT, 0, sharers_);
   if (one_clock()) return;
-  if (leader_) top_down(kClockPoints);
+  if (leader_) {
+    if (method == ClockMethod::kHca3) top_down(kClockPoints);
+    if (method == ClockMethod::kHca || method == ClockMethod::kHca2) bottom_up();
+    if (by_root()) with_root(method == ClockMethod::kJk ? kClockPoints : 1);
+  }
   share();
 }
 
@@ -81,18 +84,47 @@ GlobalClock::~GlobalClock() {
   if (sharers_ != MPI_COMM_NULL) MPI_Comm_free(&sharers_);
 }
 
-/// One point gives the offset alone.
+/// The line over the clock that `peer` answers with. One point gives the offset alone.
+LinearClock GlobalClock::learn(int peer, int points) const {
+  std::vector<ClockPoint> learnt;
+  for (int i = 0; i < points; ++i) {
+    if (i > 0) usleep(static_cast<useconds_t>(1e6 * kClockPointEvery));
+    learnt.push_back(ask_clock(leaders_, peer, source_));
+  }
+  return points == 1 ? line_.through(learnt[0]) : fit_clock(learnt);
+}
+
+/// All with rank 0, in turn.
+void GlobalClock::with_root(int points) {
+  if (place_ > 0) line_ = learn(0, points);
+  for (int i = 0; place_ == 0 && i < points; ++i) {
+    for (int other = 1; other < clocks_; ++other) answer_clock(leaders_, other, source_);
+  }
+}
+
+/// From the leaves up, then the lines from the root down: the rounds backwards.
+void GlobalClock::bottom_up() {
+  int bit = 1;
+  for (; bit < clocks_ && (place_ & bit) == 0; bit <<= 1) {
+    for (int i = 0; place_ + bit < clocks_ && i < kClockPoints; ++i)
+      answer_clock(leaders_, place_ + bit, source_);
+  }
+  if (place_ > 0) {
+    const LinearClock own_over_parent = learn(place_ - bit, kClockPoints);
+    LinearClock parent;
+    MPI_Recv(&parent, sizeof parent, MPI_BYTE, place_ - bit, kTag, leaders_, MPI_STATUS_IGNORE);
+    line_ = over_parent(own_over_parent, parent);
+  }
+  for (bit >>= 1; bit > 0; bit >>= 1) {
+    if (place_ + bit < clocks_)
+      MPI_Send(&line_, sizeof line_, MPI_BYTE, place_ + bit, kTag, leaders_);
+  }
+}
+
 void GlobalClock::top_down(int points) {
   int bit = 1;
   while (bit < clocks_ && (place_ & bit) == 0) bit <<= 1;
-  if (place_ > 0) {
-    std::vector<ClockPoint> learnt;
-    for (int i = 0; i < points; ++i) {
-      if (i > 0) usleep(static_cast<useconds_t>(1e6 * kClockPointEvery));
-      learnt.push_back(ask_clock(leaders_, place_ - bit, source_));
-    }
-    line_ = points == 1 ? line_.through(learnt[0]) : fit_clock(learnt);
-  }
+  if (place_ > 0) line_ = learn(place_ - bit, points);
   for (bit >>= 1; bit > 0; bit >>= 1) {
     for (int i = 0; place_ + bit < clocks_ && i < points; ++i)
       answer_clock(leaders_, place_ + bit, [this] { return global(now()); });
@@ -101,7 +133,7 @@ void GlobalClock::top_down(int points) {
 
 void GlobalClock::adjust() {
   if (one_clock()) return;
-  if (leader_) top_down(1);
+  if (leader_) by_root() ? with_root(1) : top_down(1);
   share();
 }
 

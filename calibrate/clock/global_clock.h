@@ -20,9 +20,10 @@ void answer_clock(MPI_Comm comm, int peer, const ClockSource& time);
 /// reference is that of rank 0.
 class GlobalClock {
  public:
-  /// Measures the clocks: a third of a second per level of the tree. Collective. Ranks of one node
-  /// read the same from `source`; with `per_rank` each has a clock of its own.
-  explicit GlobalClock(MPI_Comm comm, ClockSource source = rubato::now, bool per_rank = false);
+  /// Measures the clocks by `method`: a third of a second, or per level of its tree. Collective.
+  /// Ranks of one node read the same from `source`; with `per_rank` each has a clock of its own.
+  explicit GlobalClock(MPI_Comm comm, ClockMethod method = ClockMethod::kHca3,
+                       ClockSource source = rubato::now, bool per_rank = false);
   ~GlobalClock();
   GlobalClock(const GlobalClock&) = delete;
   GlobalClock& operator=(const GlobalClock&) = delete;
@@ -39,9 +40,14 @@ class GlobalClock {
   void adjust();
 
  private:
+  bool by_root() const { return method_ == ClockMethod::kJk || method_ == ClockMethod::kHca; }
+  LinearClock learn(int peer, int points) const;
+  void with_root(int points);
+  void bottom_up();
   void top_down(int points);
   void share();
 
+  ClockMethod method_;
   ClockSource source_;
   MPI_Comm sharers_ = MPI_COMM_NULL;  ///< the ranks that read this clock; the first is the leader
   MPI_Comm leaders_ = MPI_COMM_NULL;  ///< only on leaders

@@ -22,4 +22,12 @@ LinearClock fit_clock(const std::vector<ClockPoint>& points) {
   return line;
 }
 
+LinearClock over_parent(const LinearClock& own_over_parent, const LinearClock& parent) {
+  // d reference / d own is the product of both slopes; the offset that of both together at
+  // `middle`.
+  const double middle = own_over_parent.middle;
+  const double drift = (1 + own_over_parent.drift) * (1 + parent.drift) - 1;
+  return {middle, parent.reference(own_over_parent.reference(middle)) - middle, drift};
+}
+
 }  // namespace rubato

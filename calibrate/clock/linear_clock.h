@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <vector>
 
 namespace rubato {
@@ -9,6 +10,14 @@ struct ClockPoint {
   double own = 0;
   double offset = 0;
 };
+
+/// Methods of making the clocks of p ranks one. JK (Jones and Koenig, 2010): each rank compares its
+/// clock with rank 0's, in O(p), and no errors add up. HCA, HCA2 (Hunold and Carpen-Amarie, 2015):
+/// along a binomial tree, leaves first; lines are composed on the way back, in O(log p), and errors
+/// add up; HCA then measures offsets from rank 0, in O(p). HCA3 (2018): the same tree from its root
+/// down, each rank learning the global time from one that has it.
+enum class ClockMethod { kJk, kHca, kHca2, kHca3 };
+inline constexpr std::array<const char*, 4> kClockMethodNames = {"jk", "hca", "hca2", "hca3"};
 
 /// Two clocks are compared at kClockPoints points, kClockPointEvery seconds apart (the drift is
 /// observed for 0.3 s); each point is the fastest of kClockExchanges exchanges.
@@ -33,5 +42,8 @@ struct LinearClock {
 
 /// Least squares; without drift for one point or points at one time. At least one point.
 LinearClock fit_clock(const std::vector<ClockPoint>& points);
+
+/// The line of a clock over its parent's, composed with the line of the parent.
+LinearClock over_parent(const LinearClock& own_over_parent, const LinearClock& parent);
 
 }  // namespace rubato

@@ -101,6 +101,7 @@ void measure_ports(Pair& pair, Basis& basis, const Effort& effort) {
                                        basis.level, "burst");
   options.refine = false;
   options.max_bytes = pair.longest_in_burst();
+  take_listed(options, effort);
   options.extra = lengths_to_look_at(basis.probe);
   const auto burst = [&](size_t bytes, int count) {
     return pair.burst(bytes, Pair::burst_length(bytes), count);
@@ -345,6 +346,13 @@ SweepOptions sweep_options(const Effort& effort, double budget) {
   return options;
 }
 
+void take_listed(SweepOptions& options, const Effort& effort) {
+  if (effort.listed.empty()) return;
+  options.refine = false;
+  options.only.clear();
+  for (const size_t bytes : effort.listed) options.only.insert(std::min(bytes, options.max_bytes));
+}
+
 void tell_left_out(SweepOptions& options, const Effort& effort, const std::string& what) {
   options.left_out = [&effort, what](const std::set<size_t>& wanted,
                                      const std::set<size_t>& measured) {
@@ -375,6 +383,7 @@ void characterise(Pair& pair, Level level, int partner, const Effort& effort) {
   SweepOptions options = sweep_options(effort, budget_of(level, effort.pace).transfer,
                                        kLevelNames[static_cast<int>(level)], level, pattern);
   options.extra = lengths_to_look_at(basis.probe);
+  take_listed(options, effort);
   const Loop loop = [&](size_t bytes, int loops) {
     return self ? pair.exchange_with_self(bytes, loops) : pair.ping_pong(bytes, loops);
   };

@@ -38,6 +38,7 @@ struct Effort {
   double loop_seconds = SweepOptions{}.loop_seconds;
   double threshold = SweepOptions{}.threshold;
   size_t separation = SweepOptions{}.separation;
+  std::vector<size_t> listed;  ///< lengths instead of those by the rules; empty: by the rules
   unsigned seed = 1;
   bool adaptive_patterns = false;  ///< ping-pongs in further modes refine their own lengths
   LengthList lengths;              ///< given lengths of patterns
@@ -62,6 +63,9 @@ void shuffle_in_order_of(unsigned seed, std::vector<Item>& items) {
 
 /// The rules of a sweep of `budget` seconds, without more time on a busy machine.
 SweepOptions sweep_options(const Effort& effort, double budget);
+
+/// Makes a sweep measure the listed lengths, up to its longest, if there are some.
+void take_listed(SweepOptions& options, const Effort& effort);
 
 /// Makes a sweep report the lengths of `what` that it leaves out.
 void tell_left_out(SweepOptions& options, const Effort& effort, const std::string& what);

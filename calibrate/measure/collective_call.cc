@@ -60,20 +60,23 @@ size_t CollectiveCall::memory(CollectiveOp op, int members, size_t bytes) {
   return 2 * payloads(op, members) * bytes;
 }
 
-CollectiveCall::CollectiveCall(MPI_Comm comm, CollectiveOp op, size_t bytes)
+CollectiveCall::CollectiveCall(MPI_Comm comm, CollectiveOp op, size_t bytes, size_t cold_bytes)
     : comm_(comm),
       op_(op),
       count_(static_cast<int>(reduces(op) ? bytes / sizeof(double) : bytes)),
       counts_(static_cast<size_t>(members_of(comm)), count_),
+      used_(buffer_size(comm, op, bytes)),
       // Zeros, so that repeated sums do not overflow.
-      send_(buffer_size(comm, op, bytes), 0),
-      receive_(buffer_size(comm, op, bytes), 0) {
+      send_(std::max(used_, cold_bytes), 0),
+      receive_(send_.size(), 0),
+      walk_(send_.size()) {
   for (size_t i = 0; i < counts_.size(); ++i) offsets_.push_back(static_cast<int>(i) * count_);
 }
 
 void CollectiveCall::operator()() {
-  void* const from = send_.data();
-  void* const to = receive_.data();
+  const size_t place = walk_.next(used_);  // the begin, if there is no more than one
+  void* const from = send_.data() + place;
+  void* const to = receive_.data() + place;
   const MPI_Datatype type = reduces(op_) ? MPI_DOUBLE : MPI_BYTE;
   const int* const counts = counts_.data();
   const int* const offsets = offsets_.data();

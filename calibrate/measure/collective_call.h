@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "calibrate/clock/message_memory.h"
 #include "calibrate/measure/pair.h"
 #include "models/collective/collectives.h"
 
@@ -18,8 +19,9 @@ class CollectiveCall {
   /// `bytes` is the payload as platform files count it: the part that one member sends to, or gets
   /// from, each other; the whole vector for broadcasts and reductions to one result; nothing for a
   /// barrier. Reductions add doubles, so their payload is rounded down to whole doubles. The root
-  /// is rank 0, the v-forms have equal parts.
-  CollectiveCall(MPI_Comm comm, CollectiveOp op, size_t bytes);
+  /// is rank 0, the v-forms have equal parts. With `cold_bytes`, each call takes the next place in
+  /// buffers of that size, so that its data are in no cache.
+  CollectiveCall(MPI_Comm comm, CollectiveOp op, size_t bytes, size_t cold_bytes = 0);
 
   void operator()();
 
@@ -31,7 +33,9 @@ class CollectiveCall {
   CollectiveOp op_;
   int count_;  ///< bytes, or doubles for reductions
   std::vector<int> counts_, offsets_;
+  size_t used_;  ///< bytes of each buffer that a call takes
   Buffer send_, receive_;
+  MemoryWalk walk_;
 };
 
 }  // namespace rubato

@@ -1,7 +1,7 @@
 // Observations come in blocks, since members have to agree on whether to continue. A window holds
-// the call and the preparation of the next one: three times the longest run-time of the previous
-// block, and at least kLeastWindow. If a member misses the begin of its window, the observation is
-// dropped for all; if that happens often, windows are too short and are doubled.
+// the call and the preparation of the next one: as given, or three times the longest run-time of
+// the previous block, and at least kLeastWindow. If a member misses the begin of its window, the
+// observation is dropped for all; if that happens often, windows are too short and are doubled.
 #include "calibrate/measure/collective_timing.h"
 
 #include <algorithm>
@@ -98,7 +98,9 @@ CollectiveTiming time_collective(MPI_Comm comm, const std::function<void()>& cal
   order.observations = kFirstBlock;
   if (rank == kRoot) {
     const double longest = *std::max_element(warm_up.local.begin(), warm_up.local.end());
-    order.window = std::clamp(kWindowFactor * longest, kLeastWindow, kMostWindow);
+    order.window = options.window > 0
+                       ? options.window
+                       : std::clamp(kWindowFactor * longest, kLeastWindow, kMostWindow);
   }
   int made = 0;
   for (;;) {
@@ -111,11 +113,12 @@ CollectiveTiming time_collective(MPI_Comm comm, const std::function<void()>& cal
     collect(block, clock, comm, rank == kRoot, timing);
     made += order.observations;
     if (rank != kRoot) continue;
-    if (2 * (timing.late - late_before) > order.observations) {
+    if (options.window == 0 && 2 * (timing.late - late_before) > order.observations) {
       order.window = std::min(2 * order.window, kMostWindow);
     }
     const std::vector<double>& times = windows ? timing.global : timing.local;
-    const bool settled = stop_measuring(without_outliers(times), options.rule) == Stop::kSettled;
+    const bool settled = stop_measuring(without_outliers(times, options.tukey_factor),
+                                        options.rule) == Stop::kSettled;
     const bool at_limit = made >= options.rule.most;
     const double passed = clock.now() - begin;
     const bool out_of_time = passed >= options.budget;

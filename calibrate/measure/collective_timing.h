@@ -18,8 +18,10 @@ inline constexpr std::array<const char*, 2> kProcessSyncNames = {"barrier", "win
 struct TimingOptions {
   ProcessSync sync = ProcessSync::kBarrier;
   StopRule rule;
-  double budget = 0.1;  ///< seconds; exceeded if four repetitions take longer
-  int warm_up = 2;      ///< calls that are not counted
+  double budget = 0.1;                 ///< seconds; exceeded if four repetitions take longer
+  int warm_up = 2;                     ///< calls that are not counted
+  double window = 0;                   ///< seconds; 0: by the longest call
+  double tukey_factor = kTukeyFactor;  ///< of the filter before `rule`; 0: none
 };
 
 /// Repeated observations of one call, in seconds, on the root; other members have none.

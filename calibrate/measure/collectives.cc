@@ -89,6 +89,8 @@ std::vector<Experiment> make_experiments(const std::vector<Team>& teams,
 TimingOptions timing_options(const CollectivesEffort& effort, size_t experiments) {
   TimingOptions options;
   options.sync = effort.sync;
+  options.window = effort.window;
+  options.tukey_factor = effort.tukey_factor;
   options.budget = collectives_seconds(effort) / static_cast<double>(experiments);
   // SKaMPI's rule and MPIBlib's: both concern the mean.
   options.rule.least = 10;
@@ -111,9 +113,10 @@ void sort_samples(std::vector<CollectiveSample>& samples) {
 class Run {
  public:
   Run(MPI_Comm world, const CollectivesEffort& effort)
-      : world_(world), effort_(effort), clock_(world) {
+      : world_(world), effort_(effort), clock_(world, effort.clock) {
     MPI_Comm_rank(world, &rank_);
     results_.sync = effort.sync;
+    results_.tukey_factor = effort.tukey_factor;
     last_adjusted_ = clock_.now();
   }
 
@@ -141,7 +144,7 @@ class Run {
     const Experiment& experiment = experiments[static_cast<size_t>(index)];
     const Team& team = *experiment.team;
     if (team.comm == MPI_COMM_NULL) return;
-    CollectiveCall call(team.comm, experiment.op, experiment.bytes);
+    CollectiveCall call(team.comm, experiment.op, experiment.bytes, effort_.cold_bytes);
     const CollectiveTiming timing = time_collective(
         team.comm, [&] { call(); }, options, clock_);
     if (rank_ != 0) return;
@@ -160,7 +163,8 @@ class Run {
     const size_t made = times.size() + static_cast<size_t>(all.late);
     const bool may_go_on =
         effort_.repetitions == 0 || made < static_cast<size_t>(effort_.repetitions);
-    if (may_go_on && stop_measuring(without_outliers(times), options.rule) == Stop::kNotYet)
+    if (may_go_on && stop_measuring(without_outliers(times, options.tukey_factor), options.rule) ==
+                         Stop::kNotYet)
       uncertain_.push_back(index);
   }
 

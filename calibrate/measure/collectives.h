@@ -23,6 +23,10 @@ struct CollectivesEffort {
   std::vector<size_t> lengths;  ///< payloads; empty: collective_lengths()
   int repetitions = 0;          ///< of an experiment, at most; 0: as many as the pace has time for
   unsigned seed = 1;
+  ClockMethod clock = ClockMethod::kHca3;  ///< of windows
+  double window = 0;                       ///< seconds; 0: by each experiment
+  double tukey_factor = kTukeyFactor;
+  size_t cold_bytes = 0;  ///< of each buffer that calls walk through; 0: data stay in the caches
   std::function<bool()> stop;  ///< asked on rank 0 between experiments
   std::function<void(const std::string&)> progress;
 };
@@ -47,6 +51,7 @@ struct SyncLimit {
 /// The results, on rank 0.
 struct CollectiveResults {
   ProcessSync sync = ProcessSync::kBarrier;
+  double tukey_factor = kTukeyFactor;  ///< for the means and medians of samples
   std::vector<CollectiveSample> samples;
   std::vector<SyncLimit> limits;
   int limits_skipped = 0;  ///< operations whose limit was not measured, for lack of time

@@ -70,7 +70,7 @@ class Runner {
                           command.pattern.shape == PatternShape::kBisection;
     const PatternNeighbours neighbours = neighbours_of(command.pattern.shape);
     MPI_Barrier(comm_);
-    if (!by_turns) meet(neighbours);
+    if (!by_turns) meet();
     double seconds = 0;
     if (command.pattern.mode == PatternMode::kPersistent) {
       seconds = persistent(neighbours, by_turns);
@@ -79,7 +79,7 @@ class Runner {
     } else if (by_turns) {
       seconds = time([&] { ping_pong(neighbours); });
     } else {
-      seconds = time([&] { exchange(neighbours); });
+      seconds = time([&] { step(); });
     }
     // A rank may be a message ahead of the others in a ring. The next one gains that in one step,
     // the one after it in another one, without end; the mean of all ranks does not contain it.
@@ -91,12 +91,21 @@ class Runner {
   /// Ranks leave a barrier one after the other, and a late one delays its neighbours in each step,
   /// and they theirs. After as many steps as there are ranks, all are equally late (of many ranks
   /// this would take too long).
-  void meet(const PatternNeighbours& neighbours) {
+  void meet() {
     const Command command = command_;
-    command_ = {{command.pattern.shape, PatternMode::kNonblocking, false}, 1, 0, 0};
+    const MessagePattern& pattern = command.pattern;
+    command_ = {{pattern.shape, PatternMode::kNonblocking, false, pattern.distance}, 1, 0, 0};
     constexpr int kMostSteps = 64;
-    for (int i = 0; i < std::min(ranks_, kMostSteps); ++i) exchange(neighbours);
+    for (int i = 0; i < std::min(ranks_, kMostSteps); ++i) step();
     command_ = command;
+  }
+
+  /// All exchanges of a step.
+  void step() {
+    if (command_.pattern.shape != PatternShape::kButterfly)
+      return exchange(neighbours_of(command_.pattern.shape));
+    for (int bit = 1; bit < ranks_; bit *= 2)
+      exchange(rubato::neighbours_of(PatternShape::kButterfly, rank_, ranks_, bit));
   }
 
   template <typename Step>
@@ -108,7 +117,7 @@ class Runner {
   }
 
   PatternNeighbours neighbours_of(PatternShape shape) const {
-    return rubato::neighbours_of(shape, rank_, ranks_);
+    return rubato::neighbours_of(shape, rank_, ranks_, command_.pattern.distance);
   }
 
   bool goes_first() const {
@@ -311,6 +320,7 @@ std::vector<Series> measure_patterns(MPI_Comm comm, const std::vector<MessagePat
     if (level && !overlap) options.lengths = lengths_of(effort.lengths, *level, pattern.name());
     options.refine = effort.adaptive_patterns && pattern.shape == PatternShape::kPingPong;
     options.only = options.refine ? std::set<size_t>{} : lengths_of(options.max_bytes);
+    take_listed(options, effort);
     if (overlap && !alone.empty()) {
       options.only.clear();
       for (const auto& [bytes, timing] : alone) options.only.insert(bytes);

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <iterator>
 
-#include "calibrate/clock/linear_clock.h"
 #include "models/base/units.h"
 
 namespace rubato {
@@ -50,10 +49,12 @@ std::set<size_t> affordable_lengths(const std::set<size_t>& wanted, const std::s
   return left;
 }
 
-double clock_seconds(int nodes, double round_trip) {
+double clock_seconds(int nodes, double round_trip, ClockMethod method) {
   if (nodes < 2) return 0;
-  return std::ceil(std::log2(nodes)) * kClockPoints *
-         (kClockPointEvery + kClockExchanges * round_trip);
+  const double point = kClockExchanges * round_trip, of_all = (nodes - 1) * point;
+  if (method == ClockMethod::kJk) return kClockPoints * (kClockPointEvery + of_all);
+  const double tree = std::ceil(std::log2(nodes)) * kClockPoints * (kClockPointEvery + point);
+  return method == ClockMethod::kHca ? tree + of_all : tree;
 }
 
 double round_trip_of_barrier(double seconds, int ranks) {

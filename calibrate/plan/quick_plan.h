@@ -5,6 +5,8 @@
 #include <set>
 #include <string>
 
+#include "calibrate/clock/linear_clock.h"
+
 namespace rubato {
 
 /// Seconds of a visit of a length (a loop with its warm-up, its round trips and what both ends wait
@@ -27,9 +29,9 @@ std::set<size_t> affordable_lengths(const std::set<size_t>& wanted, const std::s
                                     const VisitCost& cost, int visits, double seconds);
 
 /// What it takes before the first collective is timed, seconds: the clocks of `nodes` are made one
-/// (global_clock.cc: in each round of a binomial tree 30 times 20 questions, in 0.3 s at least).
-/// `round_trip`: seconds of a question and its answer.
-double clock_seconds(int nodes, double round_trip);
+/// (global_clock.cc: in each round of a binomial tree 30 times 20 questions, in 0.3 s at least; to
+/// rank 0, questions of all nodes in turn). `round_trip`: seconds of a question and its answer.
+double clock_seconds(int nodes, double round_trip, ClockMethod method = ClockMethod::kHca3);
 
 /// Seconds of a round trip, where a barrier of so many ranks (2 at least) takes `seconds`: each of
 /// its ceil(log2(ranks)) rounds is a message each way at once, half a round trip.

@@ -94,7 +94,7 @@ MemoryNeeds own_needs(const Options& options, const std::vector<LevelTask>& task
   const bool cold = std::any_of(
       options.patterns.begin(), options.patterns.end(),
       [&](const MessagePattern& p) { return p.cold && (in_a_pair || !p.between_two()); });
-  if (cold) needs.cold_bytes = walked;
+  if (cold || options.cold_collectives) needs.cold_bytes = walked;
   if (rank == 0) needs.copied_bytes = std::max(walked, options.max_bytes);
   needs.collectives = collectives_memory(options.collectives, options.max_bytes, ranks);
   return needs;
@@ -312,7 +312,7 @@ struct Ending {
 
 /// Whether collectives can begin within `seconds`, decided by rank 0: on a slow network the
 /// synchronisation of clocks takes long. Collective.
-bool has_time_for_clocks(const Placement& places, double seconds) {
+bool has_time_for_clocks(const Placement& places, ClockMethod method, double seconds) {
   constexpr int kBarriers = 3;
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -329,7 +329,7 @@ bool has_time_for_clocks(const Placement& places, double seconds) {
   }
   if (is_first) MPI_Comm_free(&firsts);
   const double round_trip = places.nodes() > 1 ? round_trip_of_barrier(least, places.nodes()) : 0;
-  int has = clock_seconds(places.nodes(), round_trip) < seconds;
+  int has = clock_seconds(places.nodes(), round_trip, method) < seconds;
   MPI_Bcast(&has, 1, MPI_INT, 0, MPI_COMM_WORLD);
   return has;
 }
@@ -390,10 +390,11 @@ void measure(const Options& options, const Placement& places, Effort& effort, En
   collectives.sync = options.sync ? *options.sync : sync_that_cores_allow(places);
   collectives.max_bytes = options.max_bytes;
   collectives.seed = effort.seed;
+  if (options.cold_collectives) collectives.cold_bytes = effort.cold_bytes;
   collectives.stop = effort.stop;
   collectives.progress = show_progress;
   if (effort.pace.in_time && !collectives.operations.empty() &&
-      !has_time_for_clocks(places, limit - (now() - start))) {
+      !has_time_for_clocks(places, collectives.clock, limit - (now() - start))) {
     collectives.operations.clear();
     effort.leave_out("collectives");
   }
@@ -413,11 +414,15 @@ void finish(const Options& options, const Ending& ending, bool one_node, Kept& k
   const CollectiveResults& collectives = ending.collectives;
   if (!collectives.samples.empty()) {
     measured["collectives_sync"] = kProcessSyncNames[static_cast<int>(collectives.sync)];
-    measured["collectives_clock"] = one_node ? "one for all ranks" : "hca3";
+    measured["collectives_clock"] =
+        one_node ? "one for all ranks"
+                 : kClockMethodNames[static_cast<int>(options.collectives.clock)];
+    if (options.cold_collectives) measured["collectives_cache"] = "cold";
   }
   if (collectives.skipped > 0) {
     measured["collectives_left_out"] =
-        std::to_string(collectives.skipped) + " experiments, for lack of time";
+        std::to_string(collectives.skipped) + " experiments, for lack of time" +
+        (options.collectives.window > 0 ? " or because the window is too short" : "");
   }
   if (!ending.left_out.empty()) measured["left_out"] = ending.left_out;
   if (!kept.curve && interrupted && !kept.any) {
@@ -535,6 +540,7 @@ int run(int argc, char** argv) {
   effort.loop_seconds = options.loop_seconds;
   effort.threshold = options.threshold;
   effort.separation = options.separation;
+  effort.listed = options.listed;
   effort.seed = options.seed;
   effort.stop = [] { return interrupted != 0; };
   const Provenance factors = gather_factors(options, ranks, effort.cold_bytes);

@@ -16,6 +16,12 @@ std::vector<std::string> words_in(const std::string& list) {
   return words;
 }
 
+std::vector<size_t> sizes_in(const std::string& list) {
+  std::vector<size_t> sizes;
+  for (const std::string& word : words_in(list)) sizes.push_back(std::stoull(word));
+  return sizes;
+}
+
 /// The value of the enumeration whose name is `word`, the index in `names`.
 template <typename Enum, typename Names>
 Enum named(const Names& names, const std::string& word) {
@@ -68,10 +74,16 @@ Options read_options(int argc, char** argv) {
     if (!op) throw UsageError("'" + word + "' is no collective operation");
     options.collectives.operations.push_back(*op);
   }
-  for (const std::string& word : words_in(values["--collective-bytes"]))
-    options.collectives.lengths.push_back(std::stoull(word));
+  options.collectives.lengths = sizes_in(values["--collective-bytes"]);
   if (values.count("--collective-repetitions"))
     options.collectives.repetitions = std::stoi(values["--collective-repetitions"]);
+  options.listed = sizes_in(values["--listed-lengths"]);
+  options.cold_collectives = values.count("--cold-collectives") > 0;
+  if (values.count("--tukey-factor"))
+    options.collectives.tukey_factor = std::stod(values["--tukey-factor"]);
+  if (values.count("--window")) options.collectives.window = std::stod(values["--window"]);
+  if (values.count("--clock"))
+    options.collectives.clock = named<ClockMethod>(kClockMethodNames, values["--clock"]);
   return options;
 }
 

@@ -34,6 +34,8 @@ struct Options {
   double loop_seconds = SweepOptions{}.loop_seconds;
   double threshold = SweepOptions{}.threshold;
   size_t separation = SweepOptions{}.separation;
+  std::vector<size_t> listed;  ///< Effort::listed
+  bool cold_collectives = false;
   std::vector<MessagePattern> patterns;
   bool adaptive_patterns = false;  ///< Effort::adaptive_patterns
   std::vector<Level> levels;       ///< to be measured; empty: all levels between ranks

@@ -29,14 +29,15 @@ std::string utc_now() {
   return text.data();
 }
 
+/// Name and version; further lines are of the build (MPICH: device, configure, compilers).
 std::string mpi_library() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> text{};
   int length = 0;
   MPI_Get_library_version(text.data(), &length);
-  std::string line(text.data());
-  line = line.substr(0, line.find('\n'));
-  std::replace(line.begin(), line.end(), '\t', ' ');
-  return line;
+  std::string lines(text.data());
+  lines.erase(lines.find_last_not_of(" \n") + 1);
+  std::replace(lines.begin(), lines.end(), '\t', ' ');
+  return lines;
 }
 
 /// The version of the standard that the library follows: "3.1".
@@ -131,7 +132,10 @@ std::string mpi_settings() {
 }  // namespace
 
 Provenance local_factors() {
-  Provenance factors = {{"date", utc_now()}, {"mpi", mpi_library()}, {"compiler", compiler()}};
+  const std::string library = mpi_library();
+  const size_t name = std::min(library.find('\n'), library.size());
+  Provenance factors = {
+      {"date", utc_now()}, {"mpi", library.substr(0, name)}, {"compiler", compiler()}};
   const auto add = [&](const char* key, const std::string& value) {
     const size_t first = value.find_first_not_of(' ');
     if (first == std::string::npos) return;
@@ -139,6 +143,9 @@ Provenance local_factors() {
   };
   add("compiler_flags", RUBATO_COMPILER_FLAGS);
   add("mpi_standard", mpi_standard());
+  std::string build = library.substr(name);
+  std::replace(build.begin(), build.end(), '\n', ' ');
+  add("mpi_build", build);
   add("kernel", kernel());
   add("cpu", processor());
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);

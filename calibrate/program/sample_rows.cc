@@ -50,10 +50,11 @@ int messages_of(const std::string& pattern, size_t bytes) {
   return pattern == "stream" ? Pair::kStreamLength : 1;
 }
 
-Row row_of(const CollectiveSample& sample, ProcessSync sync) {
+Row row_of(const CollectiveSample& sample, const CollectiveResults& results) {
   const std::vector<double>& all =
-      sync == ProcessSync::kWindow ? sample.timing.global : sample.timing.local;
-  const std::vector<double> kept = without_outliers(all);
+      results.sync == ProcessSync::kWindow ? sample.timing.global : sample.timing.local;
+  const double factor = results.tukey_factor;
+  const std::vector<double> kept = without_outliers(all, factor);
   const auto [least, most] = std::minmax_element(all.begin(), all.end());
   std::string interval;
   if (kept.size() >= 2) {
@@ -69,8 +70,8 @@ Row row_of(const CollectiveSample& sample, ProcessSync sync) {
           fmt::format("{},{:.6g},{:.6g},{},1", *least, mean(kept), *most, all.size()),
           fmt::format("{},{},,", halves, median(kept)),
           fmt::format("{},{},{:.6g},{:.6g},{}", sample.processes, interval,
-                      median(without_outliers(sample.timing.local)),
-                      median(without_outliers(sample.timing.global)), sample.timing.late)};
+                      median(without_outliers(sample.timing.local, factor)),
+                      median(without_outliers(sample.timing.global, factor)), sample.timing.late)};
 }
 
 }  // namespace
@@ -106,7 +107,7 @@ std::string rows_of(const LevelSeries& measured, int launch) {
 std::string rows_of(const CollectiveResults& results, int launch) {
   std::string text;
   for (const CollectiveSample& sample : results.samples)
-    text += text_of(row_of(sample, results.sync), launch);
+    text += text_of(row_of(sample, results), launch);
   for (const SyncLimit& limit : results.limits) {
     if (!limit.held_from) continue;
     Row row{limit.level, "held " + name_of(limit.op), *limit.held_from};

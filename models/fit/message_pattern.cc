@@ -1,26 +1,32 @@
 #include "models/fit/message_pattern.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <optional>
 #include <sstream>
+#include <string_view>
 
 #include "models/base/error.h"
 
 namespace rubato {
 namespace {
 
-constexpr std::array kShapeNames = {"pingpong",  "headtohead", "overlap",
-                                    "bisection", "ring",       "halo"};
+constexpr std::array kShapeNames = {"pingpong", "headtohead", "overlap",  "bisection",
+                                    "ring",     "halo",       "butterfly"};
 constexpr std::array kModeNames = {"blocking", "nonblocking", "persistent", "synchronous", "ready"};
 
 /// Excludes combinations that are impossible: an overlap needs separate calls to start and to wait;
-/// persistent requests have fixed addresses, so they cannot walk through memory; a ready send needs
+/// persistent requests have fixed addresses, so they cannot walk through memory, and are started
+/// all at once, not step by step as in a butterfly; a ready send needs
 /// a posted receive, which is certain only in a ping-pong. A ping-pong of blocking calls in the
 /// caches is measured anyway, for the curve of a level.
 bool exists(const MessagePattern& pattern) {
   if (pattern.shape == PatternShape::kOverlap)
     return pattern.mode == PatternMode::kNonblocking && !pattern.cold;
-  if (pattern.cold && pattern.mode == PatternMode::kPersistent) return false;
+  if ((pattern.cold || pattern.shape == PatternShape::kButterfly) &&
+      pattern.mode == PatternMode::kPersistent)
+    return false;
   if (pattern.mode == PatternMode::kReady)
     return pattern.shape == PatternShape::kPingPong && !pattern.cold;
   return pattern != MessagePattern{};
@@ -43,15 +49,31 @@ const std::vector<MessagePattern>& all_patterns() {
   return all;
 }
 
-MessagePattern pattern_named(const std::string& name) {
-  std::vector<std::string> names;
-  for (const MessagePattern& pattern : all_patterns()) {
-    if (pattern.name() == name) return pattern;
-    names.push_back(pattern.name());
+/// Also a ring of any distance: "ring_4_cold" is "ring_cold" with the distance 4.
+std::optional<MessagePattern> find_pattern(std::string name) {
+  constexpr std::string_view kRing = "ring_";
+  int distance = 1;
+  if (name.starts_with(kRing)) {
+    const char* const digits = name.data() + kRing.size();
+    const auto [end, error] = std::from_chars(digits, name.data() + name.size(), distance);
+    if (error == std::errc() && distance > 0)
+      name.erase(kRing.size() - 1, static_cast<size_t>(end - digits) + 1);
   }
+  for (MessagePattern pattern : all_patterns()) {
+    if (pattern.name() != name) continue;
+    pattern.distance = distance;
+    return pattern;
+  }
+  return std::nullopt;
+}
+
+MessagePattern pattern_named(const std::string& name) {
+  if (const auto pattern = find_pattern(name)) return *pattern;
+  std::vector<std::string> names;
+  for (const MessagePattern& pattern : all_patterns()) names.push_back(pattern.name());
   for (const char* word : {"default", "all", "none"}) names.emplace_back(word);
   throw UsageError("there is no pattern '" + name + "'" + did_you_mean(name, names) +
-                   "; names are SHAPE, SHAPE_MODE and either with _cold");
+                   "; names are SHAPE, SHAPE_MODE and either with _cold, and ring_N as SHAPE");
 }
 
 }  // namespace
@@ -63,12 +85,13 @@ bool MessagePattern::between_two() const {
 
 std::string MessagePattern::name() const {
   std::string text = kShapeNames[static_cast<size_t>(shape)];
+  if (distance > 1) text += "_" + std::to_string(distance);
   const bool plain = mode == PatternMode::kBlocking || shape == PatternShape::kOverlap;
   if (!plain) text += std::string("_") + kModeNames[static_cast<size_t>(mode)];
   return cold ? text + "_cold" : text;
 }
 
-PatternNeighbours neighbours_of(PatternShape shape, int rank, int ranks) {
+PatternNeighbours neighbours_of(PatternShape shape, int rank, int ranks, int distance) {
   PatternNeighbours neighbours;
   const auto add = [&](int next, int before) {
     neighbours.to[neighbours.count] = next;
@@ -88,7 +111,11 @@ PatternNeighbours neighbours_of(PatternShape shape, int rank, int ranks) {
       }
       break;
     case PatternShape::kRing:
-      add((rank + 1) % ranks, (rank + ranks - 1) % ranks);
+      distance %= ranks;
+      add((rank + distance) % ranks, (rank + ranks - distance) % ranks);
+      break;
+    case PatternShape::kButterfly:
+      if (const int partner = rank ^ distance; partner < ranks) add(partner, partner);
       break;
     case PatternShape::kHalo: {
       // As square as possible, more rows than columns.
@@ -122,10 +149,8 @@ std::vector<MessagePattern> checked_patterns() {
 }
 
 bool is_of_all_ranks(const std::string& name) {
-  const auto& all = all_patterns();
-  return std::any_of(all.begin(), all.end(), [&name](const MessagePattern& pattern) {
-    return !pattern.between_two() && pattern.name() == name;
-  });
+  const auto pattern = find_pattern(name);
+  return pattern && !pattern->between_two();
 }
 
 std::vector<MessagePattern> parse_patterns(const std::string& list) {
@@ -139,11 +164,9 @@ std::vector<MessagePattern> parse_patterns(const std::string& list) {
       asked.push_back({PatternShape::kHeadToHead, PatternMode::kNonblocking, false});
   }
   if (asked.empty()) pattern_named("");
-  std::vector<MessagePattern> patterns;
-  for (const MessagePattern& pattern : all_patterns()) {
-    if (std::find(asked.begin(), asked.end(), pattern) != asked.end()) patterns.push_back(pattern);
-  }
-  return patterns;
+  std::sort(asked.begin(), asked.end());
+  asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
+  return asked;
 }
 
 }  // namespace rubato

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ enum class PatternShape : uint8_t {
   kBisection,   ///< all ranks in pairs from both halves, each pair a ping-pong at the same time
   kRing,        ///< all ranks: to the next one, from the one before
   kHalo,        ///< all ranks on a torus of two dimensions: with all neighbours
+  kButterfly,   ///< all ranks: with the one at distance 1, then 2, 4, ... (numbers differ in a bit)
 };
 
 /// The MPI calls of a pattern.
@@ -32,11 +34,14 @@ struct MessagePattern {
   PatternShape shape = PatternShape::kPingPong;
   PatternMode mode = PatternMode::kBlocking;
   bool cold = false;  ///< data from outside of the caches
+  int distance = 1;   ///< of a ring: to the rank so many further on
 
-  bool operator==(const MessagePattern&) const = default;
+  /// The order of measurement.
+  auto operator<=>(const MessagePattern&) const = default;
   /// True if only two ranks communicate.
   bool between_two() const;
-  /// Name in files of samples: "halo_nonblocking", "pingpong_synchronous_cold", "ring".
+  /// Name in files of samples: "halo_nonblocking", "pingpong_synchronous_cold", "ring",
+  /// "ring_4_cold".
   std::string name() const;
 };
 
@@ -48,7 +53,8 @@ struct PatternNeighbours {
   int count = 0;
   std::array<int, kMostNeighbours> to{}, from{};
 };
-PatternNeighbours neighbours_of(PatternShape shape, int rank, int ranks);
+/// `distance`: of a ring, or of this step of a butterfly, where a rank without a partner has none.
+PatternNeighbours neighbours_of(PatternShape shape, int rank, int ranks, int distance = 1);
 
 /// The patterns that a fitted platform is checked with: no curve is fitted to them, and the model
 /// predicts them. Their messages meet others: exchanges of two ranks, rings and halos with blocking

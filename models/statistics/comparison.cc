@@ -64,10 +64,11 @@ Comparison compare(const std::vector<Observation>& a, const std::vector<Observat
       ++comparison.only_in_a;
       continue;
     }
-    CellComparison cell{key.first, key.second, times, other->second, 0, 0, {}, 1};
+    CellComparison cell{key.first, key.second, times, other->second, 0, 0, {}, 1, 1};
     cell.median_a = median(cell.a);
     cell.median_b = median(cell.b);
     cell.test = rank_sum_test(cell.a, cell.b);
+    cell.welch_p = welch_test(cell.a, cell.b);
     const auto [least, is_new] = least_p.try_emplace({cell.a.size(), cell.b.size()});
     if (is_new) least->second = p_when_apart(cell.a.size(), cell.b.size());
     cell.least_p = least->second;

@@ -27,6 +27,7 @@ struct CellComparison {
   RankSum test;
   /// The least possible two-sided p: all of a faster than all of b. One-sided it is half of that.
   double least_p = 1;
+  double welch_p = 1;  ///< of welch_test(), which assumes that times of launches are normal
 
   double ratio() const { return median_b / median_a; }
 };

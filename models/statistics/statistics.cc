@@ -61,16 +61,29 @@ Interval confidence_interval(const std::vector<double>& sample, double confidenc
   return {mean(sample) - half, mean(sample) + half};
 }
 
-std::vector<double> without_outliers(const std::vector<double>& sample) {
-  if (sample.empty()) return {};
+std::vector<double> without_outliers(const std::vector<double>& sample, double factor) {
+  if (sample.empty() || factor == 0) return sample;
   const double first = quantile(sample, 0.25);
   const double third = quantile(sample, 0.75);
-  const double reach = 1.5 * (third - first);
+  const double reach = factor * (third - first);
   std::vector<double> kept;
   for (const double value : sample) {
     if (value >= first - reach && value <= third + reach) kept.push_back(value);
   }
   return kept;
+}
+
+double welch_test(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.size() < 2 || b.size() < 2) return 1;
+  const double of_a = std::pow(standard_error(a), 2), of_b = std::pow(standard_error(b), 2);
+  const double apart = std::abs(mean(a) - mean(b));
+  if (of_a + of_b == 0) return apart == 0 ? 1 : 0;
+  // Welch and Satterthwaite's degrees of freedom.
+  const double freedom =
+      std::pow(of_a + of_b, 2) / (of_a * of_a / static_cast<double>(a.size() - 1) +
+                                  of_b * of_b / static_cast<double>(b.size() - 1));
+  const boost::math::students_t distribution(freedom);
+  return 2 * boost::math::cdf(complement(distribution, apart / std::sqrt(of_a + of_b)));
 }
 
 Stop stop_measuring(const std::vector<double>& sample, const StopRule& rule) {

@@ -41,8 +41,15 @@ double chi_square_exceeded(double chi_square, double degrees_of_freedom);
 Interval confidence_interval(const std::vector<double>& sample, double confidence = 0.95);
 
 /// Tukey's filter as ReproMPI applies it (Hunold and Carpen-Amarie 2016, section 3.3): the values
-/// from Q1 - 1.5 IQR to Q3 + 1.5 IQR, IQR = Q3 - Q1, in their order. The sample may be empty.
-std::vector<double> without_outliers(const std::vector<double>& sample);
+/// from Q1 - factor IQR to Q3 + factor IQR, IQR = Q3 - Q1, in their order; with a factor of 0 all
+/// of them. The sample may be empty.
+inline constexpr double kTukeyFactor = 1.5;
+std::vector<double> without_outliers(const std::vector<double>& sample,
+                                     double factor = kTukeyFactor);
+
+/// Welch's t-test (Biometrika 34, 1947): the probability, two-sided, of means as far apart if both
+/// samples are normal, with one mean and any variances; 1 for a sample of fewer than two values.
+double welch_test(const std::vector<double>& a, const std::vector<double>& b);
 
 /// When a measurement has been repeated often enough.
 struct StopRule {

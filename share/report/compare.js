@@ -109,10 +109,11 @@ function drawOperation(operation, cells) {
   details.append(element("summary", "Table of all sizes"), box);
   details.open = cells.length <= 16;
   section.append(details);
-  fillTable(table, ["Size", `A (${format.name})`, `B (${format.name})`, "B / A", "p", "Differ", "A faster", "B faster"],
+  fillTable(table, ["Size", `A (${format.name})`, `B (${format.name})`, "B / A", "p", "Differ", "A faster", "B faster", "p (t)"],
     cells.map((cell) => [showBytes(cell.bytes), format.show(cell.median_a), format.show(cell.median_b),
       (cell.median_b / cell.median_a).toFixed(3), showP(cell.p_two_sided), asterisks(cell.p_two_sided),
-      asterisks(cell.p_a_faster), asterisks(cell.p_b_faster)]));
+      asterisks(cell.p_a_faster), asterisks(cell.p_b_faster),
+      Math.min(cell.a.length, cell.b.length) < 2 ? "-" : showP(cell.p_welch)]));
 }
 
 writeHead();

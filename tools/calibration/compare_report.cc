@@ -82,7 +82,8 @@ std::string operation_table(const std::vector<CellComparison>& cells, size_t fir
                {"p", show_p(cell.test.two_sided)},
                {"Differ", cell.least_p > kLevel ? "-" : asterisks(cell.test.two_sided)},
                {"A faster", asterisks(cell.test.less)},
-               {"B faster", asterisks(cell.test.greater)}});
+               {"B faster", asterisks(cell.test.greater)},
+               {"p (t)", cell.a.size() < 2 || cell.b.size() < 2 ? "-" : show_p(cell.welch_p)}});
   }
   return table.text(page_width);
 }
@@ -102,7 +103,8 @@ Json comparison_data(const ComparedFiles& files) {
                      {"least_p", cell.least_p},
                      {"p_two_sided", cell.test.two_sided},
                      {"p_a_faster", cell.test.less},
-                     {"p_b_faster", cell.test.greater}});
+                     {"p_b_faster", cell.test.greater},
+                     {"p_welch", cell.welch_p}});
   }
   return {{"format", kCompareFormat},
           {"rubato", kVersion},
@@ -174,13 +176,13 @@ std::string comparison_text(const ComparedFiles& files, bool all, int page_width
 std::string comparison_csv(const ComparedFiles& files) {
   std::string text =
       "operation,bytes,launches_a,launches_b,median_a,median_b,ratio,u,p_two_sided,p_a_faster,"
-      "p_b_faster,significance\n";
+      "p_b_faster,significance,p_welch\n";
   for (const CellComparison& cell : files.comparison.cells) {
-    text +=
-        fmt::format("{},{:.15g},{},{},{:.6g},{:.6g},{:.6g},{},{:.6g},{:.6g},{:.6g},{}\n",
-                    csv_text(cell.operation), cell.bytes, cell.a.size(), cell.b.size(),
-                    cell.median_a, cell.median_b, cell.ratio(), cell.test.u, cell.test.two_sided,
-                    cell.test.less, cell.test.greater, asterisks(cell.test.two_sided));
+    text += fmt::format("{},{:.15g},{},{},{:.6g},{:.6g},{:.6g},{},{:.6g},{:.6g},{:.6g},{},{:.6g}\n",
+                        csv_text(cell.operation), cell.bytes, cell.a.size(), cell.b.size(),
+                        cell.median_a, cell.median_b, cell.ratio(), cell.test.u,
+                        cell.test.two_sided, cell.test.less, cell.test.greater,
+                        asterisks(cell.test.two_sided), cell.welch_p);
   }
   return text;
 }

@@ -84,14 +84,43 @@ class PlanValue {
     return size_of(node_, least, most, or_else);
   }
 
-  double seconds(double least, double most) const {
-    const std::string allowed = fmt::format("must lie between \"{}\" and \"{}\"",
-                                            format_seconds(least), format_seconds(most));
+  double seconds(double least, double most, const std::string& or_else = "") const {
+    const std::string allowed =
+        fmt::format("must {}lie between \"{}\" and \"{}\"", or_else.empty() ? "" : "be " + or_else,
+                    format_seconds(least), format_seconds(most));
     if (!node_.is_string()) fail(allowed);
     // In whole nanoseconds: "50us" is then the number that 50e-6 is.
     const double value = std::round(quantity(node_, parse_seconds) * 1e9) / 1e9;
     if (!(value >= least && value <= most)) fail(allowed);
     return value;
+  }
+
+  /// Three sizes or more, ascending: of an array, or evenly spaced by a table of from, to and step.
+  /// None for a text.
+  std::vector<size_t> lengths() const {
+    constexpr size_t kMostLengths = 200;
+    std::vector<size_t> all;
+    if (node_.is_string()) return all;
+    if (const toml::table* const range = node_.as_table()) {
+      size_t ends[3];
+      for (int i = 0; i < 3; ++i) {
+        const toml::node* const node = range->get(i == 0 ? "from" : i == 1 ? "to" : "step");
+        if (!node || range->size() != 3)
+          fail("must have from, to and step: { from = \"0B\", to = \"8KiB\", step = \"64B\" }");
+        ends[i] = size_of(*node, i < 2 ? 0 : 1, kGiB, "");
+      }
+      for (size_t n = ends[0]; n <= ends[1] && all.size() <= kMostLengths; n += ends[2])
+        all.push_back(n);
+    } else if (!node_.is_array()) {
+      fail("must be a file, sizes in an array, or from, to and step");
+    } else {
+      all = sizes(0, kGiB);
+      std::sort(all.begin(), all.end());
+      all.erase(std::unique(all.begin(), all.end()), all.end());
+    }
+    if (all.size() < 3 || all.size() > kMostLengths)
+      fail(fmt::format("must be 3 to {} different lengths", kMostLengths));
+    return all;
   }
 
   /// Sizes in an array, or one.
@@ -214,8 +243,14 @@ const std::vector<PlanKey>& plan_keys() {
        [](const Plan& p) { return quoted(p.patterns); }},
       {"adaptive_patterns", [](const Value& v, Plan& p) { p.adaptive_patterns = v.flag(); },
        [](const Plan& p) { return fmt::format("{}", p.adaptive_patterns); }},
-      {"lengths", [](const Value& v, Plan& p) { p.lengths = v.text(); },
-       [](const Plan& p) { return quoted(p.lengths); }},
+      {"lengths",
+       [](const Value& v, Plan& p) {
+         p.length_list = v.lengths();
+         if (p.length_list.empty()) p.lengths = v.text();
+       },
+       [](const Plan& p) {
+         return p.length_list.empty() ? quoted(p.lengths) : quoted_sizes(p.length_list);
+       }},
       {"loop", [](const Value& v, Plan& p) { p.loop = v.seconds(1e-6, 1); },
        [](const Plan& p) { return quoted(format_seconds(p.loop, 12)); }},
       {"threshold", [](const Value& v, Plan& p) { p.threshold = v.number(0.001, 1); },
@@ -236,11 +271,25 @@ const std::vector<PlanKey>& plan_keys() {
          p.collective_repetitions = v.is_auto() ? 0 : v.whole(1, kManyRepetitions, "\"auto\" or ");
        },
        [](const Plan& p) { return number_or_auto(p.collective_repetitions); }},
+      {"tukey_factor", [](const Value& v, Plan& p) { p.tukey_factor = v.number(0, 100); },
+       [](const Plan& p) { return fmt::format("{}", p.tukey_factor); }},
+      {"cold_collectives", [](const Value& v, Plan& p) { p.cold_collectives = v.flag(); },
+       [](const Plan& p) { return fmt::format("{}", p.cold_collectives); }},
       {"sync",
        [](const Value& v, Plan& p) {
          p.sync = v.one_of({"auto", "barrier", "window"});
        },
        [](const Plan& p) { return quoted(p.sync); }},
+      {"window",
+       [](const Value& v, Plan& p) {
+         p.window = v.is_auto() ? 0 : v.seconds(1e-6, 1, "\"auto\" or ");
+       },
+       [](const Plan& p) { return quoted(p.window > 0 ? format_seconds(p.window, 12) : "auto"); }},
+      {"clock",
+       [](const Value& v, Plan& p) {
+         p.clock = v.one_of({"jk", "hca", "hca2", "hca3"});
+       },
+       [](const Plan& p) { return quoted(p.clock); }},
       {"launches",
        [](const Value& v, Plan& p) {
          p.launches = v.is_auto() ? 0 : v.whole(1, kManyLaunches, "\"auto\" or ");
@@ -286,6 +335,10 @@ CalibrationPlan parse_calibration_plan(const std::string& text, const std::strin
     }
     found->read({origin, name, node}, plan);
   }
+  if (!plan.length_list.empty() && plan.length_list.back() > plan.max_size) {
+    throw InputError(fmt::format("{}: lengths: {} is longer than max_size, {}", origin,
+                                 quoted_size(plan.length_list.back()), quoted_size(plan.max_size)));
+  }
   if (!plan.lengths.empty()) {
     const std::filesystem::path folder = std::filesystem::path(origin).parent_path();
     plan.lengths = (folder / plan.lengths).string();
@@ -323,8 +376,13 @@ std::vector<std::string> calibrator_words(const CalibrationPlan& plan) {
       fmt::format("--threshold={}", plan.threshold),
       fmt::format("--separation={}", plan.separation),
       fmt::format("--cold-bytes={}", plan.cold_buffer),
+      fmt::format("--listed-lengths={}", fmt::join(plan.length_list, ",")),
+      fmt::format("--tukey-factor={}", plan.tukey_factor),
+      fmt::format("--window={}", plan.window),
+      "--clock=" + plan.clock,
       fmt::format("--collective-bytes={}", fmt::join(plan.collective_sizes, ",")),
       fmt::format("--collective-repetitions={}", plan.collective_repetitions)};
+  if (plan.cold_collectives) words.push_back("--cold-collectives");
   if (plan.adaptive_patterns) words.push_back("--adaptive-patterns");
   if (!plan.lengths.empty()) words.push_back("--lengths=" + plan.lengths);
   return words;

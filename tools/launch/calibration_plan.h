@@ -6,6 +6,7 @@
 
 #include "models/fit/fit.h"
 #include "models/platform/platform_file.h"
+#include "models/statistics/statistics.h"
 
 namespace rubato {
 
@@ -16,16 +17,21 @@ struct CalibrationPlan {
   std::string time = "min";   ///< a name of OfLoops
   std::string patterns = "default";
   bool adaptive_patterns = false;
-  std::string lengths;      ///< a file of samples; "": lengths are chosen
-  double loop = 50e-6;      ///< seconds
-  double threshold = 0.05;  ///< relative error of linear interpolation
-  size_t separation = 4;    ///< bytes
-  size_t cold_buffer = 0;   ///< bytes; 0: by the largest cache
+  std::string lengths;              ///< a file of samples; "": lengths are chosen, or
+  std::vector<size_t> length_list;  ///< bytes, ascending
+  double loop = 50e-6;              ///< seconds
+  double threshold = 0.05;          ///< relative error of linear interpolation
+  size_t separation = 4;            ///< bytes
+  size_t cold_buffer = 0;           ///< bytes; 0: by the largest cache
 
   std::string collectives = "all";
   std::vector<size_t> collective_sizes;  ///< bytes; empty: up to 1 MiB, fewer of a quick run
   int collective_repetitions = 0;        ///< at most; 0: by the pace
+  double tukey_factor = kTukeyFactor;
+  bool cold_collectives = false;
   std::string sync = "auto";
+  double window = 0;           ///< seconds; 0: by the longest call
+  std::string clock = "hca3";  ///< a name of ClockMethod
 
   int launches = 0;  ///< 0: by the pace
   int seed = 0;      ///< each launch adds its number

@@ -124,16 +124,18 @@ def table2():
     lines = [('Microbenchmark', 'avg (ns)', 'max (ns)')]
     lines += [(name, f'{1e9 * average:.3g}', f'{1e9 * most:.3g}') for name, (average, most) in found.items()]
     ratio = lambda a, b: found[a][0] / found[b][0]
+    with open(f'{OUT}/memory.txt') as file:
+        threads = int(next(line for line in file if line.startswith('threads ')).split()[1])
     return Figure(
-        't2', 'Shared memory, two threads',
+        't2', f'Shared memory, {threads} threads',
         'A workstation with two processors: it makes no difference whether a thread reads its own or its neighbour\'s '
         'memory; reads of the cache take seven times as long as writes; all at once hardly slower than one.',
         f'A neighbour\'s memory takes {ratio("read_neighbour", "read_local"):.2f} times as long to read as the own; reading '
-        f'the cache {ratio("read_localcache", "write_localcache"):.2f} times as long as writing it; memory, both at once, '
+        f'the cache {ratio("read_localcache", "write_localcache"):.2f} times as long as writing it; memory, all at once, '
         f'{ratio("allread_local", "read_local"):.2f} times as long as one alone (writes {ratio("allwrite_local", "write_local"):.2f}). '
         f'Memory takes {ratio("read_local", "read_localcache"):.0f} times as long as the cache. A lock and unlock take '
-        f'{seconds(found["lock+unlock"][0])}, {seconds(found["all lock+unlock"][0])} where both threads want it; posting and '
-        f'taking a semaphore {seconds(found["sem_post+sem_wait"][0])}; from one thread to the other by semaphores '
+        f'{seconds(found["lock+unlock"][0])}, {seconds(found["all lock+unlock"][0])} where all threads want it; posting and '
+        f'taking a semaphore {seconds(found["sem_post+sem_wait"][0])}; from one thread to the next by semaphores '
         f'{seconds(found["sem_turns"][0])}, by a condition variable {seconds(found["cond_turns"][0])}.',
         text=columns(lines), table=as_table(lines))
 

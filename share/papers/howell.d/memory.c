@@ -1,9 +1,10 @@
 /* Howell's shared-memory microbenchmarks, and operations whose order of magnitude his table gives,
-   for two threads on cores of their own.
+   for threads on cores of their own, as far as there are some.
 
-     memory CACHE_BYTES
+     memory CACHE_BYTES [LINE_BYTES [THREADS]]
 
-   CACHE_BYTES: more than the largest cache holds, in each buffer. Prints "shared NAME average
+   CACHE_BYTES: more than the largest cache holds, in each buffer; of each line of LINE_BYTES (64) a
+   word is read or written; 2 to 64 THREADS (2). Prints "shared NAME average
    maximum" (seconds over repetitions) and "order NAME seconds". */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -17,23 +18,23 @@
 #include <unistd.h>
 
 enum {
-  kThreads = 2,
-  kLine = 64,
+  kMostThreads = 64,
   kRepetitions = 10,
   kWords = 4096,
   kHandOvers = 100,
   kLocks = 1000000
 };
 
-static size_t bytes;
-static char* buffer[kThreads];     /* each larger than all caches */
-static char small[kThreads][4096]; /* in cache */
+static int threads = 2;
+static size_t line = 64, bytes;
+static char* buffer[kMostThreads];     /* each larger than all caches */
+static char small[kMostThreads][4096]; /* in cache */
 static pthread_barrier_t everybody;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static int turn;                   /* of a thread, under the mutex */
 static sem_t private_semaphore;    /* of thread 0 */
-static sem_t semaphores[kThreads]; /* that the other thread posts */
+static sem_t semaphores[kMostThreads]; /* that the other thread posts */
 static volatile long sink;
 
 static double now(void) {
@@ -44,23 +45,23 @@ static double now(void) {
 
 /* A word of each cache line, in steps that no prefetcher foresees: seconds a word. */
 static double read_words(const char* from, size_t size, size_t* at) {
-  const size_t lines = size / kLine;
+  const size_t lines = size / line;
   unsigned long sum = 0;
   const double begin = now();
   for (int i = 0; i < kWords; ++i) {
     *at = (*at * 1103515245 + 12345 + (size_t)(sum & 1)) & (lines - 1);
-    sum += *(const volatile unsigned long*)(from + *at * kLine);
+    sum += *(const volatile unsigned long*)(from + *at * line);
   }
   const double seconds = (now() - begin) / kWords;
   sink = (long)sum;
   return seconds;
 }
 static double write_words(char* to, size_t size, size_t* at) {
-  const size_t lines = size / kLine;
+  const size_t lines = size / line;
   const double begin = now();
   for (int i = 0; i < kWords; ++i) {
     *at = (*at * 1103515245 + 12345) & (lines - 1);
-    *(volatile long*)(to + *at * kLine) = i;
+    *(volatile long*)(to + *at * line) = i;
   }
   return (now() - begin) / kWords;
 }
@@ -96,32 +97,32 @@ static const struct Measurement kMeasurements[] = {
     {"write_neighbour", kWrite, 0, 1, 0},    {"allwrite_neighbour", kWrite, 1, 1, 0},
 };
 enum { kCount = sizeof kMeasurements / sizeof kMeasurements[0] };
-static double results[kCount][kThreads][kRepetitions];
+static double results[kCount][kMostThreads][kRepetitions];
 
-/* Both threads wait for each other in turn: seconds from one to the other. */
+/* Threads wait for each other in turn: seconds from one to the next. */
 static double semaphore_turns(int thread) {
   const double begin = now();
   for (int i = 0; i < kHandOvers; ++i) {
     if (thread == 0) sem_post(&semaphores[1]);
     sem_wait(&semaphores[thread]);
-    if (thread == 1) sem_post(&semaphores[0]);
+    if (thread > 0) sem_post(&semaphores[(thread + 1) % threads]);
   }
-  return (now() - begin) / kHandOvers / 2;
+  return (now() - begin) / kHandOvers / threads;
 }
 static double condition_turns(int thread) {
   const double begin = now();
   for (int i = 0; i < kHandOvers; ++i) {
     pthread_mutex_lock(&mutex);
     while (turn != thread) pthread_cond_wait(&condition, &mutex);
-    turn = 1 - thread;
-    pthread_cond_signal(&condition);
+    turn = (thread + 1) % threads;
+    pthread_cond_broadcast(&condition);
     pthread_mutex_unlock(&mutex);
   }
-  return (now() - begin) / kHandOvers / 2;
+  return (now() - begin) / kHandOvers / threads;
 }
 
 static double measure(const struct Measurement* m, int thread, size_t* at) {
-  const int whose = m->neighbour ? 1 - thread : thread;
+  const int whose = m->neighbour ? (thread + 1) % threads : thread;
   char* const place = m->cached ? small[whose] : buffer[whose];
   const size_t size = m->cached ? sizeof small[0] : bytes;
   switch (m->what) {
@@ -276,18 +277,27 @@ static void orders(void) {
 
 int main(int argc, char** argv) {
   const size_t wanted = argc > 1 ? (size_t)atoll(argv[1]) : (size_t)64 << 20;
-  for (bytes = kLine; 2 * bytes <= wanted;) bytes *= 2; /* lines are counted by a mask */
+  if (argc > 2) line = (size_t)atoll(argv[2]);
+  if (argc > 3) threads = atoi(argv[3]);
+  if (threads < 2 || threads > kMostThreads || line < sizeof(long) || line > sizeof small[0] ||
+      (line & (line - 1)) != 0) {
+    fprintf(stderr, "memory: 2 to %d threads; a line of a power of two from %zu to %zu bytes\n",
+            kMostThreads, sizeof(long), sizeof small[0]);
+    return 1;
+  }
+  printf("threads %d\n", threads);
+  for (bytes = line; 2 * bytes <= wanted;) bytes *= 2; /* lines are counted by a mask */
   creations();
-  pthread_barrier_init(&everybody, NULL, kThreads);
+  pthread_barrier_init(&everybody, NULL, (unsigned)threads);
   sem_init(&private_semaphore, 0, 0);
-  for (int i = 0; i < kThreads; ++i) sem_init(&semaphores[i], 0, 0);
-  pthread_t threads[kThreads];
-  for (long i = 0; i < kThreads; ++i) pthread_create(&threads[i], NULL, run, (void*)i);
-  for (int i = 0; i < kThreads; ++i) pthread_join(threads[i], NULL);
+  for (int i = 0; i < threads; ++i) sem_init(&semaphores[i], 0, 0);
+  pthread_t ids[kMostThreads];
+  for (long i = 0; i < threads; ++i) pthread_create(&ids[i], NULL, run, (void*)i);
+  for (int i = 0; i < threads; ++i) pthread_join(ids[i], NULL);
   for (int i = 0; i < kCount; ++i) {
     double sum = 0, most = 0;
     int count = 0;
-    for (int thread = 0; thread < (kMeasurements[i].all ? kThreads : 1); ++thread) {
+    for (int thread = 0; thread < (kMeasurements[i].all ? threads : 1); ++thread) {
       for (int repetition = 0; repetition < kRepetitions; ++repetition, ++count) {
         const double seconds = results[i][thread][repetition];
         sum += seconds;

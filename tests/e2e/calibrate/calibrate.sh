@@ -91,11 +91,12 @@ done
 cd "$work"
 
 plan 'max_size = "64KiB"' 'collectives = "none"' 'time = "median"' 'digits = 6' \
-  'patterns = ["ring", "halo_persistent", "bisection_synchronous_cold"]' 'cold_buffer = "1MiB"' 'seed = 5'
+  'patterns = ["ring", "ring_2", "halo_persistent", "bisection_synchronous_cold", "butterfly", "butterfly_nonblocking_cold"]' \
+  'cold_buffer = "1MiB"' 'seed = 5'
 run 3 "$rubato" calibrate -o three.toml --quick --seconds 4 --plan plan.toml --name trio --levels node >table.txt
 ! grep -q 'start ranks on two nodes' table.txt || fail "the network was not asked for: $(cat table.txt)"
 grep -q '^.level.self.' three.toml || fail "self is always measured"
-for pattern in ring halo_persistent bisection_synchronous_cold; do
+for pattern in ring ring_2 halo_persistent bisection_synchronous_cold butterfly butterfly_nonblocking_cold; do
   grep -q "^node,$pattern,512," three.csv || fail "no samples of $pattern"
 done
 ! grep -q '^node,headtohead' three.csv || fail "a pattern that was not asked for"

@@ -13,9 +13,12 @@ grep -q '"name":"bcast"' two.html || fail "the page lacks the collectives"
 grep -q '"title":"Transfer, one way"' two.html || fail "the page lacks the curves"
 
 plan 'max_size = "1KiB"' 'patterns = []' 'sync = "window"' 'collectives = ["bcast", "allreduce"]' \
-  'collective_sizes = ["16B", "1KiB"]' 'collective_repetitions = 5'
-run 2 "$rubato" calibrate -o window.toml --quick --seconds 3 --plan plan.toml --levels self >/dev/null || fail "windows"
+  'collective_sizes = ["16B", "1KiB"]' 'collective_repetitions = 5' 'window = "20ms"' 'tukey_factor = 0' \
+  'cold_collectives = true' 'cold_buffer = "1MiB"' 'lengths = ["0B", "100B", "1KiB"]'
+run 2 "$rubato" calibrate -o window.toml --raw raw.csv --quick --seconds 3 --plan plan.toml --levels self >/dev/null ||
+  fail "windows"
 grep -q "^collectives_sync = .window.$" window.toml || fail "[measured] does not tell: $(cat window.toml)"
+grep -q "^collectives_cache = .cold.$" window.toml || fail "[measured] does not tell: $(cat window.toml)"
 
 plan 'max_size = "64KiB"' 'patterns = "none"' 'collectives = "barrier,bcast,gather,allreduce"'
 run 4 "$rubato" calibrate -o four.toml --quick --seconds 8 --plan plan.toml >/dev/null || fail "four ranks"
@@ -48,6 +51,13 @@ assert {r["bytes"] for r in window} <= {"16", "1024"}, window
 assert all(int(r["loops"]) <= 5 for r in window), window
 for r in window:
     assert abs(float(r["seconds_median"]) / float(r["seconds_global"]) - 1) < 1e-4, r
+    # Without a filter the mean is that of all observations.
+    kept = [float(raw["seconds"]) for raw in rows("raw.csv") if (raw["pattern"], raw["bytes"]) == (r["pattern"], r["bytes"])]
+    assert len(kept) == int(r["loops"]) and abs(sum(kept) / len(kept) / float(r["seconds_avg"]) - 1) < 1e-4, (r, kept)
+# The listed lengths, and both sides of the eager limit.
+eager = [int(r["bytes"]) for r in rows("window.csv") if r["level"] == "self" and r["pattern"] == "eager"]
+lengths = {int(r["bytes"]) for r in rows("window.csv") if r["level"] == "self" and r["pattern"] == "sendrecv"}
+assert lengths == {0, 100, 1024} | {n for limit in eager for n in (limit, limit + 1) if n <= 1024}, (lengths, eager)
 
 # With shared cores there may not be enough time for some of the experiments.
 four = [r for r in rows("four.csv") if r["processes"] and r["seconds_min"]]

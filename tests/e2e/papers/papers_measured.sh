@@ -59,4 +59,9 @@ for ranks in 3 4; do
 done
 "$root/share/papers/howell" -f t2,t3 howell >howell.txt 2>&1 || fail "$(cat howell.txt)"
 drawn howell table2 table3
+# Threads in a ring, also more than two, and lines of another size.
+howell/memory 1048576 128 3 >memory.txt || fail "memory: $(cat memory.txt)"
+[ "$(awk '$1 == "threads" { print $2 }; /^shared (all lock|sem_turns|cond_turns)/ { print ($NF > 0) }' memory.txt | tr '\n' ' ')" = "3 1 1 1 " ] ||
+  fail "memory: $(cat memory.txt)"
+expect_failure 1 "a line of a power of two from 8 to 4096 bytes" howell/memory 1048576 96
 pass

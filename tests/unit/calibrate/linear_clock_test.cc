@@ -2,8 +2,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/fixture/over_parent.h"
-
 using namespace rubato;
 
 TEST_CASE("a clock is a line through its points") {

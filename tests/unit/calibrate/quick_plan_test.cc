@@ -75,6 +75,10 @@ TEST_CASE("clocks of far nodes take long to be made one") {
   CHECK(clock_seconds(2, 0.1) == Approx(60.3));
   CHECK(clock_seconds(5, 0.1) == Approx(180.9));
   CHECK(clock_seconds(1, 0.1) == 0);
+  // JK: 20 questions of 100 ms by each of four nodes are 8 s, 30 times, and 0.3 s. HCA: 8 s once.
+  CHECK(clock_seconds(5, 0.1, ClockMethod::kJk) == Approx(240.3));
+  CHECK(clock_seconds(5, 0.1, ClockMethod::kHca) == Approx(188.9));
+  CHECK(clock_seconds(5, 0.1, ClockMethod::kHca2) == Approx(180.9));
   // A barrier of two is half a round trip, of five to eight three of them, one after the other.
   CHECK(round_trip_of_barrier(0.05, 2) == Approx(0.1));
   CHECK(round_trip_of_barrier(0.15, 5) == Approx(0.1));

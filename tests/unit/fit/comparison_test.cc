@@ -138,11 +138,15 @@ TEST_CASE("the reports of a comparison") {
     b.push_back({"node pingpong", 1024, launch, 2e-6 + launch * 1e-9});
   }
   const ComparedFiles files{"a.csv", "b.csv", "seconds_min", compare(a, b)};
-  // Medians 1 us + 2.5 ns and 2 us + 2.5 ns; ratio 2.0025 / 1.0025 = 1.99751.
-  CHECK(comparison_csv(files) ==
+  // Medians 1 us + 2.5 ns and 2 us + 2.5 ns; ratio 2.0025 / 1.0025 = 1.99751. Welch: 1 us apart,
+  // variances 5 / 3 ns^2, t^2 = 1e6 / (2 * 5 / 12) = 1.2e6 with 6 degrees of freedom, whose tail is
+  // two-sided near 6^3 * (5 / 16) / t^6 = 67.5 / 1.728e18 = 3.906e-17.
+  const size_t comma = comparison_csv(files).rfind(',');
+  CHECK(std::stod(comparison_csv(files).substr(comma + 1)) == Approx(3.906e-17).epsilon(0.001));
+  CHECK(comparison_csv(files).substr(0, comma) ==
         "operation,bytes,launches_a,launches_b,median_a,median_b,ratio,u,p_two_sided,p_a_faster,"
-        "p_b_faster,significance\n"
-        "node pingpong,1024,4,4,1.0025e-06,2.0025e-06,1.99751,0,0.0285714,0.0142857,1,*\n");
+        "p_b_faster,significance,p_welch\n"
+        "node pingpong,1024,4,4,1.0025e-06,2.0025e-06,1.99751,0,0.0285714,0.0142857,1,*");
   const std::string text = comparison_text(files, true, 200);
   CHECK(
       text.starts_with("B is faster in 0 and slower in 1 of 1 cells, at significance level 0.05"));
@@ -150,7 +154,7 @@ TEST_CASE("the reports of a comparison") {
                   "Largest difference: node pingpong, 1 KiB: A ") != std::string::npos);
   CHECK(text.find(", B / A 1.998, p 0.0286.\n") != std::string::npos);
   CHECK(text.find("too few") == std::string::npos);
-  CHECK(text.find("1.998  0.0286  *       *\n") != std::string::npos);
+  CHECK(text.find("1.998  0.0286  *       *                   <0.0001\n") != std::string::npos);
   CHECK(comparison_json(files).find("\"p_a_faster\": 0.0142857142857") != std::string::npos);
 
   const ComparedFiles single{"a.csv", "b.csv", "seconds_min", compare({a[0]}, {b[0]})};
@@ -180,7 +184,7 @@ TEST_CASE("the reports of a comparison") {
   CHECK(both.find("slower in 1 of 1 cells") != std::string::npos);
   CHECK(both.find("1 further cell (-) has too few launches for a two-sided test: the smallest "
                   "possible p of 3 against 4 is 0.06.") != std::string::npos);
-  CHECK(both.find("0.0571  -       *\n") != std::string::npos);
+  CHECK(both.find("0.0571  -       *                   <0.0001\n") != std::string::npos);
   CHECK(both.find(", - too few launches\n") != std::string::npos);
   CHECK(comparison_json(mixed).find("\"with_too_few_launches\": 1,") != std::string::npos);
 }

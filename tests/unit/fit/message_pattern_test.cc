@@ -21,11 +21,11 @@ TEST_CASE("patterns are chosen by their names") {
 }
 
 TEST_CASE("all patterns: shapes by modes by caches, without impossible ones") {
-  // 6 shapes; of the overlap 1; of the other five 4 modes warm and 3 cold (not persistent) = 7
-  // each; less the ping-pong that the curve is made of; and the ping-pong of ready sends:
-  // 1 + 5 * 7 - 1 + 1 = 36.
+  // 7 shapes; of the overlap 1; of the butterfly 3 modes (not persistent), warm and cold; of the
+  // other five 4 modes warm and 3 cold (not persistent) = 7 each; less the ping-pong that the curve
+  // is made of; and the ping-pong of ready sends: 1 + 6 + 5 * 7 - 1 + 1 = 42.
   const auto all = parse_patterns("all");
-  CHECK(all.size() == 36);
+  CHECK(all.size() == 42);
   for (const MessagePattern& pattern : all) {
     CAPTURE(pattern.name());
     const auto again = parse_patterns(pattern.name());
@@ -33,9 +33,44 @@ TEST_CASE("all patterns: shapes by modes by caches, without impossible ones") {
   }
 }
 
+TEST_CASE("a ring has any distance, which is in its name") {
+  const auto patterns = parse_patterns("ring_16,ring_2_nonblocking,ring_4_cold,ring,ring_4,ring_4");
+  std::vector<std::string> names;
+  for (const MessagePattern& pattern : patterns) names.push_back(pattern.name());
+  // By mode, cold ones behind warm ones, then by distance.
+  CHECK(names ==
+        std::vector<std::string>{"ring", "ring_4", "ring_16", "ring_4_cold", "ring_2_nonblocking"});
+  CHECK(parse_patterns("ring_1") == parse_patterns("ring"));
+  CHECK(is_of_all_ranks("ring_4_cold"));
+  CHECK_FALSE(is_of_all_ranks("ring_4x"));
+  // Of ten ranks, 4 further than rank 8 is rank 2, and rank 4 comes before it; a distance of 12 is
+  // one of 2.
+  const PatternNeighbours far = neighbours_of(PatternShape::kRing, 8, 10, 4);
+  CHECK(far.count == 1);
+  CHECK(far.to[0] == 2);
+  CHECK(far.from[0] == 4);
+  CHECK(neighbours_of(PatternShape::kRing, 8, 10, 12).to[0] == 0);
+}
+
+TEST_CASE("a butterfly pairs ranks whose numbers differ in one bit") {
+  // Of six ranks: 0-1 2-3 4-5; 0-2 1-3, where 4 and 5 lack their partners 6 and 7; 0-4 1-5.
+  const int partners[3][6] = {{1, 0, 3, 2, 5, 4}, {2, 3, 0, 1, -1, -1}, {4, 5, -1, -1, 0, 1}};
+  for (int step = 0; step < 3; ++step) {
+    for (int rank = 0; rank < 6; ++rank) {
+      CAPTURE(step, rank);
+      const PatternNeighbours pair = neighbours_of(PatternShape::kButterfly, rank, 6, 1 << step);
+      CHECK(pair.count == (partners[step][rank] < 0 ? 0 : 1));
+      if (pair.count == 0) continue;
+      CHECK(pair.to[0] == partners[step][rank]);
+      CHECK(pair.from[0] == partners[step][rank]);
+    }
+  }
+}
+
 TEST_CASE("patterns that do not exist are refused by name") {
   for (const char* list : {"rign", "pingpong", "halo_persistent_cold", "ring_ready",
-                           "pingpong_ready_cold", "", "ring,,halo"}) {
+                           "pingpong_ready_cold", "", "ring,,halo", "ring_0", "ring_-1", "ring_4x",
+                           "ring_2_3", "ring_99999999999", "halo_2", "butterfly_persistent"}) {
     CAPTURE(list);
     CHECK_THROWS_AS(parse_patterns(list), UsageError);
   }

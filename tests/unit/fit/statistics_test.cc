@@ -61,8 +61,33 @@ TEST_CASE("Tukey's filter takes what lies more than 1.5 IQR outside the quartile
   CHECK(without_outliers({9, 2, 3, 4, 14.5, 5, 6, 7, 8, 1}).size() == 10);  // on the fence
   // The lower side too: quartiles of {-100, 1..9} are 2.25 and 6.75, the lower fence -4.5.
   CHECK(without_outliers({-100, 1, 2, 3, 4, 5, 6, 7, 8, 9}).front() == 1);
+  // With a factor of 3 the upper fence of {1..9, 100} is 7.75 + 13.5 = 21.25, with 25 it is 120.25.
+  CHECK(without_outliers({1, 2, 3, 4, 5, 6, 7, 8, 9, 21}, 3).size() == 10);
+  CHECK(without_outliers({1, 2, 3, 4, 5, 6, 7, 8, 9, 22}, 3).size() == 9);
+  CHECK(without_outliers({1, 2, 3, 4, 5, 6, 7, 8, 9, 100}, 25).size() == 10);
+  CHECK(without_outliers({1, 2, 3, 4, 5, 6, 7, 8, 9, 100}, 0).size() == 10);  // no filter
   CHECK(without_outliers({}).empty());
   CHECK(without_outliers({3}) == std::vector<double>{3});
+}
+
+TEST_CASE("Welch's t-test of small samples is that of the printed tables") {
+  // {1, 2, 3} and {4, 5, 6}: means 3 apart, variances 1, so t = 3 / sqrt(2 / 3) = 3.674 with
+  // (2/3)^2 / (2 (1/3)^2 / 2) = 4 degrees of freedom. For 4, two-sided, exactly:
+  // p = 1 - x (6 + t^2) / (4 + t^2) with x = t / sqrt(4 + t^2); t^2 = 13.5: x = 0.87831,
+  // p = 1 - 0.87831 * 19.5 / 17.5 = 0.021312.
+  CHECK(welch_test({1, 2, 3}, {4, 5, 6}) == Approx(0.021312).epsilon(1e-4));
+  CHECK(welch_test({4, 5, 6}, {1, 2, 3}) == Approx(0.021312).epsilon(1e-4));
+  // Unequal variances: {0, 2} (mean 1, variance 2, s^2 / n = 1) and {3, 3, 3, 3} (0): 2 / 1, with
+  // 1^2 / (1^2 / 1) = 1 degree of freedom, Cauchy: p = 1 - 2 / pi * atan(2) = 0.295167.
+  CHECK(welch_test({0, 2}, {3, 3, 3, 3}) == Approx(0.295167).epsilon(1e-5));
+  // The critical values of the tables: 2.776 for 4 degrees of freedom is 5 %. {0, 1, 2} plus 2.776
+  // standard errors of sqrt(2 / 3).
+  const double shift = 2.776 * std::sqrt(2. / 3);
+  CHECK(welch_test({0, 1, 2}, {shift, 1 + shift, 2 + shift}) == Approx(0.05).epsilon(1e-3));
+  CHECK(welch_test({1, 2}, {1, 2}) == 1);
+  CHECK(welch_test({1}, {2, 3}) == 1);     // no variance is known
+  CHECK(welch_test({1, 1}, {2, 2}) == 0);  // apart without any spread
+  CHECK(welch_test({1, 1}, {1, 1}) == 1);
 }
 
 TEST_CASE("measuring stops when the relative standard error is small, or at the limit") {

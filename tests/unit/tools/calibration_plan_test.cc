@@ -40,7 +40,7 @@ TEST_CASE("an empty plan and the one of 'rubato help plan' are the defaults") {
   size_t keys = 0;
   for (size_t at = text.find('\n'); at + 1 < text.size(); at = text.find('\n', at + 1))
     keys += text[at + 1] >= 'a' && text[at + 1] <= 'z';
-  CHECK(keys == 17);
+  CHECK(keys == 21);
 }
 
 TEST_CASE("defaults of a plan are those of a sweep") {
@@ -66,7 +66,11 @@ cold_buffer = "32MiB"
 collectives = "bcast,allreduce"
 collective_sizes = ["8B", "1KiB"]
 collective_repetitions = 50
+cold_collectives = true
+tukey_factor = 2.25
 sync = "window"
+window = "1ms"
+clock = "jk"
 launches = 10
 seed = 7
 segments = 6
@@ -84,14 +88,18 @@ digits = 9
   CHECK(plan.collectives == "bcast,allreduce");
   CHECK(plan.collective_sizes == std::vector<size_t>{8, 1024});
   CHECK(plan.collective_repetitions == 50);
+  CHECK(plan.tukey_factor == 2.25);
+  CHECK(plan.cold_collectives);
   CHECK(plan.sync == "window");
+  CHECK(plan.window == 1e-3);
+  CHECK(plan.clock == "jk");
   CHECK(plan.launches == 10);
   CHECK(plan.seed == 7);
   CHECK(plan.segments == 6);
   CHECK(plan.digits == 9);
 
   const std::vector<std::string> lines = changed_keys(plan);
-  CHECK(lines.size() == 17);
+  CHECK(lines.size() == 21);
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
   CHECK(parse_calibration_plan(text, "plan.toml") == plan);
@@ -108,11 +116,26 @@ TEST_CASE("lists of a plan are arrays or a text with commas") {
   CHECK(plan_of("lengths = \"/tmp/a.csv\"").lengths == "/tmp/a.csv");
 }
 
+TEST_CASE("lengths of a plan are a file, a list, or evenly spaced") {
+  using Lengths = std::vector<size_t>;
+  CHECK(plan_of("lengths = [\"1KiB\", \"0B\", \"8B\", \"8B\"]").length_list ==
+        Lengths{0, 8, 1024});  // in order, each once
+  const CalibrationPlan even =
+      plan_of("lengths = { from = \"16B\", to = \"100B\", step = \"32B\" }");
+  CHECK(even.length_list == Lengths{16, 48, 80});  // 112 is beyond
+  CHECK(even.lengths.empty());
+  CHECK(changed_keys(even) == std::vector<std::string>{"lengths = ['16B', '48B', '80B']"});
+  CHECK(changed_keys(plan_of("lengths = [\"0B\", \"8B\", \"24B\"]")) ==
+        std::vector<std::string>{"lengths = ['0B', '8B', '24B']"});
+  CHECK(has_word(calibrator_words(even), "--listed-lengths=16,48,80"));
+}
+
 TEST_CASE("a plan becomes words of the calibrator") {
   const std::vector<std::string> defaults = calibrator_words({});
   for (const std::string word :
        {"--max-bytes=4194304", "--time=min", "--sync=auto", "--patterns=default", "--seed=0",
-        "--cold-bytes=0", "--collective-bytes=", "--collective-repetitions=0"}) {
+        "--cold-bytes=0", "--collective-bytes=", "--collective-repetitions=0",
+        "--listed-lengths=", "--tukey-factor=1.5", "--window=0", "--clock=hca3"}) {
     CAPTURE(word);
     CHECK(has_word(defaults, word));
   }
@@ -120,9 +143,13 @@ TEST_CASE("a plan becomes words of the calibrator") {
                  "--collectives=barrier,bcast,gather,gatherv,scatter,scatterv,allgather,allgatherv,"
                  "alltoall,alltoallv,reduce,allreduce,scan,exscan,reduce_scatter"));
   CHECK_FALSE(has_word(defaults, "--adaptive-patterns"));
+  CHECK_FALSE(has_word(defaults, "--cold-collectives"));
   const std::vector<std::string> words = calibrator_words(
       plan_of("collectives = \"none\"\nadaptive_patterns = true\nlengths = \"/a.csv\"\n"
-              "collective_sizes = [\"8B\", \"64B\"]\nthreshold = 1"));
+              "collective_sizes = [\"8B\", \"64B\"]\nthreshold = 1\nwindow = \"250us\"\n"
+              "cold_collectives = true"));
+  CHECK(has_word(words, "--window=0.00025"));
+  CHECK(has_word(words, "--cold-collectives"));
   CHECK(has_word(words, "--collectives="));
   CHECK(has_word(words, "--adaptive-patterns"));
   CHECK(has_word(words, "--lengths=/a.csv"));
@@ -151,7 +178,18 @@ TEST_CASE("a wrong plan is refused with its line and what is allowed") {
   says("collectives = \"alreduce\"", "did you mean 'allreduce'");
   says("collectives = true", "collectives: must be names");
   says("adaptive_patterns = \"yes\"", "adaptive_patterns: must be true or false");
-  says("lengths = 3", "lengths: must be text in quotes");
+  says("lengths = 3", "lengths: must be a file, sizes in an array, or from, to and step");
+  says("lengths = [\"8B\", \"64B\"]", "lengths: must be 3 to 200 different lengths");
+  says("lengths = [3]", "lengths: must lie between \"0B\" and \"1GiB\"");
+  says("lengths = { from = \"0B\", to = \"1KiB\" }", "lengths: must have from, to and step");
+  says("lengths = { from = \"0B\", to = \"1KiB\", step = \"0B\" }", "lengths: must lie between");
+  says("lengths = { from = \"0B\", to = \"1MiB\", step = \"1B\" }", "must be 3 to 200");
+  says("lengths = [\"0B\", \"8B\", \"8MiB\"]",
+       "plan.toml: lengths: '8MiB' is longer than max_size, '4MiB'");
+  says("tukey_factor = -1", "tukey_factor: must be a number from 0 to 100");
+  says("window = \"2s\"", "window: must be \"auto\" or lie between \"1us\" and \"1s\"");
+  says("clock = \"hca4\"", "clock: 'hca4' is none of jk, hca, hca2, hca3");
+  says("cold_collectives = 1", "cold_collectives: must be true or false");
   says("loop = \"2s\"", "loop: must lie between \"1us\" and \"1s\"");
   says("loop = 50", "loop: must lie between");
   says("threshold = 0", "threshold: must be a number from 0.001 to 1");
