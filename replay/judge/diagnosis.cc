@@ -308,6 +308,7 @@ Diagnosis diagnose(EventSource& source, const Roles& roles, const std::vector<Sc
   auto& parts = diagnosis.parts;
   if (late > 0)
     parts[FindingKind::kLateReceiver] = find_late_receivers(source, roles, late, options, *perfect);
+  diagnosis.has_waits = chains > 0;
   if (chains > 0)
     parts[FindingKind::kChains] = waits_by_call(source, *perfect, roles, chains, false);
   std::erase_if(parts, [](const auto& part) { return part.second.empty(); });

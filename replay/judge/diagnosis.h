@@ -37,6 +37,7 @@ struct Diagnosis {
   /// Changes of Roles::judged with balanced work, as `rubato advise` tries them; if unequal compute
   /// or its waits cost time.
   std::vector<TriedCandidate> remedies;
+  bool has_waits = false;    ///< kChains was looked for
   double least_elapsed = 0;  ///< elapsed_by_least_times() beside an implausible_cost(); else 0
 };
 

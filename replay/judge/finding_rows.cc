@@ -248,6 +248,7 @@ constexpr std::array<FindingRow, kFindingKinds> finding_rows() {
       {kLoadImbalance, "load imbalance", {kImbalance, nullptr, imbalance_details}},
       {kChains, "dependency chains", {kTermOfWaits}},
       {kWaits, "waits"},
+      {kNoPartner, "time without a partner"},
       {kLateRoot, "late root"},
       {kSynchronisation, "synchronisation"},
       {kLateSender, "late sender"},

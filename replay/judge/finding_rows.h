@@ -27,6 +27,7 @@ enum class FindingKind : uint8_t {
   kLoadImbalance,    ///< ranks compute for different times
   kChains,           ///< ranks wait for each other in turn
   kWaits,            ///< ranks wait for each other, it is not known in which way
+  kNoPartner,        ///< time in MPI on `perfect` that is no wait for another rank
   kLateRoot,         ///< members of a broadcast or scatter wait for the root
   kSynchronisation,  ///< ranks wait for each other in barriers and collectives of all with all
   kLateSender,       ///< receives and reductions wait for one rank in particular

@@ -22,12 +22,15 @@ bool is_of_compute(const Finding& finding) {
          (finding.rank >= 0 && finding.kind != FindingKind::kLateReceiver);
 }
 
+bool is_imbalance(const Finding& finding) {
+  return finding.kind == FindingKind::kLoadImbalance;
+}
+
 /// A cause costs what the run takes longer than with balanced work: of the functions on its call
-/// path the one that saves most. Where balance saves nothing, at least what half the time saves.
+/// path the one that saves most. Where balance saves nothing, a bound: for waits at least what the
+/// function saves in half the time.
 void apply_remedies(const std::vector<TriedCandidate>& remedies, const LostTime& lost,
                     Finding& finding) {
-  if (!is_of_compute(finding)) return;
-  const bool is_imbalance = finding.kind == FindingKind::kLoadImbalance;
   std::vector<std::string> path = finding.callers;
   path.push_back(finding.function);
   double best = kLeastGain * lost.elapsed;
@@ -37,9 +40,10 @@ void apply_remedies(const std::vector<TriedCandidate>& remedies, const LostTime&
       return !name.empty() && (place == name || place.starts_with(name + " ("));
     });
     const double saved = lost.elapsed - tried.elapsed;
-    if (!tried.deadlock.empty() || !(on_path || (is_imbalance && name.empty()))) continue;
+    if (!tried.deadlock.empty() || !(on_path || (is_imbalance(finding) && name.empty()))) continue;
     if (kind == CandidateKind::kFunction) {
-      if (!is_imbalance && !finding.is_replayed) finding.seconds = std::max(finding.seconds, saved);
+      if (!is_imbalance(finding) && !finding.is_replayed)
+        finding.seconds = std::max(finding.seconds, saved);
     } else if (saved >= best) {
       best = finding.seconds = saved;
       finding.is_replayed = true;
@@ -48,24 +52,30 @@ void apply_remedies(const std::vector<TriedCandidate>& remedies, const LostTime&
   }
 }
 
-/// One cause, one row: unequal compute of a rank in a function, and waits of which it is the root.
-void merge_causes(std::vector<Finding>& findings) {
+/// One cause, one row: waits of which the same compute of a rank is the root, and with
+/// `also_imbalance` that compute beyond the mean, which includes them.
+void merge_causes(std::vector<Finding>& findings, bool also_imbalance) {
   for (auto into = findings.begin(); into != findings.end(); ++into) {
     for (auto other = into + 1; other != findings.end();) {
       const bool is_same = is_of_compute(*into) && is_of_compute(*other) &&
+                           (also_imbalance || !(is_imbalance(*into) || is_imbalance(*other))) &&
                            !into->function.empty() && other->rank == into->rank &&
                            other->function == into->function && other->callers == into->callers;
       if (!is_same) {
         ++other;
         continue;
       }
-      if (other->kind == FindingKind::kLoadImbalance) std::swap(*into, *other);
-      if (other->seconds > into->seconds) {
+      if (is_imbalance(*other)) std::swap(*into, *other);
+      if (!is_imbalance(*into)) {
+        into->seconds += other->seconds;  // in turn, in several calls
+      } else if (other->seconds > into->seconds) {
         into->seconds = other->seconds;
-        into->is_replayed = other->is_replayed;
-        if (other->is_replayed) into->scenarios = other->scenarios;
+        into->is_replayed = false;
       }
-      if (into->call.empty()) into->call = other->call;
+      if (into->call.empty())
+        into->call = other->call;
+      else if (!is_imbalance(*into) && into->call.find(other->call) == std::string::npos)
+        into->call += " and " + other->call;
       other = findings.erase(other);
     }
   }
@@ -101,15 +111,21 @@ Judgement judge(const Roles& roles, const Diagnosis& diagnosis, const std::strin
     Finding whole{row.kind, (*lost)[row.kind]};
     if (!matters(whole)) continue;
     const auto parts = diagnosis.parts.find(row.kind);
-    if (row.kind == FindingKind::kChains) whole.kind = FindingKind::kWaits;
+    if (row.kind == FindingKind::kChains)
+      whole.kind = diagnosis.has_waits ? FindingKind::kNoPartner : FindingKind::kWaits;
     for (Finding finding : parts == diagnosis.parts.end() ? std::vector{whole} : parts->second) {
       if (!matters(finding)) continue;
       if (row.part.details) row.part.details(context, finding);
-      apply_remedies(diagnosis.remedies, *lost, finding);
+      if (is_imbalance(finding)) apply_remedies(diagnosis.remedies, *lost, finding);
       findings.push_back(std::move(finding));
     }
   }
-  merge_causes(findings);
+  merge_causes(findings, false);
+  for (Finding& finding : findings) {
+    if (is_of_compute(finding) && !is_imbalance(finding))
+      apply_remedies(diagnosis.remedies, *lost, finding);
+  }
+  merge_causes(findings, true);
   for (Finding& finding : findings) {
     finding.half = half_of(finding, roles, intervals);
     finding.of_elapsed = finding.seconds / judgement.elapsed;

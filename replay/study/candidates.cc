@@ -61,11 +61,13 @@ Candidates CandidateFinder::find() {
 
 Candidates CandidateFinder::find_balances() {
   add_balanced_functions();
+  double most = 0;
+  for (const RankResult& rank : run_->ranks) most = std::max(most, rank.compute);
   for (const FunctionResult& function : base_->results->functions) {
     const std::vector<double>& seconds = function.inclusive;
     const double sum = std::accumulate(seconds.begin(), seconds.end(), 0.0);
-    if (changed_functions_.count(function.name) &&
-        *std::max_element(seconds.begin(), seconds.end()) > kAlone * sum)
+    const double longest = *std::max_element(seconds.begin(), seconds.end());
+    if (longest > kAlone * sum && longest >= kLeastImbalance * most && !has_all_compute(function))
       add_function(CandidateKind::kFunction, function.name, "*0.5");
   }
   add_balance();

@@ -147,6 +147,9 @@ constexpr std::array<FindingWords, kFindingKinds> finding_words() {
       {kChains, "ranks wait for each other in turn", waits_text, profile_command},
       {kWaits, "ranks wait for each other, but kinds and causes were not computed", nullptr,
        profile_command},
+      {kNoPartner,
+       "MPI takes this time on a perfect interconnect, too, though no rank waits for another "
+       "one; other sides of its messages may be missing in the archive"},
       {kLateRoot, "ranks wait for the root", waits_text, profile_command},
       {kSynchronisation, "ranks wait for each other", waits_text, profile_command},
       {kLateSender, "ranks wait", waits_text, profile_command},

@@ -70,10 +70,15 @@ void add_calls(RankReport& report, const RunTables& tables, const ReportTask& ta
     if (name != names.end()) row.site = name->second;
     row.calls = sums.calls;
     row.timed = sums.timed;
-    row.time = std::max(0.0, seconds(sums.ticks) - static_cast<double>(sums.stolen) * 1e-9);
     row.outside = seconds(sums.outside);
-    row.least = sums.least == UINT64_MAX ? 0 : seconds(sums.least);
-    row.most = seconds(sums.most);
+    const auto with_core = [&](uint64_t ticks, uint64_t stolen) {
+      return std::max(0.0, seconds(ticks) - static_cast<double>(stolen) * 1e-9);
+    };
+    row.time = with_core(sums.ticks, sums.stolen);
+    row.most = with_core(sums.longest.ticks, sums.longest.stolen);
+    // (A call that nearly always lacked a core has no time of its own that is known well.)
+    const double mean = sums.timed > 0 ? row.time / static_cast<double>(sums.timed) : 0;
+    row.least = std::min(sums.least == UINT64_MAX ? mean : seconds(sums.least), mean);
     row.numbered = std::min(row.time, seconds(sums.numbered));
     row.bytes_completed = sums.bytes_completed;
     report.calls.push_back(std::move(row));

@@ -45,9 +45,11 @@ void RunTables::time_call(const TimeSums::Booked& booked) {
   ++sums.timed;
   sums.ticks += booked.ticks;
   sums.stolen += booked.stolen;
+  if (booked.stolen == 0) sums.least = std::min(sums.least, booked.ticks);
   const uint64_t ticks = with_core(booked);
-  sums.least = std::min(sums.least, ticks);
-  sums.most = std::max(sums.most, ticks);
+  if (ticks <= sums.most) return;
+  sums.most = ticks;
+  sums.longest = {booked.ticks, booked.stolen};
 }
 
 uint64_t RunTables::with_core(const TimeSums::Booked& booked) const {
@@ -65,6 +67,7 @@ void RunTables::add(const record::Record& r, const TimeSums::Booked& booked, Fol
       CallSums& before = calls_[i];
       before.outside += before.ticks;
       before.ticks = before.stolen = before.timed = before.most = 0;
+      before.longest = {};
       before.least = UINT64_MAX;
     }
   }

@@ -45,12 +45,16 @@ struct CallSums {
   uint64_t site;  ///< address; 0: not recorded, kOtherSites: further ones
   unsigned call;  ///< CallId
   uint64_t calls;
-  uint64_t timed;        ///< those between MPI_Init and MPI_Finalize
-  uint64_t ticks;        ///< in these
-  uint64_t stolen;       ///< nanoseconds of that without a core
-  uint64_t outside;      ///< ticks in the others
-  uint64_t least, most;  ///< ticks of one call that had a core; UINT64_MAX, 0: none
-  uint64_t numbered;     ///< ticks in calls with messages that have keys (wait_samples.h)
+  uint64_t timed;    ///< those between MPI_Init and MPI_Finalize
+  uint64_t ticks;    ///< in these
+  uint64_t stolen;   ///< nanoseconds of that without a core
+  uint64_t outside;  ///< ticks in the others
+  uint64_t least;    ///< ticks of one call that had a core all the time; UINT64_MAX: none
+  uint64_t most;     ///< ticks with a core of one call, about; of the call `longest`
+  struct {
+    uint64_t ticks, stolen;
+  } longest;
+  uint64_t numbered;  ///< ticks in calls with messages that have keys (wait_samples.h)
   uint64_t bytes_completed;
 };
 

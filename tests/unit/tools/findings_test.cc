@@ -90,6 +90,38 @@ std::vector<Finding> late_root_and_imbalance(int rank_1) {
 
 }  // namespace
 
+// Ranks compute in turn: rank 0 in f before a barrier and before a send, rank 1 in g before two
+// operations of all with all, 100,000 each. T = 400,000, the mean compute is 200,000: 200,000 are
+// waits, half of them rooted in f, in two calls, and half in g. In half the time f saves 100,000.
+TEST_CASE("waits with one cause in several calls are one row, and their costs add up") {
+  const std::vector<Finding> findings = found_in(R"(
+    0: 0 enter f
+    0: 100000 leave f
+    0: 100000..100000 barrier
+    1: 0..100000 barrier
+    0: 100000 enter f
+    0: 200000 leave f
+    0: 200000..200000 send 1 8B
+    1: 100000..200000 recv 0 8B
+    1: 200000 enter g
+    1: 300000 leave g
+    0: 200000..300000 allreduce 8B 8B
+    1: 300000..300000 allreduce 8B 8B
+    1: 300000 enter g
+    1: 400000 leave g
+    0: 300000..400000 allreduce 8B 8B
+    1: 400000..400000 allreduce 8B 8B
+    0: 400000 end
+    1: 400000 end
+  )");
+  REQUIRE(findings.size() == 2);
+  for (const Finding& finding : findings) {
+    CHECK(finding.seconds == Approx(100000e-9).epsilon(1e-3));
+    CHECK(finding.call == (finding.function == "f" ? "MPI_Barrier and MPI_Recv" : "MPI_Allreduce"));
+    CHECK(finding.rank == (finding.function == "f" ? 0 : 1));
+  }
+}
+
 // Rank 1 is in assemble for 89,960, so both compute alike. Rank 0 is late at the broadcast because
 // of read_parameters; that assemble calls burn for longer, afterwards, changes nothing.
 TEST_CASE("a late root is blamed on the caller at that place, not on the frequent one") {
