@@ -15,8 +15,8 @@ uint64_t word_at(uint64_t address) {
   return *reinterpret_cast<const uint64_t*>(address);
 }
 
-/// aarch64 programs may sign return addresses on the stack (-mbranch-protection); without the
-/// signature, which processors that do not know it have not.
+/// A return address without the signature that programs of aarch64 may give it on the stack
+/// (-mbranch-protection).
 uint64_t without_signature(uint64_t return_address) {
 #ifdef __aarch64__
   register uint64_t address __asm__("x30") = return_address;
