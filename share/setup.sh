@@ -44,12 +44,15 @@ apt_get() {
   while [[ $1 != -- ]]; do as_root+=("$1") && shift; done
   shift
   for ((turn = 0; ; turn++)); do
-    said=$("${as_root[@]}" env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -qq "$@" 2>&1 >/dev/null </dev/null) && return
-    if ! grep -Eq 'Could not get lock|Unable to (lock|acquire)' <<<"$said" || ((turn == 180)); then
+    if said=$("${as_root[@]}" env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -qq "$@" 2>&1 >/dev/null </dev/null); then
+      [[ -z $said ]] || echo "$said" >&2 # warnings
+      return
+    fi
+    if ! grep -Eq '11: Resource temporarily unavailable|(held|locked) by (another )?process' <<<"$said" || ((turn == 180)); then
       echo "$said" >&2
       return 1
     fi
-    ((turn)) || echo "Another process installs packages; waiting for it:" "$(grep -m 1 lock <<<"$said")"
+    ((turn)) || echo "Another process installs packages; waiting for it:" "$(grep -m 1 -E "unavailable|(held|locked) by" <<<"$said")"
     sleep "$lock_pause"
   done
 }

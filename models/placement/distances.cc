@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "models/base/error.h"
+#include "models/base/number_text.h"
 #include "models/placement/placement.h"
 
 namespace rubato {
@@ -25,7 +26,7 @@ class Checked : public Distances {
         latencies_.push_back(latency);
         continue;
       }
-      refuse("has a latency of " + std::to_string(latency) + " s at distance " +
+      refuse("has a latency of " + general_text(latency, 6) + " s at distance " +
              std::to_string(distance) + "; it must be a number from 0 on");
     }
   }

@@ -88,7 +88,7 @@ cmake -S "$source" -B "$work/build" -DCMAKE_TOOLCHAIN_FILE="$work/toolchain.cmak
 cmake --build "$work/build" --parallel "$(nproc)" --target all rubato-unit
 "$work/build/bin/rubato-unit" "${@:-~[many_seeds]}"
 
-# Two ranks, each started by itself, so that no launcher is emulated: rank 0 of one process.
+# A program whose return addresses are signed, with two ranks.
 cat >"$work/app.c" <<'C'
 #include <mpi.h>
 #include <stdio.h>
@@ -117,7 +117,7 @@ for mpi in mpich openmpi; do
   cd "$work"
   mapfile -t words < <(if [[ $mpi == mpich ]]; then "$work/mpicc.mpich" -compile_info; "$work/mpicc.mpich" -link_info; else
     "$work/mpicc.openmpi" --showme:incdirs | sed 's/^/-I/'; "$work/mpicc.openmpi" --showme:link; fi | sed 's/^gcc //' | tr ' ' '\n')
-  aarch64-linux-gnu-gcc --sysroot="$root" -O2 -g app.c -o "app.$mpi" "${words[@]}"
+  aarch64-linux-gnu-gcc --sysroot="$root" -O2 -g -mbranch-protection=standard app.c -o "app.$mpi" "${words[@]}"
   rm -rf "$mpi.otf2dir"
   # The launcher is this machine's: it knows nothing of the program's processor.
   "mpirun.$mpi" -n 2 "$work/build/bin/rubato" trace --call-paths -o "$mpi.otf2dir" "./app.$mpi" >"$mpi.out" 2>"$mpi.err" ||

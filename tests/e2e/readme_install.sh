@@ -16,26 +16,33 @@ fail() {
 ((${#readme_lines[@]} == 2)) || fail "README has ${#readme_lines[@]} lines: ${readme_lines[*]}"
 
 # Packages are installed when the process that holds their locks has ended; another failure is one. `apt-get` fails with
-# each line of `says`, in turn.
+# each line of `says`, in turn, or succeeds if that is a warning.
 mkdir "$work/fake"
 printf '#!/bin/sh\nexec "$@"\n' >"$work/fake/sudo"
 cat >"$work/fake/apt-get" <<APT
 #!/bin/sh
 echo "\$*" >>"$work/asked"
 [ -s "$work/says" ] || exit 0
-head -n 1 "$work/says" >&2 && sed -i 1d "$work/says"
+said=\$(head -n 1 "$work/says") && sed -i 1d "$work/says"
+echo "\$said" >&2
+case \$said in W:*) exit 0 ;; esac
 exit 100
 APT
 chmod +x "$work/fake/sudo" "$work/fake/apt-get"
 lock_pause=0
 with_fake() { PATH=$work/fake:$PATH install_missing no-such-package >"$work/said" 2>&1; }
-printf 'E: Could not get lock /var/lib/apt/lists/lock. It is held by process 7 (apt-get)\nE: Unable to lock directory\n' >"$work/says"
+printf 'E: Could not get lock /var/lib/apt/lists/lock. It is held by process 7 (apt-get)\nE: Could not get lock /var/lib/dpkg/lock-frontend - open (11: Resource temporarily unavailable)\nW: Failed to fetch one\n' >"$work/says"
 with_fake || fail "$(cat "$work/said")"
 [[ $(wc -l <"$work/asked") == 4 && $(tail -n 1 "$work/asked") == *"install -y"*no-such-package ]] || fail "$(cat "$work/asked")"
+grep -qx 'W: Failed to fetch one' "$work/said" || fail "a warning is lost: $(cat "$work/said")"
 grep -q '^Another process installs packages; waiting for it: .* process 7' "$work/said" || fail "$(cat "$work/said")"
-echo 'E: Unable to locate package no-such-package' >"$work/says"
-with_fake && fail "a failure of apt-get is none"
-grep -q 'Unable to locate' "$work/said" || fail "$(cat "$work/said")"
+for failure in 'Unable to locate package no-such-package' 'Could not open lock file /var/lib/dpkg/lock - open (30: Read-only file system)' \
+  'Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), are you root?' \
+  'Unable to lock directory /var/lib/apt/lists/'; do
+  printf 'E: %s\n' "$failure" >"$work/says"
+  with_fake && fail "a failure of apt-get is none: $failure"
+  grep -qFx "E: $failure" "$work/said" || fail "$failure: $(cat "$work/said")"
+done
 
 # A copy, in which the lines may write build/; ~ is another directory, too.
 mkdir "$work/copy" "$work/home"

@@ -96,7 +96,7 @@ class Reader {
     // The prefix that launchers put before each line: `srun --label`, `mpiexec -l` (Intel MPI) or
     // -prepend-rank (MPICH), and Open MPI's `mpirun --tag-output`.
     static const std::regex label(
-        R"(^([0-9]+: |\[[0-9]+\] |\[[^\]]*,[0-9]+\]<stdout>: ?)(?= *[#0-9]))");
+        R"(^([0-9]+: |\[[0-9]+\] |\[[^\]]*,[0-9]+\]<stdout>: ?)(?= *([#0-9]|$)))");
     // std::regex recurses for each character, so long lines are skipped.
     constexpr size_t kMostCharacters = 500;
     std::string line;

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "models/base/error.h"
+#include "models/base/number_text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/install_paths.h"
 #include "tools/cli/standard_streams.h"
@@ -286,8 +287,9 @@ int trace(const Arguments& arguments) {
     throw UsageError(fmt::format("--clock-domain {}: expected node or rank", domain));
   }
   const double sync_every = values["sync-every"].as<double>();
-  if (!(sync_every >= 0)) {
-    throw UsageError(fmt::format("--sync-every {}: expected seconds, or 0", sync_every));
+  if (!(sync_every == 0 || (sync_every >= 1e-6 && sync_every <= 1e9))) {
+    throw UsageError(
+        fmt::format("--sync-every {}: expected seconds, at least 1e-6, or 0", sync_every));
   }
   const uint64_t sample_period =
       values.count("sample") != 0 ? parse_period(values["sample"].as<std::string>()) : 0;
@@ -344,7 +346,7 @@ int trace(const Arguments& arguments) {
   if (values.count("window") != 0) set("RUBATO_TRACE_WINDOW", checked_window(values));
   set("RUBATO_TRACE_CLOCK", clock);
   set("RUBATO_TRACE_CLOCK_DOMAIN", domain);
-  set("RUBATO_TRACE_SYNC_EVERY", std::to_string(sync_every));
+  set("RUBATO_TRACE_SYNC_EVERY", general_text(sync_every, 17));
   set("RUBATO_TRACE_FUNCTIONS", !filter.empty() || values.count("functions") != 0 ? "1" : "0");
   if (!filter.empty()) set("RUBATO_TRACE_FUNCTION_FILTER", filter);
   set("RUBATO_TRACE_CALL_SITES", values.count("call-sites") != 0 ? "1" : "0");

@@ -89,6 +89,7 @@ struct Told {
   bool outcome = false;   ///< the tracer has printed it
   bool finalize = false;  ///< MPI_Finalize was called
   std::string output;     ///< the archive's directory
+  std::string recorder;   ///< the process id of rank 0, once it records
 
   void listen(int listener) {
     std::string message(2 * PATH_MAX, ' ');
@@ -96,30 +97,42 @@ struct Told {
     while ((length = recv(listener, message.data(), message.size(), 0)) > 0) {
       outcome = outcome || message[0] == 'x';
       finalize = finalize || message[0] == 'f';
-      if (message[0] == 'o') output.assign(message, 1, static_cast<size_t>(length) - 1);
+      if (message[0] != 'o') continue;
+      const size_t blank = message.find(' ');
+      recorder = message.substr(1, blank - 1);
+      output.assign(message, blank + 1, static_cast<size_t>(length) - blank - 1);
     }
   }
 };
 
 [[noreturn]] void watch(int command, int listener, int launcher, const std::string& name,
-                        const std::string& output) {
+                        const std::string& output, const std::string& standard_error) {
   setsid();
   for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXFSZ})
     std::signal(signal, SIG_IGN);
   close_all_but({STDERR_FILENO, command, listener, launcher});
   if (chdir("/") != 0) _exit(0);
-  Told told{false, false, output};
+  Told told{false, false, output, ""};
   pollfd files[] = {{command, POLLIN, 0}, {listener, POLLIN, 0}};
   while (files[0].revents == 0) {
     if (poll(files, std::size(files), -1) < 0 && errno != EINTR) _exit(0);
     told.listen(listener);
   }
-  // A daemon's first process ends at once, and its child is the program.
-  while (!told.outcome && other_process_has("RUBATO_TRACE_WATCH=" + name)) {
-    poll(nullptr, 0, 200);
+  // A daemon's first process ends at once, and its child is the program. Only a process that has
+  // the same standard error is waited for, which this one would else keep open.
+  constexpr int kTries = 20;
+  const std::string entry = "RUBATO_TRACE_WATCH=" + name;
+  bool records = false;
+  for (int i = 0; !told.outcome; ++i) {
+    records = !told.recorder.empty() && process_has(told.recorder, entry);
+    if (records
+            ? file_behind(told.recorder, "2") != standard_error
+            : !told.recorder.empty() || i >= kTries || !other_process_has(entry, standard_error))
+      break;
+    poll(&files[1], 1, 500);
     told.listen(listener);
   }
-  if (!told.outcome) {
+  if (!told.outcome && !records) {
     const std::string line = unsaid_outcome(told.output, told.finalize);
     if (!line.empty() && !say(line)) {
       [[maybe_unused]] const ssize_t written = write(launcher, line.data(), line.size());
@@ -168,10 +181,11 @@ void watch_command(const std::string& output, int hydra, int mpiexec) {
   if (listener >= 0) {
     // Fork twice, so that the watcher is not a child of the command, which may wait for any child.
     const int launcher = hydra >= 0 ? mpiexec : launchers_stderr();
+    const std::string standard_error = file_behind("self", "2");
     const pid_t child = fork();
     if (child == 0) {
       if (hydra >= 0) dup2(hydra, STDERR_FILENO);
-      if (fork() == 0) watch(command, listener, launcher, name, output);
+      if (fork() == 0) watch(command, listener, launcher, name, output, standard_error);
       _exit(0);
     }
     while (child > 0 && waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;

@@ -24,7 +24,8 @@ OTF2_FlushType always_flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool)
 /// OTF2 prints its errors unless told otherwise.
 OTF2_ErrorCode silent(void*, const char*, uint64_t, const char*, OTF2_ErrorCode code, const char*,
                       va_list) {
-  if (!otf2_failed) otf2_error = errno;
+  const bool has_errno = code >= OTF2_ERROR_E2BIG && code <= OTF2_ERROR_EXDEV;
+  if (!otf2_failed) otf2_error = has_errno ? errno : -code;
   otf2_failed = true;
   return code;
 }
@@ -163,6 +164,10 @@ void silence_otf2() {
 }
 
 WriteTrouble write_trouble(int error) {
+  if (error < 0) {
+    const auto code = static_cast<OTF2_ErrorCode>(-error);
+    return {std::string("OTF2: ") + OTF2_Error_GetDescription(code) + ".", ""};
+  }
   switch (error) {
     case EFBIG:
       return {"a file would exceed the limit on the size of files (ulimit -f).", "raise the limit"};

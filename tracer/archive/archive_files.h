@@ -28,7 +28,7 @@ OTF2_Archive* open_archive(const std::string& directory, Writer writer);
 /// Keeps OTF2 from printing its errors; they are counted in otf2_failed.
 void silence_otf2();
 
-/// The texts of a message for such an error (errno; 0 if unknown): its cause, and what to do, if
+/// The texts of a message for an otf2_error: its cause, and what to do, if
 /// that helps.
 struct WriteTrouble {
   std::string cause, remedy;

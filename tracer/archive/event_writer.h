@@ -70,7 +70,7 @@ struct LocationSummary {
 /// OTF2 reports some errors only to its callback and returns success (a buffer that could not be
 /// written in the middle of an event file). Set in the callback, checked after every call.
 inline bool otf2_failed = false;
-/// The first of these errors.
+/// The first of these errors: errno; or, where that is not its reason, minus OTF2's code.
 inline int otf2_error = 0;
 
 /// Facts about a thread's records that are needed before they can be written.

@@ -22,17 +22,6 @@ std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-std::vector<std::string> words_of_process(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline", std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  std::vector<std::string> words;
-  for (size_t at = 0; at < text.size(); at = text.find('\0', at) + 1) {
-    words.emplace_back(text.c_str() + at);
-    if (text.find('\0', at) == std::string::npos) break;
-  }
-  return words;
-}
-
 /// The process at the other end of the socket that hydra gives each rank; it need not be the
 /// parent, which may be a shell. 0 where there is none.
 pid_t hydra_proxy() {
@@ -49,20 +38,12 @@ std::string hydra_job() {
   const pid_t proxy = hydra_proxy();
   if (proxy <= 0) return "";
   std::string port, group;
-  const std::vector<std::string> words = words_of_process(proxy);
+  const std::vector<std::string> words = words_of_process(std::to_string(proxy));
   for (size_t i = 0; i + 1 < words.size(); ++i) {
     if (words[i] == "--control-port") port = words[i + 1];
     if (words[i] == "--pgid") group = words[i + 1];
   }
   return port.empty() ? "" : port + "." + group;
-}
-
-/// What a descriptor of a process is, such as "pipe:[123]".
-std::string file_behind(const std::string& process, const std::string& descriptor) {
-  char text[PATH_MAX];
-  const std::string name = "/proc/" + process + "/fd/" + descriptor;
-  const ssize_t length = readlink(name.c_str(), text, sizeof text);
-  return length > 0 ? std::string(text, static_cast<size_t>(length)) : "";
 }
 
 bool has_open(const std::string& process, const std::string& file) {
@@ -82,6 +63,24 @@ int open_stderr(const std::string& process) {
 }
 
 }  // namespace
+
+std::vector<std::string> words_of_process(const std::string& process) {
+  std::ifstream file("/proc/" + process + "/cmdline", std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::vector<std::string> words;
+  for (size_t at = 0; at < text.size(); at = text.find('\0', at) + 1) {
+    words.emplace_back(text.c_str() + at);
+    if (text.find('\0', at) == std::string::npos) break;
+  }
+  return words;
+}
+
+std::string file_behind(const std::string& process, const std::string& descriptor) {
+  char text[PATH_MAX];
+  const std::string name = "/proc/" + process + "/fd/" + descriptor;
+  const ssize_t length = readlink(name.c_str(), text, sizeof text);
+  return length > 0 ? std::string(text, static_cast<size_t>(length)) : "";
+}
 
 int launcher_rank() {
   // The last three: Flux, Cray's aprun, Cray's PALS.
@@ -123,16 +122,23 @@ int hydra_mpiexec_stderr() {
   return -1;
 }
 
-bool other_process_has(const std::string& entry) {
+bool process_has(const std::string& process, const std::string& entry) {
+  std::ifstream file("/proc/" + process + "/environ", std::ios::binary);
+  for (std::string found; std::getline(file, found, '\0');) {
+    if (found == entry) return true;
+  }
+  return false;
+}
+
+bool other_process_has(const std::string& entry, const std::string& standard_error) {
   std::error_code ended;  // a process may end meanwhile
   for (auto each = std::filesystem::directory_iterator("/proc", ended);
        !ended && each != std::filesystem::end(each); each.increment(ended)) {
-    const int pid = std::atoi(each->path().filename().c_str());
-    if (pid <= 0 || pid == getpid()) continue;
-    std::ifstream file(each->path() / "environ", std::ios::binary);
-    for (std::string found; std::getline(file, found, '\0');) {
-      if (found == entry) return true;
-    }
+    const std::string process = each->path().filename();
+    const int pid = std::atoi(process.c_str());
+    if (pid > 0 && pid != getpid() && process_has(process, entry) &&
+        file_behind(process, "2") == standard_error)
+      return true;
   }
   return false;
 }

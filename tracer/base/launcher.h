@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
 
 /// The launcher (mpirun, srun) that started this process.
 namespace rubato {
@@ -24,8 +25,16 @@ int hydra_stderr();
 /// -1.
 int hydra_mpiexec_stderr();
 
-/// Whether another process of this user was started with `entry` ("NAME=value") in its environment.
-bool other_process_has(const std::string& entry);
+/// The words of a process's command line as it was started; none where it cannot be read.
+std::vector<std::string> words_of_process(const std::string& process);
+
+/// What a descriptor of a process is, such as "pipe:[123]"; "" if it is not open.
+std::string file_behind(const std::string& process, const std::string& descriptor);
+
+/// Whether a process was started with `entry` ("NAME=value") in its environment, and has not ended.
+bool process_has(const std::string& process, const std::string& entry);
+/// Whether there is another one, whose standard error is that file (see file_behind()).
+bool other_process_has(const std::string& entry, const std::string& standard_error);
 
 }  // namespace tracing
 }  // namespace rubato

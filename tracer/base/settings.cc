@@ -17,6 +17,19 @@ bool is_set(const char* name) {
   return value != nullptr && std::strcmp(value, "1") == 0;
 }
 
+/// The value of the variable if that is a number from 0 to 1e19; else warns and returns
+/// `otherwise`.
+double number_of(const char* name, double otherwise) {
+  const char* value = std::getenv(name);
+  if (value == nullptr) return otherwise;
+  const char* end = nullptr;
+  const double number = leading_number(value, &end);
+  if (end != value && *end == '\0' && number >= 0 && number <= 1e19) return number;
+  warn(std::string(name) + "=" + value + " is not understood; " + fixed_text(otherwise, 0) +
+       " is used");
+  return otherwise;
+}
+
 }  // namespace
 
 std::string output_directory() {
@@ -27,9 +40,8 @@ std::string output_directory() {
 Settings Settings::from_environment() {
   Settings settings;
   settings.output = output_directory();
-  if (const char* memory = std::getenv("RUBATO_TRACE_MEMORY")) {
-    settings.memory = std::strtoull(memory, nullptr, 10);
-  }
+  const auto memory = static_cast<double>(settings.memory);
+  settings.memory = static_cast<uint64_t>(number_of("RUBATO_TRACE_MEMORY", memory));
   const char* when_full = std::getenv("RUBATO_TRACE_WHEN_FULL");
   settings.stop_when_full = when_full != nullptr && std::strcmp(when_full, "stop") == 0;
   if (const char* records = std::getenv("RUBATO_TRACE_RECORDS")) settings.records = records;
@@ -41,16 +53,12 @@ Settings Settings::from_environment() {
   settings.monotonic_clock = clock != nullptr && std::strcmp(clock, "monotonic") == 0;
   const char* domain = std::getenv("RUBATO_TRACE_CLOCK_DOMAIN");
   settings.clock_per_rank = domain != nullptr && std::strcmp(domain, "rank") == 0;
-  if (const char* seconds = std::getenv("RUBATO_TRACE_SYNC_EVERY")) {
-    settings.sync_every = leading_number(seconds);
-  }
+  settings.sync_every = number_of("RUBATO_TRACE_SYNC_EVERY", 0);
   settings.functions = is_set("RUBATO_TRACE_FUNCTIONS");
   settings.call_sites = is_set("RUBATO_TRACE_CALL_SITES");
   if (const char* counters = std::getenv("RUBATO_TRACE_COUNTERS")) settings.counters = counters;
   settings.call_paths = is_set("RUBATO_TRACE_CALL_PATHS");
-  if (const char* period = std::getenv("RUBATO_TRACE_SAMPLE")) {
-    settings.sample_period = std::strtoull(period, nullptr, 10);
-  }
+  settings.sample_period = static_cast<uint64_t>(number_of("RUBATO_TRACE_SAMPLE", 0));
   settings.summary = is_set("RUBATO_SUMMARY");
   const char* archive = std::getenv("RUBATO_TRACE_ARCHIVE");
   settings.archive = archive == nullptr || std::strcmp(archive, "0") != 0;
@@ -79,7 +87,7 @@ bool RunWindow::parse(const char* text, RunWindow& window) {
   text = end;
   const double last = leading_number(text, &end);
   if (end != text) read.end = last;
-  if (*end != '\0' || read.begin < 0 || read.end <= read.begin) return false;
+  if (*end != '\0' || !(read.begin >= 0) || !(read.end > read.begin)) return false;
   window = read;
   return true;
 }

@@ -45,7 +45,7 @@ void tell_finalize() {
 }
 
 void tell_output(const std::string& output) {
-  tell_watcher("o" + output);
+  tell_watcher("o" + std::to_string(getpid()) + " " + output);
 }
 
 void say_outcome(const std::string& message) {

@@ -1,15 +1,16 @@
 #include "tracer/recover/leftovers.h"
 
-#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <set>
 #include <system_error>
 
@@ -25,18 +26,27 @@ namespace rubato {
 inline namespace tracing {
 namespace {
 
+using LockedFile = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
 /// The file in which processes of this user met in MPI_Init (roll_call.h), of a job that ended
-/// there: each that lives has a lock on it.
-bool is_left_roll_call(const fs::path& path) {
+/// there: each that lives has a lock on it. None can begin to use it while the result is open.
+/// Null: it is no such file.
+LockedFile left_roll_call(const fs::path& path) {
   const std::string prefix = "rubato-roll-call-" + std::to_string(geteuid()) + "-";
-  struct stat info;
-  if (!path.filename().string().starts_with(prefix) || lstat(path.c_str(), &info) != 0 ||
-      !S_ISREG(info.st_mode) || info.st_uid != geteuid())
-    return false;
-  const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-  const bool alone = file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0;
-  if (file >= 0) close(file);
-  return alone;
+  LockedFile file(nullptr, std::fclose);
+  struct stat named {
+  }, opened{};
+  if (!path.filename().string().starts_with(prefix) || lstat(path.c_str(), &named) != 0 ||
+      !S_ISREG(named.st_mode) || named.st_uid != geteuid())
+    return file;
+  file.reset(std::fopen(path.c_str(), "re"));
+  // Another job may have replaced it before the lock.
+  if (file != nullptr &&
+      (flock(fileno(file.get()), LOCK_EX | LOCK_NB) != 0 ||
+       fstat(fileno(file.get()), &opened) != 0 || lstat(path.c_str(), &named) != 0 ||
+       opened.st_ino != named.st_ino || opened.st_dev != named.st_dev))
+    file.reset();
+  return file;
 }
 
 /// "rubato-USER-NUMBER", the tracer's name for a directory of this user's records.
@@ -72,7 +82,7 @@ Leftover look_at(const fs::path& directory) {
   const std::string host = this_host();
   std::set<RecordState> states;
   std::error_code ignored;
-  struct stat info;
+  struct stat info {};
   if (stat(directory.c_str(), &info) == 0) found.last_use = info.st_mtime;
   if (S_ISREG(info.st_mode)) {
     found.state = RecordState::kRollCall;
@@ -116,7 +126,7 @@ void add_directories_in(const fs::path& place, std::set<std::string>& directorie
   std::error_code ignored;
   for (auto entry = fs::directory_iterator(place, ignored); entry != fs::end(entry);
        entry.increment(ignored)) {
-    if (is_record_directory(entry->path()) || is_left_roll_call(entry->path()))
+    if (is_record_directory(entry->path()) || left_roll_call(entry->path()) != nullptr)
       directories.insert(fs::canonical(entry->path(), ignored).string());
   }
 }
@@ -197,7 +207,7 @@ uint64_t discard_records(const std::string& directory) {
   std::error_code error;
   const std::string given = fs::canonical(directory, error).string();
   if (error) throw RecoverError(directory + ": no such directory");
-  if (is_left_roll_call(given)) return remove_file(given);
+  if (const LockedFile lock = left_roll_call(given)) return remove_file(given);
   const Leftover left = look_at(given);
   if (is_record_directory(given) && left.state == RecordState::kUnknown)
     return discard_useless(left);

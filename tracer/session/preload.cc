@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "tracer/base/default_floating_point.h"
 #include "tracer/base/file_limit.h"
@@ -39,10 +40,12 @@ bool is_traced_process() {
   return pid != nullptr && std::atol(pid) == getpid();
 }
 
-/// A process that this one has started lives, and may record: the watcher waits for it.
+/// A process that this one has started lives, has the same standard error, and may record: the
+/// watcher waits for it.
 bool has_heir() {
   const char* watch = std::getenv("RUBATO_TRACE_WATCH");
-  return watch != nullptr && other_process_has(std::string("RUBATO_TRACE_WATCH=") + watch);
+  return watch != nullptr && other_process_has(std::string("RUBATO_TRACE_WATCH=") + watch,
+                                               file_behind("self", std::to_string(report_fd)));
 }
 
 /// Executes the program again with the tracer of its MPI library. Returns if that cannot be done.
@@ -61,7 +64,12 @@ void change_tracer(char** argv) {
     return;
   }
   setenv("LD_PRELOAD", list.c_str(), 1);
-  execv("/proc/self/exe", argv);
+  // If the loader was the command, argv lacks its words.
+  std::vector<std::string> words = words_of_process("self");
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  execv("/proc/self/exe", words.empty() ? argv : pointers.data());
 }
 
 __attribute__((constructor)) void loaded(int, char** argv, char**) {

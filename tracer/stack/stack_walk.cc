@@ -15,6 +15,18 @@ uint64_t word_at(uint64_t address) {
   return *reinterpret_cast<const uint64_t*>(address);
 }
 
+/// A return address without the signature that programs of aarch64 may give it on the stack
+/// (-mbranch-protection).
+uint64_t without_signature(uint64_t return_address) {
+#ifdef __aarch64__
+  register uint64_t address __asm__("x30") = return_address;
+  __asm__("hint #7" : "+r"(address));  // xpaclri
+  return address;
+#else
+  return return_address;
+#endif
+}
+
 }  // namespace
 
 void StackWalk::forget_rules() {
@@ -96,7 +108,7 @@ std::span<uint64_t> StackWalk::walk(const WalkStart& start, bool is_exact, bool&
     // The caller's frame is above, and on the same stack.
     if (cfa < stack + 8 || cfa > stack_end_ || cfa % 8 != 0) break;
     const uint64_t below = cfa - stack;
-    const uint64_t address = word_at(cfa - 8);
+    const uint64_t address = without_signature(word_at(cfa - 8));
     if (rule.base == FrameRule::Base::kSavedAtCfa) {
       const auto back = static_cast<uint64_t>(-int64_t{rule.base_offset});
       if (back > below || back < 8) break;

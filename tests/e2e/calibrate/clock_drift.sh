@@ -77,5 +77,7 @@ run 2 "$rubato" trace -o full.otf2dir --memory 64KiB --clock-domain rank --sync-
 run 2 "$rubato" trace -o one.otf2dir --sync-every 0.1 ./drifting 1 pairs >out.txt 2>&1 || fail "one clock"
 otf2-print -C one.otf2dir/traces.otf2 | grep -q 'Offset: [+-][1-9]' && fail "one clock has offsets"
 expect_failure 2 'expected node or rank' "$rubato" trace --clock-domain core ./drifting
-expect_failure 2 'expected seconds' "$rubato" trace --sync-every -1 ./drifting
+for seconds in -1 1e-7 nan inf; do
+  expect_failure 2 'expected seconds' "$rubato" trace --sync-every "$seconds" ./drifting
+done
 pass

@@ -101,6 +101,26 @@ for how in "" exit; do
   rm -rf run.otf2dir
 done
 
+# Other processes of a script are not waited for: neither one that has another standard error, nor any if rank 0 is
+# known to be dead.
+cat >noinit.sh <<'C'
+#!/bin/sh
+setsid sleep 300 </dev/null >/dev/null 2>&1 &
+echo $! >sleeper
+C
+printf '#!/bin/sh\nsleep 300 </dev/null >/dev/null &\necho $! >sleeper\n./app 0 kill\n' >killed.sh
+chmod +x noinit.sh killed.sh
+timeout 60 "$rubato" trace -o run.otf2dir ./noinit.sh 2>&1 | timeout 60 cat >err.txt
+kill -0 "$(cat sleeper)" || fail "waited for the other process"
+kill "$(cat sleeper)"
+says 'nothing was recorded: '
+"$rubato" trace -o run.otf2dir ./killed.sh >out.txt 2>err.txt && fail "exit code 0"
+tries=0
+until grep -q . err.txt || [ $tries = 50 ]; do tries=$((tries + 1)) && sleep 0.1; done
+kill "$(cat sleeper)"
+grep -q "^rubato: the program ended without MPI_Finalize; to make a trace" err.txt || fail "$(cat err.txt)"
+rm -rf run.otf2dir
+
 # All is well.
 run 2 "$rubato" trace -o run.otf2dir ./app 0 >out.txt 2>err.txt || fail "exit code $?"
 says 'wrote run.otf2dir (2 ranks, '

@@ -30,4 +30,10 @@ command -v mpirun.$other >/dev/null || { pass; exit; }
   fail "message: $(cat err.txt)"
 "mpirun.$other" -n 1 "$rubato" trace -o other.otf2dir ./job.sh || fail "in a script: exit code $?"
 check_readable "in a script: no trace" other.otf2dir
+# Started by the loader, without a launcher: one flavour is not the guessed one, and its words stay.
+loader=$(readelf -p .interp ./app | sed -n 's,.*] *\(/[^ ]*\)$,\1,p')
+rm -rf other.otf2dir
+"$rubato" trace -o other.otf2dir "$loader" ./app x "" y >out.txt 2>err.txt || fail "by $loader: $(cat err.txt)"
+one_report err.txt
+check_readable "by the loader: no trace" other.otf2dir
 pass

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <regex>
 
 #include "models/base/error.h"
 #include "tools/calibration/call_formulas.h"
@@ -147,7 +148,7 @@ TEST_CASE("osu_bw together with osu_latency gives the gap of a burst") {
 }
 
 TEST_CASE("IMB: message tables and collectives, several in one output") {
-  const ForeignSamples imb = read(
+  const std::string text =
       "#------------------------------------------------------------\n"
       "#    Intel(R) MPI Benchmarks 2021.3, MPI-1 part\n"
       "#------------------------------------------------------------\n"
@@ -171,8 +172,17 @@ TEST_CASE("IMB: message tables and collectives, several in one output") {
       "# Benchmarking Barrier \n# #processes = 4 \n"
       " #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n"
       "         1000         1.90         2.10         2.00\n\n"
-      "# All processes entering MPI_Finalize\n");
+      "# All processes entering MPI_Finalize\n";
+  const ForeignSamples imb = read(text);
   CHECK(imb.benchmark == "IMB");
+  // Launchers label blank lines, too.
+  for (const std::string label : {"0: ", "[1,0]<stdout>:", "[0] "}) {
+    const ForeignSamples same =
+        read(std::regex_replace(text, std::regex("\n(?=.|\n)"), "\n" + label));
+    CHECK(same.rows.size() == imb.rows.size());
+    check(series(same.rows, "pingpong"), {{0, 1}, {8, 1.008}, {1024, 2.024}});
+    check(series(same.rows, "barrier"), {{0, 2}});
+  }
   check(series(imb.rows, "pingpong"), {{0, 1}, {8, 1.008}, {1024, 2.024}});
   check(series(imb.rows, "sendrecv"), {{8, 1.5}});
   check(series(imb.rows, "allreduce"), {{8, 3}});

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <filesystem>
 #include <limits>
 #include <string>
@@ -16,6 +17,7 @@
 #include "replay/study/run_replay.h"
 #include "tests/fixture/killed_run.h"
 #include "tests/unit/directory.h"
+#include "tracer/archive/archive_files.h"
 #include "tracer/layout/record.h"
 
 namespace fs = std::filesystem;
@@ -197,4 +199,21 @@ TEST_CASE("a thread of a killed run outlives the last call of the main thread") 
 TEST_CASE("a damaged journal that counts from the last possible tick is rejected") {
   const Recovery recovery({.facts = [](ProcessFacts& facts) { facts.zero = UINT64_MAX; }});
   CHECK_THROWS_WITH(recovery.run(), Catch::Contains("0.journal: it is damaged"));
+}
+
+TEST_CASE("an error of OTF2 that has no errno is named as OTF2 does") {
+  silence_otf2();
+  otf2_failed = false;
+  errno = ENOENT;  // of something else
+  CHECK(OTF2_Archive_SetCreator(nullptr, "x") == OTF2_ERROR_INVALID_ARGUMENT);
+  CHECK(otf2_failed);
+  CHECK(otf2_error == -OTF2_ERROR_INVALID_ARGUMENT);
+  CHECK(write_trouble(otf2_error).cause.starts_with("OTF2: "));
+  otf2_failed = false;
+  // A file that does not exist: the system's reason.
+  errno = 0;
+  CHECK(OTF2_Reader_Open("/proc/none.otf2") == nullptr);
+  CHECK(otf2_error == ENOENT);
+  otf2_failed = false;
+  otf2_error = 0;
 }
