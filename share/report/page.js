@@ -115,31 +115,36 @@ function compareCells(a, b, down) {
   return (down ? -1 : 1) * (first ? a - b : String(a).localeCompare(String(b), "en", {numeric: true}));
 }
 
-/** The heading of a column, as a button that sorts by it: once, the other way, not at all. `sort` gets the next order. */
-function columnHead(title, column, order, isNumber, sort) {
+/** The heading of a column, as a button that sorts by it: once, the other way, not at all. `sort` gets the next order, of
+    the column that `key` names. */
+function columnHead(title, key, order, isNumber, sort) {
   const head = element("th", undefined, {scope: "col"});
   if (!sort) return breakable(head, title);
-  const isOrdered = order.column === column;
+  const isOrdered = order.key === key;
   head.setAttribute("aria-sort", !isOrdered ? "none" : order.down ? "descending" : "ascending");
   const button = element("button", undefined, {type: "button", className: "sort"});
-  button.addEventListener("click", () => sort(!isOrdered ? {column, down: isNumber}
-    : order.down === isNumber ? {column, down: !isNumber} : {}));
+  button.addEventListener("click", () => sort(!isOrdered ? {key, down: isNumber}
+    : order.down === isNumber ? {key, down: !isNumber} : {}));
   head.append(breakable(button, title));
   return head;
 }
 
 /** Fills a table; the first cell of each row names it. Cells are texts, or {text, value} (export.js). The reader may sort
-    it, but the `last` rows stay at the end. */
+    it, but the `last` rows stay at the end; table.order is kept as long as there is a column of that heading. */
 function fillTable(table, header, rows, last = 0) {
   const isFilled = Boolean(table.saved);
   const given = rows;
   const movable = rows.slice(0, rows.length - last);
   const order = table.order || {};
-  if (order.column < header.length) {
-    movable.sort((a, b) => compareCells(valueOf(a[order.column]), valueOf(b[order.column]), order.down));
+  const names = header.map(valueOf);
+  // (The second of two "Share" is another one.)
+  const keys = names.map((name, column) => `${name} ${names.slice(0, column).filter((other) => other === name).length}`);
+  const by = keys.indexOf(order.key);
+  if (by >= 0) {
+    movable.sort((a, b) => compareCells(valueOf(a[by]), valueOf(b[by]), order.down));
     rows = [...movable, ...rows.slice(rows.length - last)];
   }
-  table.saved = {header: header.map(valueOf), rows: rows.map((row) => row.map(valueOf))};
+  table.saved = {header: names, rows: rows.map((row) => row.map(valueOf))};
   if (!isFilled) exportButtons(table.closest(".table-box") || table, tableName(table), {after: true, table: () => table.saved});
   const head = element("thead");
   const headRow = element("tr");
@@ -147,7 +152,7 @@ function fillTable(table, header, rows, last = 0) {
     const values = movable.map((row) => valueOf(row[column]));
     // (A text such as "8 KiB" is in no order.)
     const canSort = values.length > 1 && textOf(text) !== "" && values.every((value) => typeof value === "number" || !/^\d/.test(value));
-    headRow.append(columnHead(textOf(text), column, order, values.some((value) => typeof value === "number"), canSort && ((next) => {
+    headRow.append(columnHead(textOf(text), keys[column], order, values.some((value) => typeof value === "number"), canSort && ((next) => {
       table.order = next;
       fillTable(table, header, given, last);
       table.tHead.rows[0].cells[column].firstChild.focus();

@@ -374,7 +374,10 @@ function setUpRanks() {
   finished.forEach((scenario, index) =>
     byId("scenario-choice").append(element("option", scenario.name, {value: index})));
   byId("scenario-choice").addEventListener("change", showChosenScenario);
-  byId("rank-order").addEventListener("change", showChosenScenario);
+  byId("rank-order").addEventListener("change", () => {
+    delete byId("rank-table").order;
+    showChosenScenario();
+  });
   byId("rank-details").addEventListener("toggle", () => {
     if (byId("rank-details").open) writeRankTable(finished[byId("scenario-choice").value]);
   });

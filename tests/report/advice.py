@@ -72,7 +72,7 @@ def check(archive, scenario):
     for cure, row in zip(data["cures"], rows):
         assert (row["kind"], row["name"], row["changed"]) == (cure["kind"], cure["name"], cure["scenario"])
         elapsed = shell(cure["command"])
-        assert elapsed[cure["scenario"]] == cure["elapsed"], (cure, elapsed)
+        assert data["no_savings"] or elapsed[cure["scenario"]] == cure["elapsed"], (cure, elapsed)
         if cure["saved"] is None:
             continue
         assert elapsed[scenario] == data["elapsed"], (cure, elapsed)

@@ -112,6 +112,9 @@ expect 2 "--window: expected an integer above 1" import a.txt -o a.toml --window
 expect 2 "expected one platform file and -o FILE" export a.toml
 expect 2 "or one archive and --goal FILE" export run.otf2dir --goal a -o b
 expect 2 "--collectives: expected 'messages' or 'one', not 'x'" export run.otf2dir --goal a --collectives x
+expect 2 "--nodes needs -o FILE" export run.otf2dir --goal a --nodes 16
+expect 2 "--on needs --goal FILE" export a.toml -o a.xml --on perfect
+expect 2 "--collectives needs --goal FILE" export a.toml -o a.xml --collectives one
 expect 1 "run.csv exists" export run.otf2dir --goal run.csv
 expect 2 "not written into an archive" export run.otf2dir --goal run.otf2dir/a.goal
 expect 1 "there is no platform file 'a.toml'" export a.toml -o a.xml

@@ -189,6 +189,19 @@ def sort(page):
         expect(f"sorted: {state}", seen == expected and page.run("byId('rank-table').tHead.rows[0].cells[1].ariaSort") == state, seen)
         expect("the button keeps the focus", page.run("document.activeElement.closest('th').cellIndex") == 1)
     expect("ranks differ in compute", len(set(numbers)) > 1, times)
+    # A column is known by its heading: another one in its place is not sorted. The list of orders is the last word.
+    heads = "[...byId('rank-table').tHead.rows[0].cells]"
+    ordered = f"{heads}.filter(({{ariaSort}}) => ariaSort && ariaSort !== 'none').map(({{textContent}}) => textContent)"
+    choose = "byId('%s').value = '%s'; byId('%s').dispatchEvent(new Event('change'))"
+    by_call = page.run(f"{heads}[3].querySelector('button').click(); {heads}[3].textContent")
+    expect("sorted by a call", page.run(ordered) == [by_call], page.run(ordered))
+    for divided, state in (("wait", []), ("call", [by_call])):
+        page.run(choose % ("divide-by", divided, "divide-by"))
+        expect(f"sorted, by {divided}", page.run(ordered) == state, page.run(ordered))
+    page.run(choose % ("rank-order", "compute", "rank-order"))
+    seen = [float(text) for text in page.run(column % 1)]
+    expect("the chosen order of ranks", seen == sorted(seen, reverse=True) and page.run(ordered) == [], seen)
+    page.run(choose % ("rank-order", "rank", "rank-order"))
     page.run("byId('timeline-sum-table').tHead.rows[0].cells[4].querySelector('button').click()")
     rows = page.run("byId('timeline-sum-table').saved.rows")
     values = [row[4] for row in rows[:-1]]

@@ -72,7 +72,7 @@ int command_export(const Arguments& arguments) {
   add("collectives",
       po::value<std::string>()->value_name("messages|one")->default_value("messages"),
       "with --goal: the messages of the algorithm, or a tree to one member and back");
-  add("nodes", po::value<int>()->value_name("N")->default_value(16), "number of hosts");
+  add("nodes", po::value<int>()->value_name("N")->default_value(16), "with -o: number of hosts");
   add("force", "replace an existing file");
   add("help,h", "show this help");
   po::variables_map values;
@@ -85,7 +85,14 @@ int command_export(const Arguments& arguments) {
                     "usage: {}",
                     kExportHelp.usage));
   }
-  if (values.count("goal")) return export_goal(values);
+  const bool has_goal = values.count("goal") != 0;
+  for (const char* name : {"on", "collectives"}) {
+    if (!has_goal && !values[name].defaulted())
+      throw UsageError(fmt::format("--{} needs --goal FILE", name));
+  }
+  if (has_goal && !values["nodes"].defaulted())
+    throw UsageError("--nodes needs -o FILE: a GOAL schedule has the ranks of its archive");
+  if (has_goal) return export_goal(values);
   const int nodes = values["nodes"].as<int>();
   if (nodes < 1) throw UsageError("--nodes: expected an integer above 0");
   const std::string output = values["output"].as<std::string>();

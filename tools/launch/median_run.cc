@@ -1,12 +1,15 @@
 #include "tools/launch/median_run.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -25,6 +28,7 @@ namespace rubato {
 namespace {
 
 constexpr const char* kFile = "rubato-runs.txt";
+constexpr double kRounding = 1e-6;  ///< relative, of an elapsed time in that file
 
 /// The exit code of a process, as a shell gives it.
 int exit_code_of(pid_t child) {
@@ -32,6 +36,18 @@ int exit_code_of(pid_t child) {
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// The offset of standard input; -1 of a terminal, or if it is closed. Errors: InputError for a
+/// pipe or a socket.
+off_t offset_of_input() {
+  const off_t offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
+  struct stat status;
+  if (offset < 0 && fstat(STDIN_FILENO, &status) == 0 && !isatty(STDIN_FILENO))
+    throw InputError(
+        "--runs: only the first run could read standard input, because it is a pipe: redirect it "
+        "from a file or from /dev/null; nothing was started");
+  return offset;
 }
 
 }  // namespace
@@ -46,9 +62,12 @@ std::optional<int> keep_median_run(int runs, std::string& output) {
     if (is_taken(archive))
       throw InputError(fmt::format("{} exists: remove it; nothing was started", archive));
   }
+  const off_t input = offset_of_input();
   std::multimap<double, std::string> by_time;
-  std::string times;
+  std::vector<double> times;
   for (const std::string& archive : archives) {
+    // (All runs share the offset.)
+    if (input >= 0) lseek(STDIN_FILENO, input, SEEK_SET);
     const pid_t child = fork();
     if (child == 0) {
       prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -62,29 +81,35 @@ std::optional<int> keep_median_run(int runs, std::string& output) {
     }
     const double elapsed = summarize_archive(archive, {}).elapsed;
     by_time.emplace(elapsed, archive);
-    times += fmt::format("{}\n", elapsed);
+    times.push_back(elapsed);
   }
   const std::string median = std::next(by_time.begin(), (runs - 1) / 2)->second;
   WholeFile file((fs::path(median) / kFile).string());
-  file.write(times);
+  file.write(fmt::format("{}\n", fmt::join(times, "\n")));
   file.commit();
   const std::string kept = free_output(output);
   fs::rename(median, kept);
   for (const std::string& archive : archives) fs::remove_all(archive);
-  print_to_stderr(
-      fmt::format("rubato: kept {}, the median of {}", kept, show_runs(elapsed_of_runs(kept))));
+  print_to_stderr(fmt::format("rubato: kept {}, the median of {}", kept, show_runs(times)));
   return 0;
 }
 
-std::vector<double> elapsed_of_runs(const std::string& archive) {
+RunTimes elapsed_of_runs(const std::string& archive, double elapsed) {
   const fs::path path(archive);
   std::error_code ignored;  // (several archives)
-  std::ifstream file((fs::is_directory(path, ignored) ? path : path.parent_path()) / kFile);
-  std::vector<double> times;
-  for (double seconds = 0; file >> seconds;) times.push_back(seconds);
-  if (file.is_open() && (!file.eof() || times.empty() || std::ranges::min(times) <= 0))
+  const bool is_directory = fs::is_directory(path, ignored);
+  if (!is_directory && path.extension() != ".otf2") return {};
+  std::ifstream file((is_directory ? path : path.parent_path()) / kFile);
+  RunTimes runs;
+  for (double seconds = 0; file >> seconds;) runs.seconds.push_back(seconds);
+  if (!file.is_open()) return runs;
+  if (!file.eof() || runs.seconds.empty() || std::ranges::min(runs.seconds) < 0)
     throw InputError(fmt::format("{} of {}: expected seconds, a line per run", kFile, archive));
-  return times;
+  const bool is_one = std::ranges::any_of(runs.seconds, [elapsed](double seconds) {
+    return std::abs(seconds - elapsed) <= kRounding * elapsed;
+  });
+  if (is_one) return runs;
+  return {{}, fmt::format("{} is ignored: the archive's elapsed time is not in it.", kFile)};
 }
 
 std::string show_runs(const std::vector<double>& elapsed) {

@@ -10,13 +10,19 @@ namespace rubato {
 /// traces it into an archive of its own next to `output`. A child gets nothing back, and its
 /// archive in `output`: it is to execute the program. This process keeps the archive of median
 /// elapsed time as `output`, with the times of all, removes the others, and gets 0; or the exit
-/// code of a failed run, which ends it. Errors: InputError if such an archive exists, or a run
-/// writes none.
+/// code of a failed run, which ends it. Each run reads standard input from its present offset on.
+/// Of an even number of runs the faster of the two in the middle is the median. Errors: InputError
+/// if such an archive exists, a run writes none, or standard input is a pipe or a socket.
 std::optional<int> keep_median_run(int runs, std::string& output);
 
-/// Elapsed seconds of these runs, from the file rubato-runs.txt in an archive; empty for others.
-/// Errors: InputError for anything else in that file.
-std::vector<double> elapsed_of_runs(const std::string& archive);
+struct RunTimes {
+  std::vector<double> seconds;  ///< elapsed, of each run
+  std::string note;             ///< why the file is ignored; "": it is not
+};
+
+/// The times of these runs, from the file rubato-runs.txt in an OTF2 archive that took `elapsed`
+/// seconds; empty without the file. Errors: InputError for anything else in that file.
+RunTimes elapsed_of_runs(const std::string& archive, double elapsed);
 
 /// "5 runs: 1.020 s to 1.100 s"
 std::string show_runs(const std::vector<double>& elapsed);

@@ -261,7 +261,7 @@ std::string commands(const Advice& advice, const AdviceSubject& subject,
 Table candidate_table(const Advice& advice, const AdviceSubject& subject) {
   Table table;
   for (const TriedCandidate& tried : advice.tried) {
-    const bool ends = tried.deadlock.empty(), is_known = ends && subject.unknown.empty();
+    const bool is_known = tried.deadlock.empty() && subject.unknown.empty();
     const bool has_interval = tried.saving && subject.unknown.empty();
     const Json low = has_interval ? number(tried.saving->first) : nullptr;
     const Json high = has_interval ? number(tried.saving->second) : nullptr;
@@ -270,7 +270,7 @@ Table candidate_table(const Advice& advice, const AdviceSubject& subject) {
                {"name", tried.candidate.name, As::kFiles},
                {"what", words_for(advice, tried.candidate), As::kJson},
                {"scenario", tried.candidate.text, As::kJson},
-               {"elapsed", ends ? number(tried.elapsed) : nullptr, "", As::kSeconds},
+               {"elapsed", is_known ? number(tried.elapsed) : nullptr, "", As::kSeconds},
                {"saved", is_known ? number(saved(advice, tried)) : nullptr, "", As::kSeconds},
                {"saved_interval", has_interval ? Json::array({low, high}) : nullptr, As::kJson},
                {"saved_low_s", low, As::kCsv},
@@ -314,9 +314,8 @@ std::string advice_text(const Advice& advice, const AdviceSubject& subject, int 
   if (!rows.empty()) text += "\n" + table(advice, rows, width);
   text += "\n";
   std::vector<std::string> lines;
-  if (subject.unknown.empty())
-    lines = {disappointment(advice), non_findings(advice), deadlocks(advice),
-             left_out(advice, subject)};
+  if (subject.unknown.empty()) lines = {disappointment(advice), non_findings(advice)};
+  lines.insert(lines.end(), {deadlocks(advice), left_out(advice, subject)});
   const std::vector<std::string> more = missing(advice, subject);
   lines.insert(lines.end(), more.begin(), more.end());
   if (rows.size() > 1) lines.push_back("Each change is replayed alone; savings do not add up.");
@@ -332,6 +331,7 @@ std::string advice_json(const Advice& advice, const AdviceSubject& subject) {
       {{"archive", advice.run.trace.path},
        {"scenario", subject.scenario->name},
        {"elapsed", number(advice.elapsed)},
+       {"no_savings", json_text::text_or_null(subject.unknown)},
        {"cures", candidate_table(advice, subject).json()},
        {"not_tried",
         {{"functions", advice.functions_left_out}, {"ranks", advice.ranks_left_out}}}});

@@ -18,6 +18,7 @@
 #include "replay/rubato.h"
 #include "replay/run/scenario_groups.h"
 #include "replay/study/intervals.h"
+#include "tools/cli/standard_streams.h"
 #include "tools/format/numbers.h"
 #include "tools/launch/median_run.h"
 #include "tools/options/scenario_options.h"
@@ -194,7 +195,10 @@ std::pair<OpenSide, OpenSide> open_sides(const DiffSides& words, const ReplayOpt
     for (OpenRun& open : runs[i]) {
       if (side.without_losses) open.run.time = open.undisturbed;
       side.runs.push_back(open.run);
-      std::vector<double> repeated = elapsed_of_runs(open.run.archive);
+      const RunTimes times = elapsed_of_runs(open.run.archive, open.run.recorded);
+      if (!times.note.empty())
+        print_to_stderr(fmt::format("rubato: warning: {}: {}", open.run.archive, times.note));
+      std::vector<double> repeated = times.seconds;
       if (side.is_prediction || repeated.empty()) repeated = {open.run.recorded};
       for (const double recorded : repeated) {
         side.times.push_back(open.run.time);

@@ -50,8 +50,8 @@ Table cause_table(const PlaceSummary& summary) {
   for (const DelayAtPlace& row : rows) all += row.seconds;
   Table table;
   for (const DelayAtPlace& row : rows) {
-    table.add({{"Rank", row.rank},
-               {"in", place_text(summary.places[row.place])},
+    table.add({{"Place", place_text(summary.places[row.place])},
+               {"Rank", row.rank},
                {"Root cause of", row.seconds, As::kSeconds},
                {"of all waits", show_share(row.seconds, all)},
                {"Mostly waited for in", place_text(summary.places[row.waiting])}});
@@ -59,9 +59,9 @@ Table cause_table(const PlaceSummary& summary) {
   return table;
 }
 
-/// "5 %" of a time by samples; null where functions were recorded.
+/// "5 %" of a time by samples; null where functions were recorded, or without samples.
 Json show_error(const PlaceSummary& summary, double error, double seconds) {
-  if (!summary.sampling) return nullptr;
+  if (!summary.sampling || summary.sampling->samples == 0) return nullptr;
   return error > 0 && seconds > 0 ? show_share(error, seconds) : "";
 }
 
@@ -130,7 +130,10 @@ std::string function_text(const FunctionEfficiency& function) {
 
 std::string places_text(const PlaceSummary& summary, const std::string& scenario, int width) {
   std::string functions = scenario + ": efficiencies by function";
-  if (const std::optional<Sampling>& sampling = summary.sampling)
+  const std::optional<Sampling>& sampling = summary.sampling;
+  if (sampling && sampling->samples == 0)
+    functions += ", no sample was taken";
+  else if (sampling)
     functions += fmt::format(", from {}, one per {} of processor time ({} asked); ±: 95 % interval",
                              counted(sampling->samples, "sample", "samples"),
                              show_seconds(sampling->period), show_seconds(sampling->asked));

@@ -313,8 +313,9 @@ std::string kept_calls_line(const TraceSummary& trace) {
 }
 
 std::string runs_line(const TraceSummary& trace) {
-  const std::vector<double> times = elapsed_of_runs(trace.path);
-  return times.empty() ? "" : "Elapsed of " + show_runs(times) + "; this is the median.";
+  const RunTimes runs = elapsed_of_runs(trace.path, trace.elapsed);
+  if (runs.seconds.empty()) return runs.note;
+  return "Elapsed of " + show_runs(runs.seconds) + "; this is the median.";
 }
 
 void refuse_kept_calls(const TraceSummary& trace) {

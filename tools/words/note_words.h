@@ -27,7 +27,7 @@ std::vector<std::string> caveats(const std::vector<ScenarioResult>& scenarios);
 std::string kept_calls_line(const TraceSummary& trace);
 
 /// "Elapsed of 5 runs: 1.020 s to 1.100 s; this is the median." of an archive of `rubato trace
-/// --runs`; else "". Errors: as elapsed_of_runs().
+/// --runs`, or why its times are ignored; else "". Errors: as elapsed_of_runs().
 std::string runs_line(const TraceSummary& trace);
 
 /// For --strict: throws an InputError with that line if any call is kept.

@@ -283,14 +283,18 @@ std::string gain_text(const Conclusion& found) {
          rest;
 }
 
+/// "3.1 ms are unexplained"
+std::string unexplained(const Conclusion& found) {
+  return show_seconds(std::abs(found.recorded - found.own_machine->elapsed)) + " are unexplained";
+}
+
 std::string conclusion_text(const Conclusion& found) {
   const std::string why = causes_text(found);
   switch (found.kind) {
     case ConclusionKind::kNone:
       break;
     case ConclusionKind::kUnexplained:
-      return fmt::format("{} are unexplained{}: no conclusion about faster networks.",
-                         show_seconds(std::abs(found.recorded - found.own_machine->elapsed)),
+      return fmt::format("{}{}: no conclusion about faster networks.", unexplained(found),
                          why.empty() ? "" : "; possible causes: " + why);
     case ConclusionKind::kClocks:
       return "No conclusion about faster networks: the clocks of the ranks were not synchronised.";
@@ -356,7 +360,7 @@ std::string efficiency_line(const Judgement& judgement) {
                                                                : "Little can be gained";
   const char* label = "Main cost";
   for (const Finding& finding : judgement.findings) {
-    if (finding.kind == FindingKind::kLostCores || e.least() >= kGoodEfficiency) continue;
+    if (finding.kind == FindingKind::kLostCores || e.parallel() >= kGoodEfficiency) continue;
     cause = "No cost exceeds its uncertainty";
     if (finding.half && *finding.half >= finding.seconds) {
       label = "Largest certain cost";
@@ -396,7 +400,7 @@ std::string headline(const Conclusion& found) {
 
 std::string short_answer(const Judgement& judgement, const Conclusion& found) {
   const std::optional<JudgedEfficiency>& known = judgement.efficiency;
-  const bool is_good = known && known->factors.least() >= kGoodEfficiency;
+  const bool is_good = known && known->factors.parallel() >= kGoodEfficiency;
   for (const Finding& finding : judgement.findings) {
     if (finding.half && *finding.half >= finding.seconds) continue;
     if (is_good && finding.kind != FindingKind::kLostCores) continue;
@@ -407,8 +411,20 @@ std::string short_answer(const Judgement& judgement, const Conclusion& found) {
   }
   if (known && !known->without_lost_cores)
     return "Parallel efficiency: " + percent(known->factors.parallel());
-  const bool follows = found.kind == ConclusionKind::kGain || found.kind == ConclusionKind::kNoGain;
-  return follows ? "Perfect interconnect: " + less(1 - found.on_perfect / found.elapsed) : "";
+  switch (found.kind) {
+    case ConclusionKind::kNone:
+      break;
+    case ConclusionKind::kUnexplained:
+      return "No conclusion: " + unexplained(found);
+    case ConclusionKind::kClocks:
+      return "No conclusion: the clocks were not synchronised";
+    case ConclusionKind::kLacksCores:
+      return "No conclusion: ranks lacked cores";
+    case ConclusionKind::kNoGain:
+    case ConclusionKind::kGain:
+      return "Perfect interconnect: " + less(1 - found.on_perfect / found.elapsed);
+  }
+  return "";
 }
 
 std::string next_command(const Finding& finding, const Results& results) {

@@ -22,7 +22,8 @@ std::string headline(const Conclusion& conclusion);
 std::string estimate_line(const Judgement& judgement);
 
 /// Both in one short line: "Messages: at most 39 % of 2.400 ms" of the costliest finding above its
-/// uncertainty, else the parallel efficiency, else the gain on a perfect interconnect. "" for none.
+/// uncertainty, lost cores alone from a parallel efficiency of 95 % on; else that efficiency, else
+/// the gain on a perfect interconnect, or why nothing follows about it. "" for none.
 std::string short_answer(const Judgement& judgement, const Conclusion& conclusion);
 
 /// ", called by assemble (app.c:23)"; of "...": ", on several call paths"; of main: "".

@@ -237,7 +237,7 @@ TEST_CASE("waits are reported by communicator") {
 // 70, 50 of it waiting. Of 90 + 70 that is 5/16; transfer is 20 / 160.
 // Rank 0 then computes 20 in solve and 10 outside; rank 1 30 outside.
 TEST_CASE("a function has its compute, and the calls that it makes itself") {
-  const Seen seen = see(R"(
+  Seen seen = see(R"(
     0: 0..0 init
     0: 0 enter solve
     0: 10..70 barrier
@@ -249,7 +249,7 @@ TEST_CASE("a function has its compute, and the calls that it makes itself") {
     1: 70 leave solve
     1: 100..100 finalize
   )",
-                        kMeasured);
+                  kMeasured);
   const FunctionEfficiency& solve = seen.function("solve");
   CHECK(ns(solve.compute) == std::vector<double>{30, 60});
   CHECK(ns(solve.mpi) == std::vector<double>{60, 10});
@@ -259,6 +259,13 @@ TEST_CASE("a function has its compute, and the calls that it makes itself") {
   CHECK(solve.wait_share() == Approx(50. / 160));
   CHECK(solve.transfer_share() == Approx(20. / 160));
   CHECK(ns(seen.function("outside of functions").compute) == std::vector<double>{10, 30});
+  const auto has = [&](const char* text) {
+    return places_text(seen.summary, "measured", 1000).find(text) != std::string::npos;
+  };
+  seen.summary.sampling = Sampling{3, 1e-3, 2e-3};
+  CHECK(has("by function, from 3 samples, one per 2.000 ms of processor time (1.000 ms asked)"));
+  seen.summary.sampling->samples = 0;
+  CHECK(has("by function, no sample was taken\n"));
 }
 
 // Rank 1 sends a thousand messages that are 2 apart, the last one at 2000, then the one that rank 0

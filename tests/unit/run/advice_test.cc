@@ -123,7 +123,17 @@ TEST_CASE("a report names large functions that save nothing") {
   CHECK(advice_text(advice, unknown, 1000)
             .starts_with("trace, " + kMachine +
                          ": 5.100 µs elapsed. No saving is known. Ranks lacked cores.\n"));
-  CHECK(nlohmann::json::parse(advice_json(advice, unknown))["cures"][0]["saved"].is_null());
+  CHECK(json["no_savings"].is_null());
+  const auto without = nlohmann::json::parse(advice_json(advice, unknown));
+  CHECK(without["no_savings"] == "Ranks lacked cores.");
+  CHECK(without["cures"][0]["saved"].is_null());
+  CHECK(without["cures"][0]["elapsed"].is_null());
+  Advice left_out = advice;
+  left_out.ranks_left_out = 2;
+  left_out.tried[0].deadlock = "rank 0 waits";
+  const std::string unknown_text = advice_text(left_out, unknown, 1000);
+  CHECK(unknown_text.find("The program deadlocks with: f in half the time.") != std::string::npos);
+  CHECK(unknown_text.find("Not evaluated: 2 ranks with less compute") != std::string::npos);
   const std::string csv = advice_csv(advice, subject);
   CHECK(csv.find("\"bandela:latency=100ns,region=f*0.5\"") != std::string::npos);
 }

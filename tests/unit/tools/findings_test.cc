@@ -515,8 +515,12 @@ TEST_CASE("the short answer names the costliest finding above its uncertainty") 
   CHECK(short_answer(judgement, {}) == "Small messages: at most 25 % of 4.000 s");
   judgement.findings[0].half = 1;
   CHECK(short_answer(judgement, {}) == "Load imbalance: at most 12 % of 4.000 s");
-  // From 95 % on, little can be gained, but of lost cores.
+  // 0.96 x 0.96 is 92 %; from 95 % on, little can be gained, but of lost cores.
   judgement.efficiency->factors.load_balance = 0.96;
+  judgement.efficiency->factors.transfer = 0.96;
+  CHECK(short_answer(judgement, {}) == "Load imbalance: at most 12 % of 4.000 s");
+  CHECK(efficiency_line(judgement).find("Largest certain cost: load imbalance") !=
+        std::string::npos);
   judgement.efficiency->factors.transfer = 1;
   CHECK(short_answer(judgement, {}) == "Parallel efficiency: 96 %");
   judgement.findings[1].kind = FindingKind::kLostCores;
@@ -533,7 +537,15 @@ TEST_CASE("without findings the short answer is the conclusion") {
   };
   CHECK(answer(ConclusionKind::kNone).empty());
   CHECK(answer(ConclusionKind::kGain) == "Perfect interconnect: 75 % less");
-  CHECK(answer(ConclusionKind::kClocks).empty());
+  CHECK(answer(ConclusionKind::kNoGain) == "Perfect interconnect: 75 % less");
+  CHECK(answer(ConclusionKind::kClocks) == "No conclusion: the clocks were not synchronised");
+  CHECK(answer(ConclusionKind::kLacksCores) == "No conclusion: ranks lacked cores");
+  // 2.5 s recorded, 2 s predicted.
+  ScenarioResult own;
+  own.elapsed = 2;
+  conclusion.own_machine = &own;
+  conclusion.recorded = 2.5;
+  CHECK(answer(ConclusionKind::kUnexplained) == "No conclusion: 500.0 ms are unexplained");
 }
 
 // "Main cost: small messages, 1.000 s: 8,287 messages of 8 B on average, in exchange (app.c:12),
