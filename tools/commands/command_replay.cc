@@ -350,6 +350,7 @@ int command_replay(const Arguments& arguments) {
     text.width = page_width();
     text.all = values.count("all") > 0;
     // (mpirun may connect standard output to a terminal of its own.)
+    if (processes.are_several()) keep_tables_whole();
     text.verdict_last = isatty(STDOUT_FILENO) != 0 && !processes.are_several();
     print_to_stdout(report_text(report, text));
   }
