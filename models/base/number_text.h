@@ -30,7 +30,7 @@ inline std::string general_text(double value, int digits) {
 }
 
 /// The number at the start of `text`, whose end `*rest` becomes; 0 and `text` if there is none. One
-/// that is too large is infinite.
+/// that is too large is infinite. (With hundreds of digits and an exponent, either may be wrong.)
 inline double leading_number(const char* text, const char** rest = nullptr) {
   double value = 0;
   const std::string_view all(text + (text[0] == '+' && text[1] != '-' ? 1 : 0));
@@ -42,7 +42,8 @@ inline double leading_number(const char* text, const char** rest = nullptr) {
     const bool is_tiny = exponent == number.npos
                              ? number.find_first_of("123456789.") == number.find('.')
                              : number[exponent + 1] == '-';
-    value = is_tiny ? 0 : std::numeric_limits<double>::infinity();
+    const double infinity = std::numeric_limits<double>::infinity();
+    value = is_tiny ? 0 : text[0] == '-' ? -infinity : infinity;
   }
   if (rest != nullptr) *rest = error == std::errc::invalid_argument ? text : end;
   return value;

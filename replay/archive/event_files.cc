@@ -98,6 +98,10 @@ int EventFiles::latest_error() {
   return Quiet::latest_error;
 }
 
+void EventFiles::forget_errors() {
+  Quiet::latest_error = 0;
+}
+
 EventFiles::Reader EventFiles::open_anchor(const std::string& anchor) {
   const bool has_room = has_room_for_properties(anchor);
   Quiet::begin();

@@ -26,6 +26,7 @@ class EventFiles {
 
   /// errno at the latest error of libotf2 in this process; 0: none.
   static int latest_error();
+  static void forget_errors();
 
   /// To read `locations` with a reader that has read only the anchor, or the definitions. Errors:
   /// InputError.

@@ -35,10 +35,6 @@ std::optional<Efficiency> factors(const Roles& roles, const ScenarioResult& scen
 
 }  // namespace
 
-double Efficiency::least() const {
-  return std::min({load_balance, own_work, serialisation, transfer});
-}
-
 double longest_work(const ScenarioResult& scenario) {
   double most = 0;
   for (const RankResult& rank : scenario.ranks) most = std::max(most, rank.compute + rank.own_work);

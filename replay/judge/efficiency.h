@@ -27,7 +27,6 @@ struct Efficiency {
   int busiest = 0;  ///< the rank that computes longest
 
   double parallel() const { return load_balance * own_work * serialisation * transfer; }
-  double least() const;
 };
 
 inline constexpr double kGoodEfficiency = 0.95;  ///< from this factor on, little can be gained

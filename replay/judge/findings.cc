@@ -52,6 +52,17 @@ void apply_remedies(const std::vector<TriedCandidate>& remedies, const LostTime&
   }
 }
 
+/// Adds a call to "MPI_Barrier" or "MPI_Bcast, MPI_Barrier and MPI_Recv", unless it is there.
+void add_call(std::string& calls, const std::string& call) {
+  for (size_t at = calls.find(call); at != std::string::npos; at = calls.find(call, at + 1)) {
+    const size_t end = at + call.size();
+    if (end == calls.size() || calls[end] == ',' || calls[end] == ' ') return;
+  }
+  if (const size_t before = calls.find(" and "); before != std::string::npos)
+    calls.replace(before, 5, ", ");
+  calls += (calls.empty() ? "" : " and ") + call;
+}
+
 /// One cause, one row: waits of which the same compute of a rank is the root, and with
 /// `also_imbalance` that compute beyond the mean, which includes them.
 void merge_causes(std::vector<Finding>& findings, bool also_imbalance) {
@@ -71,11 +82,9 @@ void merge_causes(std::vector<Finding>& findings, bool also_imbalance) {
       } else if (other->seconds > into->seconds) {
         into->seconds = other->seconds;
         into->is_replayed = false;
+        into->scenarios = other->scenarios;
       }
-      if (into->call.empty())
-        into->call = other->call;
-      else if (!is_imbalance(*into) && into->call.find(other->call) == std::string::npos)
-        into->call += " and " + other->call;
+      if (into->call.empty() || !is_imbalance(*into)) add_call(into->call, other->call);
       other = findings.erase(other);
     }
   }

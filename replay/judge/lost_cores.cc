@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <map>
 #include <string>
 #include <utility>
@@ -22,8 +23,11 @@ namespace {
 constexpr double kMostLost = 0.02;
 constexpr double kMostTold = 0.1;
 
-// A message between nodes on the slowest built-in platform, ethernet-1g.
-constexpr double kSlowLatency = 25e-6;     ///< seconds
+// A message between nodes on the slowest built-in platform (share/platforms/ethernet-1g.toml).
+// Ranks of a node may share its link.
+constexpr double kSlowLatency = 25e-6;         ///< seconds
+constexpr double kSlowLatencyOfLarge = 74e-6;  ///< of kLarge bytes and more: three trips
+constexpr double kLarge = 65536;
 constexpr double kSlowBandwidth = 118e6;   ///< bytes a second
 constexpr double kMostPlausible = 2;       ///< times that
 constexpr double kLeastImplausible = 0.1;  ///< of the run: its first calls set up connections
@@ -44,6 +48,7 @@ double waits_of(const ScenarioResult& scenario) {
   return sum;
 }
 
+/// The least time without waits of the calls of each name and length.
 class LeastTimes : public Observer<1> {
  public:
   explicit LeastTimes(const TraceDefinitions& trace) : trace_(&trace), waits_(trace.timelines()) {}
@@ -91,6 +96,8 @@ std::optional<ImplausibleCost> implausible_cost(const Roles& roles) {
   ImplausibleCost cost;  // of all ranks
   cost.seconds = waits_of(*perfect) - waits_of(*measured);
   const size_t ranks = measured->ranks.size();
+  const int nodes = std::max(1, roles.results->trace.nodes);
+  const double sharers = nodes > 1 ? std::ceil(static_cast<double>(ranks) / nodes) : 1;
   for (size_t call = 0; call < roles.results->calls.size(); ++call) {
     const std::string& name = roles.results->calls[call];
     const double steps = steps_of(name, ranks);
@@ -100,9 +107,10 @@ std::optional<ImplausibleCost> implausible_cost(const Roles& roles) {
         continue;
       const CallTotals& totals = measured->ranks[rank].calls[call];
       longer += totals.time - perfect->ranks[rank].calls[call].time;
-      plausible += steps * static_cast<double>(totals.calls) * kSlowLatency +
-                   std::min(steps, 2.) / kSlowBandwidth *
-                       static_cast<double>(std::max(totals.bytes_sent, totals.bytes_received));
+      const auto bytes = static_cast<double>(std::max(totals.bytes_sent, totals.bytes_received));
+      const auto calls = static_cast<double>(totals.calls);
+      const double latency = bytes >= kLarge * calls ? kSlowLatencyOfLarge : kSlowLatency;
+      plausible += steps * calls * latency + std::min(steps, 2.) * bytes * sharers / kSlowBandwidth;
     }
     if (outside_elapsed(name) || !(longer > 0)) continue;
     cost.seconds += longer;

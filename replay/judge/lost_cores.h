@@ -20,11 +20,10 @@ struct ImplausibleCost {
   double seconds = 0;    ///< in calls, beyond `perfect`; without waits for other ranks
   double plausible = 0;  ///< of the same messages and collectives on the slowest built-in platform
 };
-/// If it took more than twice as long, and a tenth of the run: ranks shared cores, or messages did
-/// not progress. None
-/// without `measured` and `perfect`, with a model of the recorded machine, which tells more, and
-/// with clocks that were not synchronised.
-/// Without wait states, T - T_p is compared with the communication of all ranks, one after another.
+/// Set if communication took more than twice as long, and a tenth of the run: ranks shared cores,
+/// or messages did not progress. None without `measured` and `perfect`, with a model of the
+/// recorded machine, which tells more, and with clocks that were not synchronised. Without wait
+/// states, T - T_p is compared with the communication of all ranks, one after another.
 std::optional<ImplausibleCost> implausible_cost(const Roles& roles);
 
 /// An estimate of the elapsed seconds if ranks had not lacked cores: those on a perfect

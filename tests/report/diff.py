@@ -143,4 +143,9 @@ assert "not runs of the same program" in text and text.count("\n") == 1, text
 for words in ("3", "x%", "-1%", "%"):
     assert "--fail-above" in diff(2, "old.txt", "old.txt", "--fail-above", words)
 assert "need the same --on" in diff(2, "old.txt", "old2.txt", "--on", "perfect", "slow.txt")
+# A file without times has no recorded length; predictions differ by the latency of a message: 0.5 and 1 ms.
+with open("untimed.txt", "w", encoding="utf-8") as file:
+    file.write("nodes 0 1\n0: 0..0 send 1 8B\n1: 0..0 recv 0 8B\n")
+found = numbers("untimed.txt", "--on", "bandela:latency=500us", "untimed.txt", "--on", "bandela:latency=1ms")
+near(found["slowdown"]["share"], 1)
 print("passed")

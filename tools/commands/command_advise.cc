@@ -89,7 +89,9 @@ int command_advise(const Arguments& arguments) {
   ReportFiles files(values, {"json", "csv", "hosts"}, input_files(archive, scenarios));
 
   const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
-  JudgedRun judged = judged_run(*source, options, scenarios);
+  // (For a model, only the tables need it.)
+  const bool judges = files.tables_wanted() || !scenario || scenario->basis != Basis::kModel;
+  JudgedRun judged = judges ? judged_run(*source, options, scenarios) : JudgedRun{};
   judged.results.asked_with = engine_words(values);
   const Roles roles(judged.results);
   // `measured` would describe the machine's other work.

@@ -10,6 +10,7 @@
 #include "tools/calibration/simgrid_platform.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/install_paths.h"
+#include "tools/cli/replay_notices.h"
 #include "tools/cli/standard_streams.h"
 #include "tools/files/archive_guard.h"
 #include "tools/files/goal_file.h"
@@ -43,6 +44,7 @@ int export_goal(const po::variables_map& values) {
   if (scenario.basis != Basis::kModel)
     throw UsageError(
         fmt::format("--on: {} has no messages of collectives; name a platform", scenario.name));
+  warn_of_platforms({scenario});
   std::optional<WholeFile> file;
   if (output != "-") {
     refuse_archive_part(output, archive);

@@ -47,9 +47,10 @@ std::string state_text(const Leftover& left) {
       return "ran on " + left.host;
     case RecordState::kRollCall:
       return "of a run that ended in MPI_Init";
-    default:
-      return "no journal";
+    case RecordState::kUnknown:
+      break;
   }
+  return "no journal";
 }
 
 /// A paragraph on one directory, with suggested commands.

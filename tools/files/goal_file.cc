@@ -1,3 +1,26 @@
+// A GOAL schedule: for each rank the operations calc, send and recv, with labels, and which of them
+// wait for the end of others (requires). A call becomes such operations in three steps.
+//
+//   1 replay   CallLog keeps when each call begins and ends in the scenario. The time between
+//   calls,
+//              and the own work of calls, are calc: added up, and written before the next operation
+//              that has to wait for it.
+//   1 pass     Of all ranks: the ends of each channel (the messages from a rank to another one on a
+//              communicator with a tag) are counted, and the members of each collective add their
+//              payloads. The n-th send of a channel meets the n-th receive. An end beyond the
+//              number of the other ends is left out: LogGOPSim prints no times if an operation is
+//              never met.
+//   1 pass     Rank after rank: writes the operations.
+//
+// Operations of one call run together: `after_` is what the next operation requires, `together_`
+// the operations begun since then. At the end of a step of a collective, and of a call, `together_`
+// joins `after_` (end_together()). A nonblocking call adds nothing to it: its operations are kept
+// by slot (`requests_`), and the call that completes them makes `after_` of them (wait_for()).
+//
+// A collective is the messages of the algorithm that the platform chooses (unit_schedule(), as in
+// the replay). They are sized by payload, or by the parts of its members where these differ
+// (Collective). If it has too many, or as one, a tree of messages to one member and back.
+
 #include "tools/files/goal_file.h"
 
 #include <fmt/core.h>
@@ -289,7 +312,18 @@ class Goal {
           for (const uint64_t label : requests_[action.request.slot]) wait_for(label);
           requests_.erase(action.request.slot);
           break;
-        default:
+        case ActionKind::kOneSided:
+        case ActionKind::kFetch:
+        case ActionKind::kOneSidedDone:
+        case ActionKind::kEpoch:
+        case ActionKind::kLock:
+        case ActionKind::kUnlock:
+        case ActionKind::kThreadStep:
+        case ActionKind::kAwaitThread:
+          omits = true;
+          break;
+        case ActionKind::kCollective:
+        case ActionKind::kStartCollective:
           if (!is_between_members(action)) {
             omits = true;
           } else if (comm_of(action).size() <= 1) {

@@ -198,11 +198,12 @@ std::pair<OpenSide, OpenSide> open_sides(const DiffSides& words, const ReplayOpt
       const RunTimes times = elapsed_of_runs(open.run.archive, open.run.recorded);
       if (!times.note.empty())
         print_to_stderr(fmt::format("rubato: warning: {}: {}", open.run.archive, times.note));
-      std::vector<double> repeated = times.seconds;
-      if (side.is_prediction || repeated.empty()) repeated = {open.run.recorded};
-      for (const double recorded : repeated) {
+      const bool is_repeated =
+          !side.is_prediction && !times.seconds.empty() && open.run.recorded > 0;
+      if (!is_repeated) side.times.push_back(open.run.time);
+      for (size_t run = 0; is_repeated && run < times.seconds.size(); ++run) {
         side.times.push_back(open.run.time);
-        side.times.back().elapsed *= recorded / open.run.recorded;
+        side.times.back().elapsed *= times.seconds[run] / open.run.recorded;
       }
     }
     side.shown = median_run(side.runs);

@@ -116,6 +116,7 @@ class Copy {
         archive_(read_definitions(trace.path, reader_.get())) {
     uint64_t definition_chunk = 0;
     OTF2_Reader_GetChunkSize(reader_.get(), &event_chunk_, &definition_chunk);
+    EventFiles::forget_errors();  // of reading
     writer_ = OTF2_Archive_Open(directory.c_str(), fs::path(trace.path).stem().c_str(),
                                 OTF2_FILEMODE_WRITE, event_chunk_, definition_chunk,
                                 OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);

@@ -17,6 +17,7 @@ int main(int argc, char** argv) try {
   if (argc != 4)
     return std::fprintf(stderr, "usage: packets TRACE BYTES_PER_PACKET TIME_PER_PACKET\n"), 2;
   const double size = rubato::parse_bytes(argv[2]), time = rubato::parse_seconds(argv[3]);
+  if (size < 1) throw rubato::InputError("a packet needs a byte or more");
   const auto whole = rubato::parse_scenario("bandela:latency=1us,bandwidth=1GB/s");
   auto packets = rubato::parse_scenario("bandela:latency=1us,bandwidth=1GB/s,name=packets");
   packets.platform.message_model = [=](rubato::Level level, double bytes,

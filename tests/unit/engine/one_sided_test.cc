@@ -262,7 +262,7 @@ TEST_CASE("an epoch: operations wait until the target is ready") {
   check(empty, toy(), {10 + 2990 + 10, 3000 + 10 + 100 + 20});
 }
 
-TEST_CASE("a request that was waited for does not lend its epoch to the next with its number") {
+TEST_CASE("a request number that is used again does not belong to the epoch of its first use") {
   // Both gets have the request 1. Rank 2 posts at 4000 and notifies rank 0 at 4000 + o_s + L =
   // 4110: then the second get starts, whose answer arrives a request (100) and 8 B (108) later.
   // (The recording is of a machine on which rank 2 was early.)

@@ -122,6 +122,32 @@ TEST_CASE("waits with one cause in several calls are one row, and their costs ad
   }
 }
 
+// T = 400,000, of which 200,000 are waits: half of them for f, in MPI_Waitall and MPI_Wait.
+TEST_CASE("a call whose name is the beginning of another one is named, too") {
+  const std::vector<Finding> findings = found_in(R"(
+    0: 0 enter f
+    0: 120000 leave f
+    0: 120000..120000 send 1 8B
+    1: 0..0 irecv 0 8B req 1
+    1: 0..120000 waitall 1
+    0: 120000 enter f
+    0: 200000 leave f
+    0: 200000..200000 send 1 8B
+    1: 120000..120000 irecv 0 8B req 1
+    1: 120000..200000 wait 1
+    1: 200000 enter g
+    1: 400000 leave g
+    0: 200000..400000 allreduce 8B 8B
+    1: 400000..400000 allreduce 8B 8B
+    0: 400000 end
+    1: 400000 end
+  )");
+  const auto of_f = std::ranges::find(findings, "f", &Finding::function);
+  REQUIRE(of_f != findings.end());
+  CHECK(of_f->call == "MPI_Waitall and MPI_Wait");
+  CHECK(of_f->seconds == Approx(100000e-9).epsilon(1e-3));
+}
+
 // Rank 1 is in assemble for 89,960, so both compute alike. Rank 0 is late at the broadcast because
 // of read_parameters; that assemble calls burn for longer, afterwards, changes nothing.
 TEST_CASE("a late root is blamed on the caller at that place, not on the frequent one") {
@@ -193,6 +219,23 @@ TEST_CASE("no conclusion is drawn about messages slower than on any network") {
   const Judgement judgement = judge(run.results, run.diagnosis);
   CHECK(judgement.findings.empty());
   CHECK(judgement.least_elapsed == Approx(22e-3));
+}
+
+// Four ranks of a node share its link: 4 x 1 MiB at 118 MB/s take 35.54 ms, with 74 µs of latency
+// 35.62 ms. Twice that is 71.2 ms: an exchange of 70 ms is plausible, one of 73 ms is not.
+TEST_CASE("ranks of a node share the link of the slowest network") {
+  const auto exchange = [](int ns) {
+    std::string text = "nodes 0 0 0 0 1 1 1 1\n";
+    for (int rank = 0; rank < 8; ++rank) {
+      const std::string r = std::to_string(rank), partner = std::to_string(rank ^ 4);
+      text += r + ": 1000.." + std::to_string(1000 + ns) + " sendrecv " + partner + " 1MiB " +
+              partner + " 1MiB\n";
+    }
+    const auto source = parse_text_trace(text);
+    return implausible_cost(judged_run(*source, {}).results).has_value();
+  };
+  CHECK_FALSE(exchange(70000000));
+  CHECK(exchange(73000000));
 }
 
 // Rank 0 computes 1000 before the first barrier, rank 1 1000 before the second. Each waits 1000 for
