@@ -1,4 +1,4 @@
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 #include <set>
@@ -132,7 +132,8 @@ class Profiler {
   void end() {
     if (files_->wants("csv")) counters_csv(*metrics_, sink(*files_, "csv"));
     if (files_->wants("json"))
-      profile_json_end(trace_, findings_, counters_to_json(*metrics_), sink(*files_, "json"));
+      profile_json_end(trace_, findings_, counters_to_json(*metrics_), nullptr,
+                       sink(*files_, "json"));
     if (files_->tables_wanted()) tables_ += counters_text(*metrics_, page_width(), all_);
     if (all_ && !recorded_.empty() && !predicted_.empty())
       tables_ += site_errors_text(recorded_, predicted_, page_width());
@@ -198,25 +199,92 @@ class Profiler {
   std::set<std::string> said_;
 };
 
+/// What other networks make of a run without an archive; `perfect` without scenarios.
+NetworkEstimates estimates_of(const RunSums& run, std::vector<Scenario> scenarios,
+                              const std::string& path, std::string& why_not) {
+  const bool asked = !scenarios.empty();
+  if (!asked) scenarios.push_back(parse_scenario("perfect"));
+  try {
+    if (!run.steps) {
+      throw InputError(
+          "several threads communicate, recording was switched off, or the file is of an older "
+          "version");
+    }
+    ReplayOptions options;
+    options.repair = false;  // steps begin at the same time on all ranks
+    return estimate_networks(*run.steps, run.steps_one_of, run.whole, scenarios, options);
+  } catch (const InputError& error) {
+    why_not = fmt::format("Other networks are not known: {}.", error.what());
+    if (asked)
+      throw InputError(
+          fmt::format("{}: --on needs steps between collectives of all ranks: {}; "
+                      "record a trace for it",
+                      path, error.what()));
+  }
+  return {};
+}
+
 /// The profile of a run without an archive.
 int profile_of_sums(const std::string& path, const po::variables_map& values) {
-  static const std::set<std::string> kApplicable = {"archive", "csv", "json", "all"};
+  static const std::set<std::string> kApplicable = {"archive", "csv", "json", "all", "on"};
   for (const auto& [name, value] : values) {
     if (!value.defaulted() && !kApplicable.contains(name))
       throw UsageError(fmt::format("--{} needs an archive; {} is a file of sums", name, path));
   }
+  const std::vector<Scenario> scenarios = named_scenarios(values);
+  for (const Scenario& scenario : scenarios) {
+    if (scenario.basis != Basis::kModel || scenario.fits_degradation)
+      throw UsageError(
+          fmt::format("--on {} needs an archive; {} is a file of sums", scenario.name, path));
+  }
+  warn_of_platforms(scenarios);
   ReportFiles files(values, {"csv", "json"}, {path});
   const std::unique_ptr<RunSums> run = read_run_sums(path);
+  std::string why_not;
+  const NetworkEstimates estimates = estimates_of(*run, scenarios, path, why_not);
   write_scenario(files, run->results.scenarios[0], &run->profile, true);
+  for (const NetworkEstimate& each : estimates.scenarios) {
+    if (files.wants("csv") && each.deadlock.empty())
+      files.write("csv", elapsed_csv(each.scenario, each.elapsed));
+  }
+  const Table table = network_table(estimates, run->whole.elapsed);
   if (files.wants("json"))
-    profile_json_end(run->results.trace, Json::array(), nullptr, sink(files, "json"));
+    profile_json_end(run->results.trace, Json::array(), nullptr, table.json(), sink(files, "json"));
   if (files.tables_wanted()) {
     const int width = page_width();
     const bool all = values.count("all") > 0;
     std::string text = wrap(path + ": " + run->summary, width, 2);
     text += all ? profile_text(run->profile, width) : profile_summary(run->profile, width);
+    if (!estimates.scenarios.empty()) {
+      text += table.section(
+          run->steps_one_of == 1
+              ? "Other networks, by a replay of all steps between collectives of all ranks"
+              : fmt::format("Other networks, estimated from {} steps between collectives of all "
+                            "ranks, one of {}",
+                            show_count(run->steps->numbers().size()),
+                            show_count(run->steps_one_of)),
+          width);
+    }
+    for (const NetworkEstimate& each : estimates.scenarios) {
+      if (!each.deadlock.empty()) text += wrap(each.scenario + ": " + each.deadlock, width, 2);
+    }
     text += "\n";
     for (const std::string& note : run->notes) text += wrap("Note: " + note, width, 2);
+    constexpr double kWorthSaying = 0.01;
+    if (estimates.kept >= kWorthSaying) {
+      text += wrap(fmt::format("Note: On other networks {:.0f} % of MPI time keeps its length: {}.",
+                               100 * estimates.kept, fmt::join(estimates.kept_calls, ", ")),
+                   width, 2);
+    }
+    const double left_out = run->steps ? run->steps->left_out().length : 0;
+    if (!estimates.scenarios.empty() && left_out >= kWorthSaying * run->whole.elapsed) {
+      text += wrap(
+          fmt::format("Note: On other networks {:.0f} % of the run keeps its length: steps between "
+                      "collectives of all ranks that are too long to be recorded.",
+                      100 * left_out / run->whole.elapsed),
+          width, 2);
+    }
+    if (!why_not.empty()) text += wrap("Note: " + why_not, width, 2);
     if (!all) text += kMoreTables;
     print_to_stdout(text);
   }

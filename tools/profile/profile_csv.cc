@@ -181,6 +181,10 @@ void add_sites(Rows& rows, const ScenarioProfile& profile) {
 
 }  // namespace
 
+std::string elapsed_csv(const std::string& scenario, double elapsed) {
+  return fmt::format("{},elapsed,,,,,{}\n", csv_text(scenario), elapsed);
+}
+
 void profile_csv(const ScenarioProfile& profile, const TextSink& write) {
   Rows rows(profile.result->name, write);
   rows.add("elapsed", "", "", profile.result->elapsed);

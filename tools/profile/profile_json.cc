@@ -149,8 +149,9 @@ void profile_json_scenario(const ScenarioResult& scenario, const ScenarioProfile
 }
 
 void profile_json_end(const TraceSummary& trace, const Json& findings, const Json& counters,
-                      const TextSink& write) {
+                      const Json& networks, const TextSink& write) {
   write("],\n \"findings\": " + dump(findings, -1) + ",\n \"counters\": " + dump(counters, -1) +
+        (networks.is_null() ? "" : ",\n \"networks\": " + dump(networks, -1)) +
         ",\n \"trace\": " + dump(trace_to_json(trace), -1) + "}\n");
 }
 

@@ -65,6 +65,8 @@ class SumsReader {
   std::vector<std::string> names_;
   std::vector<RankCalls> calls_;  ///< by rank
   std::map<std::pair<std::string, std::string>, SiteRow> sites_;
+  std::vector<std::string> steps_;  ///< by rank; empty: not recorded
+  std::vector<int> nodes_;
   uint64_t pairs_ = 0, messages_ = 0, requests_ = 0, sizes_ = 0;  ///< left out, of all ranks
   bool stopped_ = false;
 };
@@ -72,6 +74,7 @@ class SumsReader {
 void SumsReader::call(const nlohmann::json& json, RankCalls& calls) {
   CallRow row;
   row.calls = count_at(json, "calls");
+  run_->whole.calls += static_cast<double>(count_at(json, "calls_timed"));
   row.time = seconds_at(json, "time");
   row.lengths = {seconds_at(json, "time_min"), seconds_at(json, "time_max")};
   row.outside = seconds_at(json, "outside");
@@ -175,6 +178,12 @@ void SumsReader::rank(const nlohmann::json& json) {
     run_->results.trace.mpi_calls += row.calls;
   }
   peers(json.at("peers"), profile);
+  if (json.contains("steps")) {
+    steps_.push_back(json.at("steps").get<std::string>());
+    nodes_.push_back(static_cast<int>(std::min<uint64_t>(count_at(json, "node"), INT_MAX)));
+  }
+  run_->whole.mpi += result.mpi;
+  run_->whole.lost += result.lost_core + result.flushing;
   run_->results.trace.locations += result.threads;
   run_->results.trace.mpi_time += result.mpi;
   run_->results.scenarios[0].ranks.push_back(result);
@@ -230,8 +239,7 @@ void SumsReader::add_notes(const nlohmann::json& head) {
         "MPI_ANY_TAG.");
   }
   notes.push_back(
-      "Causes, the critical path and predictions for other networks need a trace. Compute contains "
-      "the cost of recording.");
+      "Causes and the critical path need a trace. Compute contains the cost of recording.");
   if (pairs_ + messages_ > 0)
     notes.push_back(fmt::format("The matrix lacks {} pairs of ranks and {} messages.",
                                 show_count(pairs_), show_count(messages_)));
@@ -263,6 +271,14 @@ void SumsReader::end(const nlohmann::json& head) {
   trace.ranks = static_cast<int>(scenario.ranks.size());
   trace.elapsed = scenario.elapsed;
   run_->summary = head.at("summary").get<std::string>();
+  run_->whole.elapsed = scenario.elapsed;
+  run_->whole.mpi /= trace.ranks;
+  run_->whole.calls /= trace.ranks;
+  run_->whole.lost /= trace.ranks;
+  if (!steps_.empty() && static_cast<int>(steps_.size()) == trace.ranks) {
+    run_->steps_one_of = count_at(head, "steps_one_of");
+    run_->steps = std::make_unique<RunSteps>(std::move(steps_), nodes_, RecordingOverhead{});
+  }
   sort_calls();
   sort_sites();
   add_notes(head);

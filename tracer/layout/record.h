@@ -339,6 +339,9 @@ class Reader {
   Reader(const uint64_t* begin, const uint64_t* end) : at_(begin), end_(end) {}
 
   bool done() const { return at_ >= end_; }
+  /// What is left.
+  const uint64_t* data() const { return at_; }
+  size_t words() const { return done() ? 0 : static_cast<size_t>(end_ - at_); }
 
   /// The kind of the next item; never kMessageLong or kExtended.
   Item item() const {

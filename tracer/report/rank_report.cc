@@ -48,6 +48,8 @@ std::string RankReport::pack() const {
       packer.put(value);
     packer.put(uint64_t{sample.call} << 8 | static_cast<uint64_t>(sample.role));
   }
+  packer.put(host);
+  packer.put(steps);
   return packer.bytes();
 }
 
@@ -101,6 +103,8 @@ RankReport RankReport::unpack(const std::string& bytes) {
     sample.role = static_cast<SampleRole>(what & 0xff);
     report.samples.push_back(sample);
   }
+  report.host = from.text();
+  report.steps = from.text();
   return report;
 }
 
@@ -177,6 +181,9 @@ void complete(JobReport& job) {
     job.end = any ? std::max(job.end, rank.end) : rank.end;
     any = true;
   }
+  std::map<std::string, uint64_t> nodes;
+  for (size_t rank = 0; rank < job.ranks.size(); ++rank)
+    job.ranks[rank].node = nodes.emplace(job.ranks[rank].host, rank).first->second;
   if (job.waits_known) find_waits_of(job);
   for (RankReport& rank : job.ranks) rank.calls = merged(rank.calls);
   std::vector<std::map<int, PairRow>> pairs(job.ranks.size());

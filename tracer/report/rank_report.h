@@ -55,6 +55,9 @@ struct RankReport {
   uint64_t pairs_left_out = 0, messages_left_out = 0;
   LeftOut left_out;
   std::vector<Sample> samples;  ///< `call` is an index into `calls`
+  std::string host;
+  uint64_t node = 0;  ///< the first rank on this host; set on rank 0
+  std::string steps;  ///< StepRecords::text()
 
   std::string pack() const;
   static RankReport unpack(const std::string& bytes);
@@ -68,6 +71,7 @@ struct JobReport {
   bool call_sites = false;
   bool waits_known = true;
   uint64_t stride = 1;
+  uint64_t steps_one_of = 0;  ///< the stride of the steps; 0: there are none
   double begin = 0, end = 0;  ///< seconds: the first window begins, the last one ends
   std::vector<RankReport> ranks;
 };

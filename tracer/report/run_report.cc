@@ -134,8 +134,20 @@ void add_samples(RankReport& report, MPI_Comm comm, const ClockModel& clock, dou
   }
 }
 
+/// The records of steps. Returns their stride, 0 if there are none.
+uint64_t add_steps(RankReport& report, MPI_Comm comm, const RunTables& tables, double per_second) {
+  auto stride = static_cast<int64_t>(tables.steps().stride());
+  int64_t largest = 1;
+  PMPI(Allreduce)(&stride, &largest, 1, handles.int64, handles.max, comm);
+  if (!report.waits_known) return 0;
+  const auto name = [](unsigned call) { return kCalls[call].name; };
+  const auto one_of = static_cast<uint64_t>(largest);
+  report.steps = tables.steps().text(one_of, per_second, local_objects(), name);
+  return one_of;
+}
+
 RankReport own_report(MPI_Comm comm, const ClockModel& clock, const ReportTask& task,
-                      RunTables& tables) {
+                      RunTables& tables, uint64_t& steps_one_of) {
   int ranks;
   PMPI(Comm_size)(comm, &ranks);
   double reference_per_second = task.per_second;
@@ -167,6 +179,8 @@ RankReport own_report(MPI_Comm comm, const ClockModel& clock, const ReportTask& 
   add_calls(report, tables, task);
   add_pairs(report, tables, task, ranks);
   add_samples(report, comm, clock, reference_per_second, tables, ranks);
+  report.host = task.host;
+  steps_one_of = add_steps(report, comm, tables, task.per_second);
   return report;
 }
 
@@ -180,9 +194,10 @@ std::string write_report(MPI_Comm comm, const ClockModel& clock, const ReportTas
                          RunTables& tables) {
   int rank;
   PMPI(Comm_rank)(comm, &rank);
-  const std::vector<std::string> parts = gather(comm, own_report(comm, clock, task, tables).pack());
-  if (rank != 0) return "";
   JobReport job;
+  const std::vector<std::string> parts =
+      gather(comm, own_report(comm, clock, task, tables, job.steps_one_of).pack());
+  if (rank != 0) return "";
   job.command = task.command;
   job.mpi_library = task.mpi_library;
   job.summary = task.summary;

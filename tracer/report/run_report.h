@@ -14,6 +14,7 @@ struct ReportTask {
   std::string file;  ///< of sums (sums_file.h)
   std::string command, mpi_library;
   std::string summary;  ///< on rank 0
+  std::string host;     ///< of this rank
   bool call_sites = false;
   double per_second = 0;  ///< ticks
 };

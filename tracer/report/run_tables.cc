@@ -8,6 +8,11 @@
 
 namespace rubato {
 inline namespace tracing {
+namespace {
+
+constexpr uint32_t kWorld = 0;  ///< local number of MPI_COMM_WORLD (communicators.h)
+
+}  // namespace
 
 uint32_t RunTables::new_call(uint64_t key, unsigned id, uint64_t site) {
   uint32_t* const number = numbers_.put(key);
@@ -61,7 +66,16 @@ uint64_t RunTables::with_core(const TimeSums::Booked& booked) const {
 
 void RunTables::add(const record::Record& r, const TimeSums::Booked& booked, FoldedThread& thread) {
   if (r.id == kMarkOff) samples_.spoil_all();
+  const bool main = thread.number == 0;
+  if (main && r.id == kMarkTracerTime) steps_.tracer(r.leave - r.enter);
+  if (main && r.id == kMarkStolen) {
+    record::Reader words = r.items;
+    steps_.lost(words.word());
+    steps_.tracer(words.word());
+  }
   if (booked.kind == TimeSums::Booked::kNoCall) return;
+  if (main && booked.kind == TimeSums::Booked::kInside) steps_.call(r, booked, with_core(booked));
+  if (main && booked.kind == TimeSums::Booked::kOutside) steps_.end(r.enter);
   if (booked.kind == TimeSums::Booked::kInit) {
     for (size_t i = 0; i < calls_.size(); ++i) {
       CallSums& before = calls_[i];
@@ -85,8 +99,15 @@ void RunTables::add(const record::Record& r, const TimeSums::Booked& booked, Fol
   inside_ = booked.ticks;
   stolen_ = booked.stolen;
   from_.clear();
-  numbered_ = false;
+  numbered_ = step_ends_ = false;
   items(r.items, thread);
+  if (main && step_ends_) steps_.end(r.leave);
+  if (main && booked.kind == TimeSums::Booked::kInit) {
+    ranks_ = objects_.communicator(kWorld).member.peers;
+    steps_.set_ranks(ranks_);
+  }
+  if (main && (step_ends_ || booked.kind == TimeSums::Booked::kInit))
+    steps_.begin(r.leave, thread.posted);
   if (!numbered_) {
     if (polls_.call != call_) polls_ = {.enter = enter_};
     thread.polls = {call_, polls_.enter, leave_, polls_.ticks + inside_, polls_.stolen + stolen_};

@@ -10,6 +10,7 @@
 #include "tracer/record/time_sums.h"
 #include "tracer/report/flat_table.h"
 #include "tracer/report/member_share.h"
+#include "tracer/report/step_records.h"
 #include "tracer/report/wait_samples.h"
 
 /// What the records of a process come to: the sums of `rubato trace --report`.
@@ -18,7 +19,7 @@
 ///   MPI_Irecv (posts number 7)       number 7 is open
 ///   MPI_Wait (completes number 7)    a receive of MPI_Irecv; bytes completed of MPI_Wait
 ///
-/// Tables are bounded: 10 MiB at most. What does not fit is counted (LeftOut).
+/// Tables and records are bounded: 12 MiB at most. What does not fit is counted (LeftOut).
 namespace rubato {
 inline namespace tracing {
 
@@ -107,6 +108,7 @@ class RunTables {
   }
   const LeftOut& left_out() const { return left_out_; }
   WaitSamples& samples() { return samples_; }
+  const StepRecords& steps() const { return steps_; }
 
  private:
   static constexpr uint64_t kSends = 0x80;
@@ -187,6 +189,8 @@ class RunTables {
   void sample(SampleRole role, const Numbered& numbered, uint64_t posted);
   void probed(record::Reader& items);
   void sample_collective(const RecordedCollective& c, const CommunicatorView& members);
+  /// The present call is a collective with which a step ends (step_records.h).
+  bool ends_step(const RecordedCollective& c, const CommunicatorView& members);
 
   LocalObjects objects_;
   unsigned status_query_;
@@ -199,10 +203,13 @@ class RunTables {
   FlatArray<int32_t> from_{1 << 16};  ///< ranks that the present call receives from
   LeftOut left_out_;
   WaitSamples samples_;
+  StepRecords steps_;
   std::array<Channel, 64> channels_;
 
   uint32_t call_ = kNoCall;                      ///< the present one
   bool numbered_ = false;                        ///< it has such a message
+  bool step_ends_ = false;                       ///< with it
+  int ranks_ = 0;                                ///< of MPI_COMM_WORLD; 0 before MPI_Init
   Polls polls_;                                  ///< right before it
   uint64_t enter_ = 0, leave_ = 0, inside_ = 0;  ///< ticks
   uint64_t stolen_ = 0;                          ///< nanoseconds

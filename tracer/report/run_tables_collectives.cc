@@ -34,6 +34,22 @@ void RunTables::blocking_collective(record::Reader& items) {
   calls_[call_].bytes_completed += share_.received;
   settle({call_, share_}, call_);
   sample_collective(c, members);
+  step_ends_ = ends_step(c, members);
+}
+
+bool RunTables::ends_step(const RecordedCollective& c, const CommunicatorView& members) {
+  switch (c.op) {
+    case OTF2_COLLECTIVE_OP_BARRIER:
+      break;
+    case OTF2_COLLECTIVE_OP_ALLREDUCE:
+    case OTF2_COLLECTIVE_OP_ALLGATHER:
+    case OTF2_COLLECTIVE_OP_ALLTOALL:
+      if (!share_.sends) return false;  // without bytes no rank waits
+      break;
+    default:
+      return false;
+  }
+  return !members.member.inter && members.member.peers == ranks_;
 }
 
 void RunTables::collective_complete(record::Reader& items, const FoldedThread& thread) {

@@ -158,6 +158,7 @@ std::string head_text(const JobReport& job) {
   json.put("call_sites", job.call_sites);
   json.put("waits_known", job.waits_known);
   json.put("sampled_one_of", job.stride);
+  json.put("steps_one_of", job.steps_one_of);
   json.name("ranks");
   return json.text() + "[";
 }
@@ -169,6 +170,7 @@ std::string rank_text(const JobReport& job, size_t number) {
   json.open('{');
   json.put("rank", uint64_t{number});
   json.put("threads", rank.threads);
+  json.put("node", rank.node);
   json.put("compute", rank.compute);
   json.put("flushing", rank.tracer);
   json.put("not_recorded", rank.not_recorded);
@@ -199,6 +201,7 @@ std::string rank_text(const JobReport& job, size_t number) {
     json.close('}');
   }
   json.close(']');
+  if (job.steps_one_of != 0) json.put("steps", rank.steps);
   json.close('}');
   return json.text();
 }

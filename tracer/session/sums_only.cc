@@ -36,6 +36,7 @@ void write_sums(const Job& job) {
     task.command = archive_task().info.command;
     task.mpi_library = archive_task().info.mpi_library;
     task.summary = line;
+    task.host = job.host;
     task.call_sites = job.settings.call_sites;
     task.per_second = rate;
     written = write_report(job.comm, run_clock::model(), task, *tables);

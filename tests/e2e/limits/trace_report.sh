@@ -208,7 +208,7 @@ $python check.py tables 4 $rounds "${tests%/tests}/share/doc/schemas/sums.schema
 "$rubato" profile tables --all >all.txt || fail "profile --all of sums"
 grep -q '^MPI_Ssend .*[0-9]' all.txt || fail "$(cat all.txt)"
 grep -q 'SIZE(row, column)' all.txt || fail "no matrix: $(cat all.txt)"
-expect_failure 2 "--on needs an archive" "$rubato" profile tables --on perfect
+expect_failure 2 "--on measured needs an archive" "$rubato" profile tables --on measured
 expect_failure 1 "tables is an input file" "$rubato" profile tables --csv tables
 
 # Waits that are planted, by call site; a name that is taken. In each of 10 rounds each rank makes the other one wait for

@@ -1,0 +1,134 @@
+#include "replay/sources/step_source.h"
+
+#include <catch2/catch.hpp>
+
+#include "models/base/error.h"
+#include "tests/unit/ends.h"
+#include "tests/unit/toy.h"
+#include "tools/profile/network_estimates.h"
+
+using namespace rubato;
+
+namespace {
+
+RunSteps steps_of(std::vector<std::string> texts) {
+  const std::vector<int> nodes(texts.size(), 0);
+  return RunSteps(std::move(texts), nodes, {});
+}
+
+Results replay(const RunSteps& steps, const std::string& scenario) {
+  ReplayOptions options;
+  options.repair = false;
+  return run_replay(*steps.source(steps.numbers()), {parse_scenario(scenario)}, options);
+}
+
+constexpr const char* kBarrier = "c:barrier,0,0,0,0,0\n";
+
+}  // namespace
+
+TEST_CASE("steps are replayed one behind the other") {
+  // Perfect: the message leaves at 200 and rank 1, which waits since 50, has it then. The barrier
+  // is entered at 200 + 100 and 200 + 150, so both leave at 350. In the next step, which is number
+  // 4, rank 0 computes 40, rank 1 10; rank 0 ends 100 behind that: 350 + 40 + 100 = 490.
+  const RunSteps steps =
+      steps_of({std::string("comm 5 abc 0 1\nstep 0 1000 0\nMPI_Send 200 300 0 0 s:5,1,7,8\n"
+                            "MPI_Barrier 100 300 0 0 ") +
+                    "c:barrier,5,0,0,0,0\nstep 4 240 100\nMPI_Comm_rank 40 100 0 0\n",
+                std::string("step 0 1000 0\ncomm 0 abc\nMPI_Recv 50 500 0 0 r:0,0,7,8\n"
+                            "MPI_Barrier 150 300 0 0 ") +
+                    kBarrier + "step 4 240 0\nMPI_Comm_size 10 100 0 0\n"});
+  REQUIRE(steps.numbers() == std::vector<uint64_t>{0, 4});
+  const Ends ends = ends_of(replay(steps, "perfect").scenarios[0]);
+  // A local call keeps its 100: 350 + 40 + 100 + 100, and 350 + 10 + 100.
+  CHECK(ends == Ends{590, 460});
+  // The mean rank: 1000 + 240 long, 300 + 300 + 100 and 500 + 300 + 100 of it in MPI: 800.
+  const RunSteps::Sums sums = steps.sums(steps.numbers());
+  CHECK(sums.length == Approx(1240e-9));
+  CHECK(sums.mpi == Approx(800e-9));
+  CHECK(sums.calls == Approx(3));
+}
+
+TEST_CASE("messages of different steps do not match") {
+  // Rank 0 sends in steps 1 and 2, rank 1 receives the first message in a step that rank 0 did not
+  // keep. With the second one: it leaves at 10 + 10 + 30 = 50 and takes 1000 + 8.
+  const char* const send = "MPI_Send 10 10 0 0 s:0,1,7,8\n";
+  const std::string receive = "MPI_Recv 10 700 0 0 r:0,0,7,8\n";
+  const RunSteps steps =
+      steps_of({std::string("comm 0 abc 0 1\nstep 1 20 0\n") + send +
+                    "step 2 50 0\nMPI_Send 30 20 0 0 s:0,1,7,8\n",
+                "comm 0 abc\nstep 1 20 0\nstep 2 20 0\n" + receive + "step 3 20 0\n" + receive});
+  REQUIRE(steps.numbers() == std::vector<uint64_t>{1, 2});
+  // Rank 0 sends at 10 and, as sends take no time on this machine, at 10 + 30.
+  const Ends ends = ends_of(replay(steps, "bandela:latency=1us,bandwidth=1GB/s").scenarios[0]);
+  CHECK(ends == Ends{40, 40 + 1000 + 8});
+}
+
+TEST_CASE("requests, collectives of some ranks and own work are replayed") {
+  // Rank 0 posts a send at 100 and waits; rank 2 posts the receive and waits from 300 on. The
+  // members 0 and 2 then broadcast from 2, which it enters at 300 + 50: rank 0 waits for it. It has
+  // 25 of own work behind that.
+  const RunSteps steps = steps_of(
+      {"comm 1 beef 0 2\nstep 0 1000 0\nMPI_Isend 100 10 0 0 i:1,2,3,16,9,0\nMPI_Wait 5 10 0 0 "
+       "d:9\n"
+       "MPI_Bcast 20 400 0 0 c:bcast,1,1,0,16,0 o:25\n",
+       "step 0 1000 0\n",
+       "comm 4 beef\nstep 0 1000 0\nMPI_Irecv 10 10 0 0 p:1\nMPI_Wait 290 10 0 0 g:4,0,3,16,1\n"
+       "MPI_Bcast 50 10 0 0 c:bcast,4,1,16,0,0\n"});
+  CHECK(ends_of(replay(steps, "perfect").scenarios[0]) == Ends{350 + 25, 0, 350});
+  // Lost cores are no compute: rank 1 computes 100 of which it had no core for 40.
+  const RunSteps lost = steps_of({"step 0 100 0\nMPI_Comm_rank 100 30 40 10\n"});
+  CHECK(ends_of(replay(lost, "perfect").scenarios[0]) == Ends{60 + 20});
+}
+
+TEST_CASE("steps that cannot be read are refused with rank and line") {
+  const auto refused = [](const std::string& text, const std::string& why) {
+    CHECK_THROWS_WITH(replay(steps_of({text}), "perfect"), "rank 0, line 2 of its steps: " + why);
+  };
+  refused("step 0 1 0\nMPI_Send 1 2 3", "a call has a name and four times");
+  refused("step 0 1 0\nMPI_Send 1 2 3 x", "'x' is not a count");
+  refused("step 0 1 0\nMPI_Send 1 2 0 0 s:1,2", "'s:1,2' is no item of a call");
+  refused("step 0 1 0\nMPI_Send 1 2 0 0 y:1", "'y:1' is no item of a call");
+  refused("step 0 1 0\nMPI_Send 1 2 0 0 s", "'s' is no item of a call");
+  refused("step 0 1 0\nMPI_Send 1 2 0 0 s:0,0,1,1", "an unknown communicator");
+  refused("step 0 1 0\nMPI_Bcast 1 2 0 0 c:cast,0,0,1,1,0", "'cast' is no collective");
+  refused("step 0 1 0\ncomm 0 abc 7", "there is no rank 7");
+  refused("comm 0 abc 0\nMPI_Send 1 2 0 0", "a call outside of a step");
+}
+
+TEST_CASE("other networks are estimated from some of the steps") {
+  // Steps of two ranks: one computes 100, then both are in a barrier, for 10 + x and x; the other
+  // computes 110. A perfect interconnect needs 110. So a step of 110 + x saves D = x, and has M = x
+  // + 5 of MPI time in the mean rank, with x = 10 or 30: R = 20 / 25. The residuals D - R M are -2
+  // and 2 in turns, whose standard error is sqrt(8 * 4 / 7) / sqrt(8) = 0.7559, for 25 of MPI time.
+  // (By calls, one in each step, they are -10 and 10; a step of 25 in MPI makes 10^7 of 0.25 s.)
+  // Half of the steps are on record: 2.3646 (Student's t, 7 degrees of freedom) * 0.7559 / 25 *
+  // sqrt(1 / 2) = 5.056 % of the MPI time.
+  std::string first = "comm 0 abc 0 1\n", second = "comm 0 abc\n";
+  for (int step = 0; step < 8; ++step) {
+    const int x = step % 2 == 0 ? 10 : 30;
+    const std::string head =
+        "step " + std::to_string(3 * step) + " " + std::to_string(110 + x) + " 0\n";
+    first += head + "MPI_Barrier 100 " + std::to_string(10 + x) + " 0 0 " + kBarrier;
+    second += head + "MPI_Barrier 110 " + std::to_string(x) + " 0 0 " + kBarrier;
+  }
+  const std::vector<Scenario> perfect = {parse_scenario("perfect")};
+  ReplayOptions options;
+  options.repair = false;
+  const WholeRun whole = {.elapsed = 1, .mpi = 0.25, .lost = 0.1, .calls = 1e7};
+  const RunSteps steps = steps_of({first, second});
+  NetworkEstimates found = estimate_networks(steps, 2, whole, perfect, options);
+  REQUIRE(found.scenarios.size() == 1);
+  CHECK(found.scenarios[0].elapsed == Approx(1 - 0.1 - 0.8 * 0.25));
+  CHECK(found.scenarios[0].half_width == Approx(0.05056 * 0.25).epsilon(0.001));
+  // All steps, without estimate: 8 * 110 ns.
+  found = estimate_networks(steps, 1, whole, perfect, options);
+  CHECK(found.scenarios[0].elapsed == Approx(880e-9));
+  CHECK(found.scenarios[0].half_width == 0);
+  // Steps that were too long keep their time: 0.05 s of MPI time in the mean rank.
+  const std::string left = "left 1 300000000 50000000 3\n";
+  found = estimate_networks(steps_of({left + first, left + second}), 2, whole, perfect, options);
+  CHECK(found.scenarios[0].elapsed == Approx(1 - 0.1 - 0.8 * 0.2));
+  CHECK_THROWS_WITH(
+      estimate_networks(steps_of({"step 0 1 0\n", "step 0 1 0\n"}), 2, whole, perfect, options),
+      "fewer than 8 steps are on record");
+}
