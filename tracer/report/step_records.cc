@@ -106,15 +106,18 @@ bool StepRecords::put(uint64_t word) {
 void StepRecords::call(const record::Record& r, const TimeSums::Booked& booked,
                        uint64_t with_core) {
   if (began_ == 0) return;
-  const uint64_t gap = r.enter - std::min(r.enter, last_);
-  const uint64_t head[kHead] = {r.id | uint64_t{r.items.words()} << 32,
-                                gap - std::min(gap, tracer_), booked.ticks, lost_, booked.stolen};
-  last_ = r.leave;
-  lost_ = tracer_ = 0;
   size_ += kHead + r.items.words();
   present_.mpi += with_core;
   ++present_.calls;
-  if (!kept_) return;
+  if (kept_) keep(r, booked);
+  last_ = r.leave;
+  lost_ = tracer_ = 0;
+}
+
+void StepRecords::keep(const record::Record& r, const TimeSums::Booked& booked) {
+  const uint64_t gap = r.enter - std::min(r.enter, last_);
+  const uint64_t head[kHead] = {r.id | uint64_t{r.items.words()} << 32,
+                                gap - std::min(gap, tracer_), booked.ticks, lost_, booked.stolen};
   for (const uint64_t word : head) {
     if (!put(word)) return;
   }

@@ -60,6 +60,7 @@ class StepRecords {
     return steps_[step].length != 0 && wants(steps_[step].number, stride);
   }
   uint64_t end_of(size_t step) const;
+  void keep(const record::Record& r, const TimeSums::Booked& booked);
   bool put(uint64_t word);
   /// Makes space: leaves out the present step if it is large, else those of every other hash.
   void thin();
