@@ -37,10 +37,11 @@ struct NetworkEstimates {
   std::set<std::string> kept_calls;
 };
 
-/// `one_of`: the share of the steps that was kept. With all of them a scenario takes as long as
-/// their replay. Else, with D what a scenario takes less than the steps did, without their losses,
-/// and M their calls or their MPI time, whichever has the smaller error, both summed over groups of
-/// steps (ratio estimation: Cochran, Sampling Techniques, 1977, section 6.3):
+/// `one_of`: the share of the steps that was kept. If they have nearly all calls of the run, a
+/// scenario takes as long as their replay. Else, with D what a scenario takes less than the steps
+/// did, without their losses, and M their calls or their MPI time, whichever has the smaller error,
+/// both summed over groups of steps (ratio estimation: Cochran, Sampling Techniques, 1977,
+/// section 6.3):
 ///
 ///   elapsed = measured - lost - R (M of the run, but for steps too long to be kept),
 ///   R = sum D / sum M

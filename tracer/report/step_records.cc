@@ -236,6 +236,7 @@ void StepText::message(Item kind, record::Reader& items) {
   }
   if (kind == Item::kIrecvRequest || kind == Item::kIrecvStart) return put('p', {request});
   const int peer = view(m.communicator).world_rank(m.peer);
+  kept_ = kept_ || peer < 0;
   if (peer < 0) return;
   const auto other = static_cast<uint64_t>(peer), tag = uint64_t{static_cast<uint32_t>(m.tag)};
   if (kind == Item::kSend || kind == Item::kRecv) {

@@ -69,6 +69,10 @@ class JsonText {
     separate();
     text_ += '"';
     for (const char c : as_utf8(value)) {
+      if (c == '\n') {
+        text_ += "\\n";
+        continue;
+      }
       if (c == '"' || c == '\\') text_ += '\\';
       if (static_cast<unsigned char>(c) >= 0x20) {
         text_ += c;

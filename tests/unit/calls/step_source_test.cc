@@ -120,10 +120,12 @@ TEST_CASE("other networks are estimated from some of the steps") {
   REQUIRE(found.scenarios.size() == 1);
   CHECK(found.scenarios[0].elapsed == Approx(1 - 0.1 - 0.8 * 0.25));
   CHECK(found.scenarios[0].half_width == Approx(0.05056 * 0.25).epsilon(0.001));
-  // All steps, without estimate: 8 * 110 ns.
-  found = estimate_networks(steps, 1, whole, perfect, options);
+  // All steps, without estimate: 8 * 110 ns. Not if calls of the run are in none of them.
+  found = estimate_networks(steps, 1, {.elapsed = 1040e-9, .calls = 8}, perfect, options);
   CHECK(found.scenarios[0].elapsed == Approx(880e-9));
   CHECK(found.scenarios[0].half_width == 0);
+  CHECK(estimate_networks(steps, 1, whole, perfect, options).scenarios[0].elapsed ==
+        Approx(1 - 0.1 - 0.8 * 0.25));
   // Steps that were too long keep their time: 0.05 s of MPI time in the mean rank.
   const std::string left = "left 1 300000000 50000000 3\n";
   found = estimate_networks(steps_of({left + first, left + second}), 2, whole, perfect, options);
