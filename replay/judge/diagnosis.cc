@@ -9,6 +9,7 @@
 #include "replay/analyse/other_rows.h"
 #include "replay/analyse/place_summary.h"
 #include "replay/analyse/site_summary.h"
+#include "replay/judge/implausible_cost.h"
 #include "replay/judge/lost_cores.h"
 #include "replay/study/candidates.h"
 #include "replay/study/fit_degradation.h"
