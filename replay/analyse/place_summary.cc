@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "replay/analyse/function_results.h"
+#include "replay/analyse/site_summary.h"
 
 namespace rubato {
 namespace {
@@ -15,7 +16,7 @@ std::string without_directories(const std::string& file) {
   return file.substr(file.find_last_of('/') + 1);
 }
 
-NamedPlace named(const Place& place, const TraceDefinitions& trace,
+NamedPlace named(const Place& place, const CallTree& paths, const TraceDefinitions& trace,
                  const std::vector<FunctionName>& functions, const std::vector<CallSite>& sites) {
   NamedPlace named;
   named.kind = place.kind;
@@ -24,7 +25,14 @@ NamedPlace named(const Place& place, const TraceDefinitions& trace,
     named.function = functions[place.function].name;
     named.function_place = functions[place.function].place();
   }
-  if (place.caller < functions.size()) named.caller = functions[place.caller].place();
+  named.path = path_of(place.site, place.function, sites, functions);
+  const std::vector<CallTree::Node>& nodes = paths.nodes();
+  if (named.path.size() <= 1 && place.path != CallTree::kRoot) {
+    for (uint32_t i = nodes[place.path].parent; i != CallTree::kRoot; i = nodes[i].parent)
+      named.path.insert(named.path.begin(), functions[nodes[i].function].place());
+  }
+  if (place.kind == Place::Kind::kCompute && named.path.size() > 1)
+    named.caller = named.path[named.path.size() - 2];
   if (place.site >= sites.size()) return named;
   const CallSite& site = sites[place.site];
   named.site = site_text(site);
@@ -125,7 +133,7 @@ PlaceSummary place_summary(const WaitPlaces& seen, const EventSource& source, do
   PlaceSummary summary;
   summary.knows_functions = !functions.empty();
   for (const Place& place : seen.places())
-    summary.places.push_back(named(place, trace, functions, sites));
+    summary.places.push_back(named(place, seen.paths(), trace, functions, sites));
   for (int rank = 0; rank < trace.ranks(); ++rank) {
     for (const auto& [key, sum] : seen.waits(rank))
       summary.waits.push_back(
@@ -133,6 +141,8 @@ PlaceSummary place_summary(const WaitPlaces& seen, const EventSource& source, do
     for (const auto& [key, ticks] : seen.delays(rank))
       summary.delays.push_back({rank, key.first, key.second, seconds(ticks)});
   }
+  std::stable_sort(summary.delays.begin(), summary.delays.end(),
+                   [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
   summary.sampling = sampling_of(source);
   std::map<uint32_t, FunctionEfficiency> found;  // kNoPlace comes last
   const FunctionTotals* const totals = source.function_totals();
@@ -180,10 +190,17 @@ PlaceSummary place_summary(const WaitPlaces& seen, const EventSource& source, do
 }
 
 std::vector<WaitAtPlace> waits_by_place(const PlaceSummary& summary) {
+  using Look = std::tuple<Place::Kind, std::string, std::string, std::string, std::string>;
+  std::map<Look, size_t> first;
+  std::vector<size_t> alike;  // by place: the first one with another path or none
+  for (const NamedPlace& each : summary.places) {
+    const Look look(each.kind, each.call, each.function_place, each.site, each.caller);
+    alike.push_back(first.emplace(look, alike.size()).first->second);
+  }
   std::map<std::pair<size_t, std::string>, WaitAtPlace> rows;
   for (const PlaceSummary::Wait& wait : summary.waits) {
-    WaitAtPlace& row = rows[{wait.place, wait.communicator}];
-    row.place = wait.place;
+    WaitAtPlace& row = rows[{alike[wait.place], wait.communicator}];
+    row.place = alike[wait.place];
     row.communicator = wait.communicator;
     row.count += wait.count;
     row.seconds += wait.seconds;
@@ -194,7 +211,7 @@ std::vector<WaitAtPlace> waits_by_place(const PlaceSummary& summary) {
   };
   std::map<size_t, Most> causes;  // by place where ranks wait
   for (const PlaceSummary::Delay& delay : summary.delays) {
-    Most& most = causes[delay.waiting];
+    Most& most = causes[alike[delay.waiting]];
     most.all += delay.seconds;
     if (!most.delay || delay.seconds > most.delay->seconds) most.delay = &delay;
   }
@@ -210,25 +227,6 @@ std::vector<WaitAtPlace> waits_by_place(const PlaceSummary& summary) {
     sorted.push_back(row);
   }
   std::stable_sort(sorted.begin(), sorted.end(), [](const WaitAtPlace& a, const WaitAtPlace& b) {
-    return a.seconds > b.seconds;
-  });
-  return sorted;
-}
-
-std::vector<DelayAtPlace> delays_by_place(const PlaceSummary& summary) {
-  std::map<std::pair<int, size_t>, DelayAtPlace> rows;
-  for (const PlaceSummary::Delay& delay : summary.delays) {
-    DelayAtPlace& row = rows[{delay.rank, delay.place}];
-    row.rank = delay.rank;
-    row.place = delay.place;
-    row.seconds += delay.seconds;
-    if (delay.seconds <= row.most) continue;
-    row.most = delay.seconds;
-    row.waiting = delay.waiting;
-  }
-  std::vector<DelayAtPlace> sorted;
-  for (const auto& [key, row] : rows) sorted.push_back(row);
-  std::stable_sort(sorted.begin(), sorted.end(), [](const DelayAtPlace& a, const DelayAtPlace& b) {
     return a.seconds > b.seconds;
   });
   return sorted;

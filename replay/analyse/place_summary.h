@@ -20,6 +20,9 @@ struct NamedPlace {
   std::string function_place;  ///< "solve (app.c:12)"
   std::string caller;          ///< that calls it: "main (app.c:40)"; "": not recorded
   std::string site;            ///< of the call: "app.c:41", without directories; "": not recorded
+  /// Of the function that computes or makes the call, the outermost first; empty: not recorded.
+  /// Lines as in `function_place`, but with recorded call paths of calls as in SiteRow::path.
+  std::vector<std::string> path = {};
 };
 
 /// POP's efficiencies of one function, without the functions that it calls: compute between its own
@@ -75,7 +78,7 @@ struct PlaceSummary {
 
   std::vector<NamedPlace> places;
   std::vector<Wait> waits;
-  std::vector<Delay> delays;
+  std::vector<Delay> delays;  ///< the longest first
   bool knows_functions = false;
   std::optional<Sampling> sampling;  ///< of `functions`; unset if they are on record by calls
   std::vector<FunctionEfficiency>
@@ -88,9 +91,9 @@ std::string site_text(const CallSite& site);
 /// To be called after the replay. `probe`: as of `seen`.
 PlaceSummary place_summary(const WaitPlaces& seen, const EventSource& source, double probe = 0);
 
-/// The waits of all ranks at one place on one communicator.
+/// The waits of all ranks at one place, over all paths to its caller, on one communicator.
 struct WaitAtPlace {
-  size_t place = 0;
+  size_t place = 0;  ///< one of them
   std::string communicator;
   uint64_t count = 0;
   double seconds = 0;
@@ -102,17 +105,6 @@ struct WaitAtPlace {
 };
 /// The longest first.
 std::vector<WaitAtPlace> waits_by_place(const PlaceSummary& summary);
-
-/// The waiting of all ranks that one rank at one place causes.
-struct DelayAtPlace {
-  int rank = 0;
-  size_t place = 0;
-  double seconds = 0;
-  size_t waiting = 0;  ///< where most of the waiting is
-  double most = 0;     ///< seconds
-};
-/// The longest first.
-std::vector<DelayAtPlace> delays_by_place(const PlaceSummary& summary);
 
 /// The ranks that make others wait, and the critical path, of one scenario: WaitCauses and
 /// CriticalPath in seconds and names.

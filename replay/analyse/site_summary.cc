@@ -16,24 +16,23 @@ std::string text_of(const CallSite& site, const std::vector<FunctionName>& funct
   return site.line == 0 ? name : name + " (" + line + ")";
 }
 
-/// The call path, the outermost function first.
-std::vector<std::string> path_of(const SiteProfile::Site& key, const std::vector<CallSite>& sites,
+}  // namespace
+
+std::vector<std::string> path_of(uint32_t number, uint32_t function,
+                                 const std::vector<CallSite>& sites,
                                  const std::vector<FunctionName>& functions) {
   std::vector<std::string> path;
-  if (key.site < sites.size() && sites[key.site].function >= functions.size()) {
-    CallSite site = sites[key.site];
-    site.function = key.function;  // recorded as such, not as part of a call path
+  if (number < sites.size() && sites[number].function >= functions.size()) {
+    CallSite site = sites[number];
+    site.function = function;  // recorded as such, not as part of a call path
     return {text_of(site, functions)};
   }
-  for (uint32_t at = key.site; at < sites.size(); at = sites[at].caller)
+  for (uint32_t at = number; at < sites.size(); at = sites[at].caller)
     path.push_back(text_of(sites[at], functions));
   std::reverse(path.begin(), path.end());
-  if (path.empty() && key.function < functions.size())
-    path.push_back(functions[key.function].place());
+  if (path.empty() && function < functions.size()) path.push_back(functions[function].place());
   return path;
 }
-
-}  // namespace
 
 std::vector<SiteRow> site_rows(const SiteProfile& seen, const EventSource& source) {
   const TraceDefinitions& trace = source.definitions();
@@ -44,7 +43,7 @@ std::vector<SiteRow> site_rows(const SiteProfile& seen, const EventSource& sourc
   for (const auto& [key, sum] : seen.sites()) {
     SiteRow row;
     row.call = trace.calls[key.call].name;
-    row.path = path_of(key, sites, functions);
+    row.path = path_of(key.site, key.function, sites, functions);
     const uint32_t function = key.function < functions.size() || key.site >= sites.size()
                                   ? key.function
                                   : sites[key.site].function;

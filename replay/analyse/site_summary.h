@@ -30,6 +30,11 @@ struct SiteRow {
   double mean() const { return count > 0 ? time / static_cast<double>(count) : 0; }
 };
 
+/// As SiteRow::path, of a call at `site` that `function` makes.
+std::vector<std::string> path_of(uint32_t site, uint32_t function,
+                                 const std::vector<CallSite>& sites,
+                                 const std::vector<FunctionName>& functions);
+
 /// Compute of all ranks in one function, from samples of the recorded run.
 struct SampledFunction {
   std::string name;

@@ -97,9 +97,8 @@ std::vector<std::vector<FunctionPart>> SampledGaps::shares() const {
     });
     std::vector<FunctionPart>& parts = all.emplace_back();
     for (const Found& found : functions) {
-      const CallTree::Node& node = paths_.nodes()[found.node];
-      parts.push_back({node.function, kind.known * found.ticks / kind.sampled, 0,
-                       paths_.nodes()[node.parent].function});
+      parts.push_back({paths_.nodes()[found.node].function, kind.known * found.ticks / kind.sampled,
+                       0, found.node});
     }
   }
   return all;

@@ -43,6 +43,7 @@ class SampledGaps {
 
   // After the last gap, settle() first.
   void settle();
+  const CallTree& paths() const { return paths_; }
   /// By kind, see PlaceSink.
   std::vector<std::vector<FunctionPart>> shares() const;
   /// Replaces the number of a kind in FunctionTime::functions by functions and their times.

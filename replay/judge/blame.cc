@@ -75,22 +75,4 @@ std::optional<Blame> blame(const Results& results, int rank, double excess) {
   return blame;
 }
 
-std::vector<std::string> callers_of(const Results& results, int rank, const std::string& place,
-                                    const std::string& caller) {
-  const std::vector<CallPath>& paths = results.call_paths;
-  const auto place_of = [&](size_t path) { return results.functions[paths[path].function].place; };
-  const CallPath* longest = nullptr;
-  for (const CallPath& path : paths) {
-    if (results.functions[path.function].place != place || path.caller == CallPath::kNone) continue;
-    if (place_of(path.caller) != caller) continue;
-    if (!longest || path.inclusive[rank] > longest->inclusive[rank]) longest = &path;
-  }
-  std::vector<std::string> callers;
-  for (size_t i = longest ? longest->caller : CallPath::kNone; i != CallPath::kNone;
-       i = paths[i].caller)
-    callers.insert(callers.begin(), place_of(i));
-  if (callers.empty() && !caller.empty()) callers = {caller};
-  return callers;
-}
-
 }  // namespace rubato

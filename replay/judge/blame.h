@@ -29,9 +29,4 @@ struct Blame {
 /// and the descent ends in the outermost one, which says nothing.
 std::optional<Blame> blame(const Results& results, int rank, double excess);
 
-/// The callers of the function with that place, the outermost first, on the call path that has most
-/// of the rank's time in it when it is called by the function with the place `caller`; "": by none.
-std::vector<std::string> callers_of(const Results& results, int rank, const std::string& place,
-                                    const std::string& caller);
-
 }  // namespace rubato

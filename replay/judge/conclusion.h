@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "replay/analyse/model_error.h"
-#include "replay/judge/lost_cores.h"
+#include "replay/judge/implausible_cost.h"
 #include "replay/judge/roles.h"
 
 namespace rubato {

@@ -9,7 +9,7 @@
 #include "replay/analyse/other_rows.h"
 #include "replay/analyse/place_summary.h"
 #include "replay/analyse/site_summary.h"
-#include "replay/judge/blame.h"
+#include "replay/judge/implausible_cost.h"
 #include "replay/judge/lost_cores.h"
 #include "replay/study/candidates.h"
 #include "replay/study/fit_degradation.h"
@@ -33,8 +33,8 @@ constexpr size_t kMostBalanced = 7;  ///< functions
 struct InCall {
   std::map<WaitPattern, double> by_pattern;
   std::map<int, double> by_root;
-  /// By function of a root rank, and by the caller of the function.
-  std::map<std::pair<int, std::string>, std::map<std::string, double>> by_function;
+  /// By function of a root rank, and by the callers of the function.
+  std::map<std::pair<int, std::string>, std::map<std::vector<std::string>, double>> by_function;
 };
 
 /// By rank: the part of the waits rooted there that unequal compute does not explain, 0 to 1.
@@ -85,6 +85,24 @@ std::vector<std::string> path_of(const std::vector<SiteRow>& rows, const std::st
   return longest[most->first]->path;
 }
 
+std::vector<std::string> callers_of(const NamedPlace& place) {
+  return {place.path.begin(), place.path.end() - (place.path.empty() ? 0 : 1)};
+}
+
+/// The path with the longest waits, if its last function calls for most of them; else "...".
+std::vector<std::string> main_callers(
+    const std::map<std::vector<std::string>, double>& by_callers) {
+  const auto longest = largest(by_callers);
+  double of_caller = 0;
+  for (const auto& [callers, seconds] : by_callers) {
+    const std::vector<std::string>& most = longest->first;
+    if (callers.empty() ? most.empty() : !most.empty() && callers.back() == most.back())
+      of_caller += seconds;
+  }
+  if (of_caller > kMainShare * sum_of(by_callers)) return longest->first;
+  return {"..."};
+}
+
 /// Waits by call, with the parts of their roots; from places, which know roots and calls together.
 void add_roots(const PlaceSummary& summary, const std::vector<double>& parts,
                std::map<std::string, InCall>& calls) {
@@ -94,7 +112,7 @@ void add_roots(const PlaceSummary& summary, const std::vector<double>& parts,
     call.by_root[delay.rank] += seconds;
     const NamedPlace& cause = summary.places[delay.place];
     if (cause.kind == Place::Kind::kCompute && !cause.function_place.empty())
-      call.by_function[{delay.rank, cause.function_place}][cause.caller] += seconds;
+      call.by_function[{delay.rank, cause.function_place}][callers_of(cause)] += seconds;
   }
 }
 
@@ -140,10 +158,7 @@ Finding waits_in(const std::string& name, const InCall& call, const Roles& roles
     const double seconds = sum_of(by_caller);
     if (function.first != waits.rank || !(seconds > kMainShare * root->second)) continue;
     waits.function = function.second;
-    const auto caller = largest(by_caller);
-    waits.callers = caller->second > kMainShare * seconds
-                        ? callers_of(*roles.results, waits.rank, waits.function, caller->first)
-                        : std::vector<std::string>{"..."};
+    waits.callers = main_callers(by_caller);
   }
   return waits;
 }

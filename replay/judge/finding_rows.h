@@ -66,6 +66,7 @@ struct Finding {
   double seconds = 0;        ///< at most what the run would gain (LostTime), or what a replay saves
   bool is_replayed = false;  ///< the latter, with balanced work: the one of `scenarios`
   std::optional<double> half = {};  ///< half of the 95 % interval of `seconds`; none: not known
+  bool is_saved = false;  ///< a replay saves `seconds`, if not by removing all of the cause
   double of_elapsed = 0;  ///< `seconds` as a share; for lost cores of `measured`, which has them
   int rank = -1;          ///< that computes longest, or is the root cause; -1: no single one
   /// Load imbalance: compute of `rank` beyond the mean, relative to it. Waits: the part of them
@@ -81,6 +82,9 @@ struct Finding {
   bool of_run = false;       ///< `messages` are of the run, though `function` is named
   uint64_t bytes = 0;        ///< mean of a message
   std::vector<std::string> scenarios = {};  ///< that investigate it (`--on`)
+
+  /// True if the run gains at most `seconds`; else they are what a replay saves.
+  bool is_bound() const { return !is_saved && kind < FindingKind::kLatency; }
 };
 
 /// The terms of the elapsed time (LostTime), in seconds.

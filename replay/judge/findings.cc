@@ -42,11 +42,12 @@ void apply_remedies(const std::vector<TriedCandidate>& remedies, const LostTime&
     const double saved = lost.elapsed - tried.elapsed;
     if (!tried.deadlock.empty() || !(on_path || (is_imbalance(finding) && name.empty()))) continue;
     if (kind == CandidateKind::kFunction) {
-      if (!is_imbalance(finding) && !finding.is_replayed)
-        finding.seconds = std::max(finding.seconds, saved);
+      if (is_imbalance(finding) || finding.is_replayed || !(saved > finding.seconds)) continue;
+      finding.seconds = saved;
+      finding.is_saved = true;
     } else if (saved >= best) {
       best = finding.seconds = saved;
-      finding.is_replayed = true;
+      finding.is_replayed = finding.is_saved = true;
       finding.scenarios = {text};
     }
   }
@@ -79,9 +80,11 @@ void merge_causes(std::vector<Finding>& findings, bool also_imbalance) {
       if (is_imbalance(*other)) std::swap(*into, *other);
       if (!is_imbalance(*into)) {
         into->seconds += other->seconds;  // in turn, in several calls
+        into->is_saved = into->is_saved && other->is_saved;
       } else if (other->seconds > into->seconds) {
         into->seconds = other->seconds;
         into->is_replayed = false;
+        into->is_saved = other->is_saved;
         into->scenarios = other->scenarios;
       }
       if (into->call.empty() || !is_imbalance(*into)) add_call(into->call, other->call);

@@ -23,6 +23,24 @@ std::vector<uint32_t> first_alike(const std::vector<Entry>& entries, KeyOf key_o
   return alike;
 }
 
+/// For each site the first one with the same file, line and call path.
+std::vector<uint32_t> alike_sites(const std::vector<CallSite>& sites) {
+  std::map<std::tuple<std::string, uint32_t, uint32_t, uint32_t>, uint32_t> first;
+  std::vector<uint32_t> alike(sites.size(), kNoPlace), above;
+  for (uint32_t i = 0; i < sites.size(); ++i) {
+    for (uint32_t at = i; at < sites.size() && alike[at] == kNoPlace; at = sites[at].caller)
+      above.push_back(at);
+    for (; !above.empty(); above.pop_back()) {
+      const uint32_t at = above.back();
+      const CallSite& site = sites[at];
+      const uint32_t caller = site.caller < sites.size() ? alike[site.caller] : kNoPlace;
+      alike[at] =
+          first.try_emplace({site.file, site.line, site.function, caller}, at).first->second;
+    }
+  }
+  return alike;
+}
+
 }  // namespace
 
 FunctionSum& FunctionSum::operator+=(const FunctionSum& other) {
@@ -41,13 +59,7 @@ WaitPlaces::WaitPlaces(const EventSource& source, KeptLosses kept, double probe)
                                  [](const FunctionName& function) {
                                    return std::tuple(function.name, function.file, function.line);
                                  })),
-      same_site_(first_alike(source.call_sites(),
-                             [sites = source.call_sites()](const CallSite& site) {
-                               const bool is_called = site.caller < sites.size();
-                               return std::tuple(
-                                   site.file, site.line,
-                                   is_called ? sites[site.caller].function : kNoPlace);
-                             })),
+      same_site_(alike_sites(source.call_sites())),
       timelines_(trace_->timelines()),
       ranks_(trace_->ranks()),
       recent_(kRecent),
@@ -59,10 +71,11 @@ WaitPlaces::WaitPlaces(const EventSource& source, KeptLosses kept, double probe)
 
 uint32_t WaitPlaces::number_of(const Place& place) {
   // Places that do not fit would only share a number with others.
-  constexpr uint64_t kBits = (1 << 23) - 1;
-  const uint32_t last = place.caller == kNoPlace ? place.site : place.caller;  // never both
-  const uint64_t packed = uint64_t{place.call} << 46 | (place.function & kBits) << 23 |
-                          (last & kBits) | static_cast<uint64_t>(place.kind) << 62;
+  constexpr uint64_t kBits = (1 << 23) - 1, kIsPath = 1 << 22;
+  const uint64_t function =  // a path ends in it
+      place.path == CallTree::kRoot ? place.function & (kIsPath - 1) : place.path | kIsPath;
+  const uint64_t packed = uint64_t{place.call} << 46 | (function & kBits) << 23 |
+                          (place.site & kBits) | static_cast<uint64_t>(place.kind) << 62;
   Recent& recent = recent_[(packed * 0x9E3779B97F4A7C15u) >> 56];
   if (recent.packed == packed) return recent.number;
   const auto [entry, is_new] = numbers_.emplace(packed, static_cast<uint32_t>(places_.size()));
@@ -90,7 +103,11 @@ void WaitPlaces::begin(int number, double time) {
   timeline = Timeline();
   timeline.until = time;
   call_places_ = source_->call_places();
-  if (call_places_) timeline.reader.emplace(*call_places_, number);
+  if (!call_places_) return;
+  timeline.reader.emplace(*call_places_, number);
+  timeline.paths = {CallTree::kRoot};
+  for (const CallTree::Node& node : std::span(call_places_->paths(number).nodes()).subspan(1))
+    timeline.paths.push_back(paths_.call(timeline.paths[node.parent], known(node.function)));
 }
 
 void WaitPlaces::add_part(Timeline& timeline, double end, int32_t root, uint32_t place) {
@@ -132,12 +149,13 @@ void WaitPlaces::add_gap(Timeline& timeline, int rank, const Call& call, double 
     timeline.here = here;
     return;
   }
-  uint32_t function = kNoPlace, site = kNoPlace;
+  uint32_t function = kNoPlace, site = kNoPlace, path = CallTree::kRoot;
   const bool counts = !timeline.over && !same_function_.empty();
   double left = gap;
   if (timeline.reader) {
     const CallPlace& place = timeline.reader->at(call.event);
     function = known(place.function);
+    path = timeline.paths[place.path];
     if (place.site < same_site_.size()) site = same_site_[place.site];
     const auto costs = [&](const FunctionPart& part) {
       return std::min(part.ticks, probe_ * static_cast<double>(part.probes));
@@ -157,7 +175,7 @@ void WaitPlaces::add_gap(Timeline& timeline, int rank, const Call& call, double 
       if (counts) sum_of(timeline, in).compute += ticks;
       Place computes{.kind = Place::Kind::kCompute};
       computes.function = in;
-      computes.caller = known(part.caller);
+      computes.path = timeline.paths[part.path];
       add_part(timeline, left == 0 ? enter : timeline.until + ticks, rank, number_of(computes));
     }
   }
@@ -168,9 +186,9 @@ void WaitPlaces::add_gap(Timeline& timeline, int rank, const Call& call, double 
     add_part(timeline, enter, rank, number_of(computes));
   }
   Place here{.kind = is_call ? Place::Kind::kCall : Place::Kind::kLost};
-  if (is_call) here = {Place::Kind::kCall, call.name, function, site};
+  if (is_call) here = {Place::Kind::kCall, call.name, function, site, path};
   if (call.role == CallRole::kEnd || call.role == CallRole::kThread)
-    here = {Place::Kind::kCompute, Place::kNoCall, function, kNoPlace};
+    here = {Place::Kind::kCompute, Place::kNoCall, function, kNoPlace, path};
   timeline.here = number_of(here);
 }
 

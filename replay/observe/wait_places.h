@@ -40,7 +40,7 @@ namespace rubato {
 /// The activity of a rank at some time, and its place in the program.
 struct Place {
   enum class Kind : uint8_t {
-    kCompute,  ///< in `function` as called by `caller`, else before `call` at `site`
+    kCompute,  ///< in `function`, else before `call` at `site`
     kCall,     ///< in `call`, which `function` makes at `site`
     kLost,     ///< the tracer wrote its buffer or was off, or the thread had no core
     kUnknown,  ///< dropped from the past
@@ -48,10 +48,10 @@ struct Place {
   static constexpr uint16_t kNoCall = UINT16_MAX;
 
   Kind kind = Kind::kUnknown;
-  uint16_t call = kNoCall;       ///< index into TraceDefinitions::calls
-  uint32_t function = kNoPlace;  ///< index into EventSource::functions()
-  uint32_t site = kNoPlace;      ///< index into EventSource::call_sites()
-  uint32_t caller = kNoPlace;    ///< of `function`, if that computes: another function
+  uint16_t call = kNoCall;          ///< index into TraceDefinitions::calls
+  uint32_t function = kNoPlace;     ///< index into EventSource::functions()
+  uint32_t site = kNoPlace;         ///< index into EventSource::call_sites()
+  uint32_t path = CallTree::kRoot;  ///< of `function`: node of WaitPlaces::paths()
   bool operator==(const Place&) const = default;
 };
 
@@ -65,8 +65,8 @@ struct FunctionSum {
 
 /// Sums up the waits of one scenario by place. Only the window of a rank counts, as in Profile.
 /// Memory: about 10 KiB a timeline, at most 130 KiB, and 50 bytes for each function that it is in;
-/// 4 KiB more if places are recorded. REQUIRES: note_places() was called for the source. Errors: as
-/// CallFile's.
+/// 4 KiB and 4 bytes for each of its call paths more if places are recorded. REQUIRES:
+/// note_places() was called for the source. Errors: as CallFile's.
 class WaitPlaces : public Observer<1> {
  public:
   /// `probe`: ticks that the scenario subtracts for each enter or leave of a function.
@@ -83,6 +83,8 @@ class WaitPlaces : public Observer<1> {
               const Waited& waited) override;
 
   const std::vector<Place>& places() const { return places_; }
+  /// Of all timelines; functions with equal name and line are one.
+  const CallTree& paths() const { return paths_; }
 
   /// A place, as index into places(), and a communicator.
   using PlaceOnComm = std::pair<uint32_t, uint32_t>;
@@ -131,6 +133,7 @@ class WaitPlaces : public Observer<1> {
     uint32_t comm = 0;
     double wait = 0, kept = 1;
     std::optional<CallPlaces::Reader> reader;
+    std::vector<uint32_t> paths;  ///< by node of CallPlaces::paths(): that of WaitPlaces::paths()
     FunctionSums functions;
     struct RecentSum {
       uint32_t function = 0;
@@ -175,6 +178,7 @@ class WaitPlaces : public Observer<1> {
   std::vector<Timeline> timelines_;
   std::vector<Rank> ranks_;
   std::vector<Place> places_;
+  CallTree paths_;
   std::unordered_map<uint64_t, uint32_t> numbers_;  ///< of places, packed
   struct Recent {
     uint64_t packed = UINT64_MAX;  ///< of Place(), which is number 0

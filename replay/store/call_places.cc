@@ -18,9 +18,10 @@ void CallPlaces::forget(int timeline) {
 }
 
 void CallPlaces::add(int number, uint64_t event, uint32_t function, uint32_t site,
-                     std::span<const FunctionPart> before) {
+                     std::span<const FunctionPart> before, uint32_t path) {
   Timeline& timeline = timelines_[number];
-  const bool moved = timeline.function != function || timeline.site != site;
+  const bool moved =
+      timeline.function != function || timeline.site != site || timeline.path != path;
   if (!moved && before.empty()) return;
   std::vector<uint32_t>& open = timeline.open;
   before = before.first(std::min(before.size(), kMostParts));
@@ -30,13 +31,14 @@ void CallPlaces::add(int number, uint64_t event, uint32_t function, uint32_t sit
                  static_cast<uint32_t>(before.size()) << 20 | (moved ? kMoved : 0) |
                  (far ? kFar : 0));
   if (far) open.push_back(static_cast<uint32_t>(events >> 20));
-  if (moved) open.insert(open.end(), {function, site});
+  if (moved) open.insert(open.end(), {function, site, path});
   for (const FunctionPart& part : before)
     open.insert(open.end(), {part.function, std::bit_cast<uint32_t>(static_cast<float>(part.ticks)),
-                             part.probes, part.caller});
+                             part.probes, part.path});
   timeline.event = event;
   timeline.function = function;
   timeline.site = site;
+  timeline.path = path;
   if (open.size() < kChunk) return;
   const std::lock_guard lock(appends_);
   timeline.chunks.push_back(
@@ -74,20 +76,21 @@ bool CallPlaces::Reader::read_entry() {
   if (head & kMoved) {
     coming_.function = word();
     coming_.site = word();
+    coming_.path = word();
   }
   coming_.before.clear();
   for (uint32_t left = head >> 20 & kMostParts; left > 0; --left) {
     FunctionPart part{word()};
     part.ticks = std::bit_cast<float>(word());
     part.probes = word();
-    part.caller = word();
+    part.path = word();
     if (part.function < kFirstGapKind) {
       coming_.before.push_back(part);
       continue;
     }
     for (const FunctionPart& share :
          places_->timelines_[timeline_].kinds[part.function - kFirstGapKind])
-      coming_.before.push_back({share.function, share.ticks * part.ticks, 0, share.caller});
+      coming_.before.push_back({share.function, share.ticks * part.ticks, 0, share.path});
   }
   return true;
 }
@@ -106,6 +109,7 @@ const CallPlace& CallPlaces::Reader::at(uint64_t event) {
     is_read_ = false;
     place_.function = coming_.function;
     place_.site = coming_.site;
+    place_.path = coming_.path;
     if (entry_ == event) std::swap(place_.before, coming_.before);
   }
   return place_;

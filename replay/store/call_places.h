@@ -7,8 +7,8 @@
 // Words of 32 bits, for calls at which something changes:
 //
 //   events since the previous entry (20 bits) | parts (8) | kMoved | kFar
-//   kFar: the upper bits of those events, 1 word       kMoved: function, call site
-//   of each part: function, ticks as float, probes, caller
+//   kFar: the upper bits of those events, 1 word       kMoved: function, call site, path
+//   of each part: function, ticks as float, probes, path
 //
 // in chunks of some 4 KiB, the first ones in memory, the rest in a temporary file.
 
@@ -25,8 +25,9 @@ namespace rubato {
 
 /// Where a call is made.
 struct CallPlace {
-  uint32_t function = kNoPlace;  ///< index into EventSource::functions()
-  uint32_t site = kNoPlace;      ///< index into EventSource::call_sites()
+  uint32_t function = kNoPlace;     ///< index into EventSource::functions()
+  uint32_t site = kNoPlace;         ///< index into EventSource::call_sites()
+  uint32_t path = CallTree::kRoot;  ///< of the function: node of CallPlaces::paths()
   /// The functions of the timeline since the previous call; time outside of functions is omitted.
   std::vector<FunctionPart> before;
 };
@@ -38,11 +39,15 @@ class CallPlaces final : public PlaceSink {
   explicit CallPlaces(int timelines);
 
   void add(int timeline, uint64_t event, uint32_t function, uint32_t site,
-           std::span<const FunctionPart> before) override;
-  void gap_kinds(int timeline, std::vector<std::vector<FunctionPart>> kinds) override {
+           std::span<const FunctionPart> before, uint32_t path = CallTree::kRoot) override;
+  void add_paths(int timeline, CallTree paths,
+                 std::vector<std::vector<FunctionPart>> kinds) override {
+    timelines_[timeline].paths = std::move(paths);
     timelines_[timeline].kinds = std::move(kinds);
   }
   void forget(int timeline) override;
+  /// The functions of a timeline by call path; without calls and ticks.
+  const CallTree& paths(int timeline) const { return timelines_[timeline].paths; }
 
   /// Reads the places of one timeline forwards.
   class Reader {
@@ -82,9 +87,10 @@ class CallPlaces final : public PlaceSink {
   };
   struct Timeline {
     uint64_t event = 0;  ///< of the last entry
-    uint32_t function = kNoPlace, site = kNoPlace;
+    uint32_t function = kNoPlace, site = kNoPlace, path = CallTree::kRoot;
     std::vector<uint32_t> open;  ///< not in a chunk yet
     std::vector<Chunk> chunks;
+    CallTree paths;
     std::vector<std::vector<FunctionPart>> kinds;  ///< of gaps with samples
   };
 

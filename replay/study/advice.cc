@@ -168,6 +168,10 @@ Advice find_advice(EventSource& source, const Scenario& scenario, const AdviceSe
   int timelines = 0;
   for (const RankResult& rank : run.ranks) timelines += rank.threads;
   if (timelines > 0) advice.compute_share = compute / (timelines * run.elapsed);
+  if (!settings.tries) {
+    advice.run = std::move(results);
+    return advice;
+  }
   const BaseRun base{&scenario, &results, &sums, trace.ticks_per_second, placement};
   CandidateLimits limits;
   limits.ranks = settings.most;

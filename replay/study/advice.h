@@ -55,6 +55,7 @@ inline constexpr size_t kMostTried = 64;
 struct AdviceSettings {
   size_t most = 10;  ///< number of functions, and of ranks, to try; at most kMostTried
   ParseScenario parse;
+  bool tries = true;       ///< false: no candidate is replayed, Advice::tried is empty
   std::string hosts_file;  ///< file name of Advice::hosts in the texts of scenarios
 };
 

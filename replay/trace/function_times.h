@@ -74,8 +74,8 @@ inline constexpr uint32_t kNoPlace = UINT32_MAX;
 struct FunctionPart {
   uint32_t function = kNoPlace;  ///< among all functions of the program
   double ticks = 0;
-  uint32_t probes = 0;         ///< as FunctionTime::probes
-  uint32_t caller = kNoPlace;  ///< another function, which calls it; kNoPlace: none on record
+  uint32_t probes = 0;              ///< as FunctionTime::probes
+  uint32_t path = CallTree::kRoot;  ///< its node among the paths of the timeline (PlaceSink)
 };
 
 /// A line of the program that makes MPI calls, or with call paths a call of any function in its
@@ -107,19 +107,21 @@ struct CalledFunction {
 };
 
 /// A FunctionPart of this function or a later one is a gap whose functions are known from samples:
-/// of kind `function - kFirstGapKind` (PlaceSink::gap_kinds()).
+/// of kind `function - kFirstGapKind` (PlaceSink::add_paths()).
 inline constexpr uint32_t kFirstGapKind = uint32_t{1} << 31;
 
 /// Takes the places of calls, in the order of events within a timeline.
 class PlaceSink {
  public:
   /// At `event` a call begins in `function`, made at `site`. `before`: the functions of the
-  /// timeline since the previous call, as far as recorded.
+  /// timeline since the previous call, as far as recorded. `path`: as FunctionPart::path, of the
+  /// call's function.
   virtual void add(int timeline, uint64_t event, uint32_t function, uint32_t site,
-                   std::span<const FunctionPart> before) = 0;
-  /// After the calls of a timeline: for each kind of gaps the functions in them, in order;
-  /// their `ticks` are shares of a gap.
-  virtual void gap_kinds(int timeline, std::vector<std::vector<FunctionPart>> kinds) = 0;
+                   std::span<const FunctionPart> before, uint32_t path) = 0;
+  /// After the calls of a timeline: the functions by call path, and for each kind of gaps the
+  /// functions in them, in order; their `ticks` are shares of a gap.
+  virtual void add_paths(int timeline, CallTree paths,
+                         std::vector<std::vector<FunctionPart>> kinds) = 0;
   /// The calls of a timeline will be added again from the start.
   virtual void forget(int timeline) = 0;
 

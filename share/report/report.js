@@ -91,10 +91,10 @@ function writeFindings() {
     return;
   }
   const several = new Set(data.findings.map((finding) => finding.scenario)).size > 1;
-  const head = ["Costs at most", several ? "of the scenario" : `of ${data.findings[0].scenario}`, "Finding"];
+  const head = ["Costs", several ? "of the scenario" : `of ${data.findings[0].scenario}`, "Finding"];
   const hasIntervals = data.findings.some((finding) => finding.interval);
   fillTable(byId("finding-table"), [...head, ...(several ? ["Scenario"] : []), ...(hasIntervals ? ["95 % interval"] : [])], data.findings.map((finding) => [
-    secondsCell(finding.seconds), shareCell(finding.of_elapsed, 1), `${finding.kind}: ${finding.text}`,
+    cell((finding.at_most ? "≤ " : "") + showSeconds(finding.seconds), finding.seconds), shareCell(finding.of_elapsed, 1), `${finding.kind}: ${finding.text}`,
     ...(several ? [finding.scenario] : []),
     ...(!hasIntervals ? [] : [finding.interval ? `${showSeconds(finding.interval.low)} – ${showSeconds(finding.interval.high)}` : "–"])]));
   const commands = [...new Set(data.findings.map((finding) => finding.command).filter(Boolean))];

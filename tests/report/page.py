@@ -149,7 +149,7 @@ def head(page):
         words = page.run("byId('headline').textContent")
         # (The first finding of the ring is certain.)
         expect(f"the answer at {width}", lines < (1.1 if width == 1440 else 2.1) and words ==
-               page.run("(([finding]) => `${finding.kind[0].toUpperCase()}${finding.kind.slice(1)}: at most ${(100 * finding.of_elapsed)"
+               page.run("(([finding]) => `${finding.kind[0].toUpperCase()}${finding.kind.slice(1)}: ${(100 * finding.of_elapsed)"
                         ".toFixed(0)} % of ${showSeconds(data.judged_elapsed)}`)(data.findings)"), (lines, words))
     titles = page.run("[...document.querySelectorAll('section h2')].map(({textContent}) => textContent)")
     expect("contents", page.run("[...byId('contents').querySelectorAll('a')].map(({textContent}) => textContent)") == titles and

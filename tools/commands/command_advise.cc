@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "replay/judge/lost_cores.h"
 #include "replay/rubato.h"
 #include "replay/study/advice.h"
 #include "tools/cli/commands.h"
@@ -96,20 +95,18 @@ int command_advise(const Arguments& arguments) {
   const Roles roles(judged.results);
   // `measured` would describe the machine's other work.
   if (!scenario) scenario = fixed_scenario(roles.undisturbed ? "undisturbed" : "measured");
+  const Judgement judgement = judge(roles, judged.diagnosis, platforms_dir(), judged.intervals);
+  const std::string unknown =
+      scenario->basis == Basis::kModel ? "" : no_conclusion(roles, judgement);
+  settings.tries = unknown.empty();
   Advice advice = find_advice(*source, *scenario, settings, options);
   advice.run.asked_with = engine_words(values);
-  const bool is_model = scenario->basis == Basis::kModel;
-  const Judgement judgement = judge(roles, judged.diagnosis, platforms_dir(), judged.intervals);
-  const std::string estimate = estimate_line(judgement);
-  const AdviceSubject subject{
-      &*scenario,
-      settings.most,
-      settings.hosts_file,
-      values.count("hosts") > 0,
-      !values.count("on") && scenario->base == "undisturbed",
-      is_model || !lacks_cores(roles)
-          ? ""
-          : headline(conclude(roles)) + (estimate.empty() ? "" : " " + estimate)};
+  const AdviceSubject subject{&*scenario,
+                              settings.most,
+                              settings.hosts_file,
+                              values.count("hosts") > 0,
+                              !values.count("on") && scenario->base == "undisturbed",
+                              unknown};
   if (files.tables_wanted()) {
     const int width = page_width();
     print_to_stdout(advice_text(advice, subject, width) + "\n" +

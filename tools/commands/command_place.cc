@@ -9,6 +9,7 @@
 #include "tools/format/text_table.h"
 #include "tools/options/options.h"
 #include "tools/options/scenario_options.h"
+#include "tools/report/findings_report.h"
 #include "tools/studies/placement_report.h"
 
 namespace po = boost::program_options;
@@ -80,10 +81,11 @@ int command_place(const Arguments& arguments) {
   const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
   PlacementSearch found = find_placement(*source, scenario, settings, options);
   found.run.asked_with = engine_words(values);
-  const PlacementSubject subject{&scenario, hosts, values.count("hosts") > 0};
+  const PlacementSubject subject{&scenario, hosts, values.count("hosts") > 0,
+                                 no_conclusion(*source, options, scenario)};
   if (files.tables_wanted()) print_to_stdout(placement_text(found, subject, page_width()));
   if (files.wants("json")) files.write("json", placement_json(found, subject));
-  if (files.wants("csv")) files.write("csv", placement_csv(found));
+  if (files.wants("csv")) files.write("csv", placement_csv(found, subject));
   if (files.wants("hosts")) files.write("hosts", placement_hosts(found));
   files.commit();
   return 0;

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "replay/analyse/scenario_profile.h"
-#include "replay/judge/over_time.h"
+#include "replay/judge/efficiency.h"
 #include "replay/rubato.h"
 #include "replay/run/lane_settings.h"
 #include "tools/cli/commands.h"

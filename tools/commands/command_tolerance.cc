@@ -11,6 +11,7 @@
 #include "tools/format/text_table.h"
 #include "tools/options/options.h"
 #include "tools/options/scenario_options.h"
+#include "tools/report/findings_report.h"
 #include "tools/studies/tolerance_report.h"
 #include "tools/words/note_words.h"
 
@@ -74,11 +75,17 @@ int command_tolerance(const Arguments& arguments) {
   ReplayOptions options = engine_options(values);
   options.progress = progress_line("replaying");
   const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
-  const Tolerances found = find_tolerances(*source, tolerance_axes(scenario), percents, options);
+  Tolerances found = find_tolerances(*source, tolerance_axes(scenario), percents, options);
+  std::string reason = no_conclusion(*source, options, scenario);
+  if (!reason.empty() && scenario.basis != Basis::kModel) {
+    reason = "No tolerance is known. " + reason;
+    const std::vector<std::optional<double>> unknown(percents.size());
+    for (Tolerance& axis : found.axes) axis = {axis.name, NAN, unknown};
+  }
   if (files.tables_wanted())
-    print_to_stdout(tolerance_text(found, scenario, percents, page_width()));
-  if (files.wants("json")) files.write("json", tolerance_json(found, scenario, percents));
-  if (files.wants("csv")) files.write("csv", tolerance_csv(found, scenario, percents));
+    print_to_stdout(tolerance_text(found, scenario, percents, page_width(), reason));
+  if (files.wants("json")) files.write("json", tolerance_json(found, scenario, percents, reason));
+  if (files.wants("csv")) files.write("csv", tolerance_csv(found, scenario, percents, reason));
   files.commit();
   return 0;
 }

@@ -7,28 +7,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 #include <map>
+#include <vector>
 
 #include "models/base/error.h"
 #include "replay/rubato.h"
 #include "tools/cli/standard_streams.h"
+#include "tools/files/run_times.h"
 #include "tools/files/whole_file.h"
-#include "tools/format/numbers.h"
 #include "tracer/base/output_name.h"
 
 namespace fs = std::filesystem;
 
 namespace rubato {
 namespace {
-
-constexpr const char* kFile = "rubato-runs.txt";
-constexpr double kRounding = 1e-6;  ///< relative, of an elapsed time in that file
 
 /// The exit code of a process, as a shell gives it.
 int exit_code_of(pid_t child) {
@@ -84,7 +79,7 @@ std::optional<int> keep_median_run(int runs, std::string& output) {
     times.push_back(elapsed);
   }
   const std::string median = std::next(by_time.begin(), (runs - 1) / 2)->second;
-  WholeFile file((fs::path(median) / kFile).string());
+  WholeFile file((fs::path(median) / kRunTimesFile).string());
   file.write(fmt::format("{}\n", fmt::join(times, "\n")));
   file.commit();
   const std::string kept = free_output(output);
@@ -92,29 +87,6 @@ std::optional<int> keep_median_run(int runs, std::string& output) {
   for (const std::string& archive : archives) fs::remove_all(archive);
   print_to_stderr(fmt::format("rubato: kept {}, the median of {}", kept, show_runs(times)));
   return 0;
-}
-
-RunTimes elapsed_of_runs(const std::string& archive, double elapsed) {
-  const fs::path path(archive);
-  std::error_code ignored;  // (several archives)
-  const bool is_directory = fs::is_directory(path, ignored);
-  if (!is_directory && path.extension() != ".otf2") return {};
-  std::ifstream file((is_directory ? path : path.parent_path()) / kFile);
-  RunTimes runs;
-  for (double seconds = 0; file >> seconds;) runs.seconds.push_back(seconds);
-  if (!file.is_open()) return runs;
-  if (!file.eof() || runs.seconds.empty() || std::ranges::min(runs.seconds) < 0)
-    throw InputError(fmt::format("{} of {}: expected seconds, a line per run", kFile, archive));
-  const bool is_one = std::ranges::any_of(runs.seconds, [elapsed](double seconds) {
-    return std::abs(seconds - elapsed) <= kRounding * elapsed;
-  });
-  if (is_one) return runs;
-  return {{}, fmt::format("{} is ignored: the archive's elapsed time is not in it.", kFile)};
-}
-
-std::string show_runs(const std::vector<double>& elapsed) {
-  return fmt::format("{} runs: {} to {}", elapsed.size(), show_seconds(std::ranges::min(elapsed)),
-                     show_seconds(std::ranges::max(elapsed)));
 }
 
 }  // namespace rubato

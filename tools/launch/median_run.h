@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace rubato {
 
@@ -14,17 +13,5 @@ namespace rubato {
 /// Of an even number of runs the faster of the two in the middle is the median. Errors: InputError
 /// if such an archive exists, a run writes none, or standard input is a pipe or a socket.
 std::optional<int> keep_median_run(int runs, std::string& output);
-
-struct RunTimes {
-  std::vector<double> seconds;  ///< elapsed, of each run
-  std::string note;             ///< why the file is ignored; "": it is not
-};
-
-/// The times of these runs, from the file rubato-runs.txt in an OTF2 archive that took `elapsed`
-/// seconds; empty without the file. Errors: InputError for anything else in that file.
-RunTimes elapsed_of_runs(const std::string& archive, double elapsed);
-
-/// "5 runs: 1.020 s to 1.100 s"
-std::string show_runs(const std::vector<double>& elapsed);
 
 }  // namespace rubato

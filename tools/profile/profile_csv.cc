@@ -125,13 +125,16 @@ void add_causes(Rows& rows, const CauseSummary& causes) {
 }
 
 void add_places(Rows& rows, const PlaceSummary& summary) {
-  std::map<std::pair<std::string, int>, double> waits, comms, roots;
+  std::map<std::pair<std::string, int>, double> waits, comms, roots, pairs;
   for (const PlaceSummary::Wait& wait : summary.waits) {
     waits[{place_text(summary.places[wait.place]), wait.rank}] += wait.seconds;
     comms[{wait.communicator, wait.rank}] += wait.seconds;
   }
-  for (const PlaceSummary::Delay& delay : summary.delays)
-    roots[{place_text(summary.places[delay.place]), delay.rank}] += delay.seconds;
+  for (const PlaceSummary::Delay& delay : summary.delays) {
+    const NamedPlace &cause = summary.places[delay.place], &wait = summary.places[delay.waiting];
+    roots[{place_text(cause), delay.rank}] += delay.seconds;
+    pairs[{path_text(cause) + " | " + path_text(wait), delay.rank}] += delay.seconds;
+  }
   const auto add = [&](const char* kind, const auto& sums) {
     for (const auto& [key, seconds] : sums)
       rows.add(kind, csv_text(key.first), std::to_string(key.second), seconds);
@@ -139,6 +142,7 @@ void add_places(Rows& rows, const PlaceSummary& summary) {
   add("place_wait", waits);
   add("communicator_wait", comms);
   add("place_root", roots);
+  add("path_root", pairs);
   for (const FunctionEfficiency& function : summary.functions) {
     const std::string name = csv_text(function_text(function));
     add_by_rank(rows, "function_compute", name, function.compute);

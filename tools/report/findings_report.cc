@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "replay/judge/diagnosis.h"
+#include "tools/cli/install_paths.h"
 #include "tools/format/json_text.h"
 #include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
@@ -39,13 +42,14 @@ std::string around(const Finding& finding) {
   return finding.half ? fmt::format("±{:.0f} %", 100 * *finding.half / finding.seconds) : "";
 }
 
-/// " 1.   1.120 s  ±8 %  96.2 %  messages: ...", continued below its text.
+/// " 1.  ≤ 1.120 s  ±8 %  96.2 %  messages: ...", continued below its text.
 std::string line_of(size_t number, const Finding& finding, const std::string& words,
                     bool with_intervals, int width) {
   std::string half = around(finding);
   if (with_intervals) half = std::string(std::max(0, 7 - display_width(half)), ' ') + half;
-  std::string lead = fmt::format("{:2}. {:>9}{} {:>7}  ", number, show_seconds(finding.seconds),
-                                 half, show_share(finding.of_elapsed, 1));
+  const std::string cost = (finding.is_bound() ? "≤ " : "") + show_seconds(finding.seconds);
+  std::string lead =
+      fmt::format("{:2}. {:>11}{} {:>7}  ", number, cost, half, show_share(finding.of_elapsed, 1));
   const int column = display_width(lead);
   const std::string text = wrap(fmt::format("{}: {}", row_of(finding.kind).name, words),
                                 std::max(20, width - column), 0);
@@ -75,6 +79,14 @@ std::string rows_of(std::span<const Finding> list, const Results& results, size_
   return out;
 }
 
+/// What the costs of these findings are: " (≤: at most)"
+std::string meaning_of(const std::vector<Finding>& list) {
+  const auto bounds = std::ranges::count_if(list, &Finding::is_bound);
+  if (bounds == 0) return " (saved in a replay)";
+  return std::cmp_equal(bounds, list.size()) ? " (≤: at most)"
+                                             : " (≤: at most; others: saved in a replay)";
+}
+
 /// " (2 more: --all)"
 std::string more_of(const std::vector<Finding>& list, size_t most) {
   return list.size() > most ? fmt::format(" ({} more: --all)", list.size() - most) : "";
@@ -89,6 +101,7 @@ Json to_json(const Finding& finding, const std::string& scenario, const Results&
           {"scenario", text_or_null(scenario)},
           {"text", finding_text(finding)},
           {"seconds", number(finding.seconds)},
+          {"at_most", finding.is_bound()},
           {"interval", interval},
           {"of_elapsed", number(finding.of_elapsed)},
           {"rank", finding.rank < 0 ? Json(nullptr) : Json(finding.rank)},
@@ -112,16 +125,16 @@ std::string findings_text(const Judgement& judgement, const Results& results, si
   const bool lacks_cores = judgement.efficiency && judgement.efficiency->without_lost_cores;
   if (!judgement.findings.empty()) {
     add(fmt::format(
-        "Findings, each costs at most so much of the {} of {}{}:", show_seconds(judgement.elapsed),
-        judgement.scenario, more_of(judgement.findings, most)));
+        "Findings, and what each costs of the {} of {}{}{}:", show_seconds(judgement.elapsed),
+        judgement.scenario, meaning_of(judgement.findings), more_of(judgement.findings, most)));
     out += rows_of(judgement.findings, results, 1, most, width, commands);
   } else if (judgement.efficiency && !lacks_cores && !judgement.without_mpi) {
     add("Findings: none costs 1 % of the elapsed time: nothing to gain.");
   }
   if (lacks_cores) add("The cost of messages is not known: ranks lacked cores.");
   if (!judgement.on_platform.empty()) {
-    add(fmt::format("On {} the network costs at most so much of {}{}:", judgement.platform,
-                    show_seconds(judgement.platform_elapsed),
+    add(fmt::format("On {} the network costs so much of {}{}{}:", judgement.platform,
+                    show_seconds(judgement.platform_elapsed), meaning_of(judgement.on_platform),
                     more_of(judgement.on_platform, most)));
     const size_t first = 1 + std::min(most, judgement.findings.size());
     out += rows_of(judgement.on_platform, results, first, most, width, commands);
@@ -139,6 +152,13 @@ Json findings_to_json(const Judgement& judgement, const Results& results) {
   for (const Finding& finding : judgement.on_platform)
     list.push_back(to_json(finding, judgement.platform, results));
   return list;
+}
+
+std::string no_conclusion(EventSource& source, const ReplayOptions& options,
+                          const Scenario& scenario) {
+  const JudgedRun run = judged_run(source, options, {scenario});
+  const Roles roles(run.results);
+  return no_conclusion(roles, judge(roles, run.diagnosis, platforms_dir(), run.intervals));
 }
 
 }  // namespace rubato

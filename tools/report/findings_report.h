@@ -16,4 +16,9 @@ std::string findings_text(const Judgement& judgement, const Results& results, si
 /// Array of objects (share/doc/json.md, `findings`).
 nlohmann::ordered_json findings_to_json(const Judgement& judgement, const Results& results);
 
+/// Why a recording allows no conclusion about the network, in the words of `rubato replay --on
+/// SCENARIO`, which it replays; "" if it does. Errors: as run_replay().
+std::string no_conclusion(EventSource& source, const ReplayOptions& options,
+                          const Scenario& scenario);
+
 }  // namespace rubato

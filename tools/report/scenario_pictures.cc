@@ -13,7 +13,7 @@
 #include "replay/analyse/timeline_picture.h"
 #include "replay/analyse/timeline_pieces.h"
 #include "replay/cluster/processors.h"
-#include "replay/judge/over_time.h"
+#include "replay/judge/efficiency.h"
 #include "replay/study/run_replay.h"
 #include "tools/options/scenario_options.h"
 #include "tools/tables/cause_tables.h"

@@ -261,25 +261,29 @@ std::string commands(const Advice& advice, const AdviceSubject& subject,
 Table candidate_table(const Advice& advice, const AdviceSubject& subject) {
   Table table;
   for (const TriedCandidate& tried : advice.tried) {
+    const bool is_candidate = !tried.candidate.text.empty();  // else the row of a reason
     const bool is_known = tried.deadlock.empty() && subject.unknown.empty();
     const bool has_interval = tried.saving && subject.unknown.empty();
     const Json low = has_interval ? number(tried.saving->first) : nullptr;
     const Json high = has_interval ? number(tried.saving->second) : nullptr;
-    table.add({{"scenario", subject.scenario->name, As::kCsv},
-               {"kind", kCandidateNames[static_cast<size_t>(tried.candidate.kind)], As::kFiles},
-               {"name", tried.candidate.name, As::kFiles},
-               {"what", words_for(advice, tried.candidate), As::kJson},
-               {"scenario", tried.candidate.text, As::kJson},
-               {"elapsed", is_known ? number(tried.elapsed) : nullptr, "", As::kSeconds},
-               {"saved", is_known ? number(saved(advice, tried)) : nullptr, "", As::kSeconds},
-               {"saved_interval", has_interval ? Json::array({low, high}) : nullptr, As::kJson},
-               {"saved_low_s", low, As::kCsv},
-               {"saved_high_s", high, As::kCsv},
-               {"compute_share", tried.compute_share ? number(*tried.compute_share) : nullptr,
-                As::kFiles},
-               {"changed", tried.candidate.text, As::kCsv},
-               {"deadlock", json_text::text_or_null(tried.deadlock), As::kJson},
-               {"command", advice_command(advice, tried, subject), As::kJson}});
+    table.add(
+        {{"scenario", subject.scenario->name, As::kCsv},
+         {"kind", is_candidate ? kCandidateNames[static_cast<size_t>(tried.candidate.kind)] : "",
+          As::kFiles},
+         {"name", tried.candidate.name, As::kFiles},
+         {"what", words_for(advice, tried.candidate), As::kJson},
+         {"scenario", tried.candidate.text, As::kJson},
+         {"elapsed", is_known ? number(tried.elapsed) : nullptr, "", As::kSeconds},
+         {"saved", is_known ? number(saved(advice, tried)) : nullptr, "", As::kSeconds},
+         {"saved_interval", has_interval ? Json::array({low, high}) : nullptr, As::kJson},
+         {"saved_low_s", low, As::kCsv},
+         {"saved_high_s", high, As::kCsv},
+         {"compute_share", tried.compute_share ? number(*tried.compute_share) : nullptr,
+          As::kFiles},
+         {"changed", tried.candidate.text, As::kCsv},
+         {"no_savings", json_text::text_or_null(subject.unknown), As::kCsv},
+         {"deadlock", json_text::text_or_null(tried.deadlock), As::kJson},
+         {"command", advice_command(advice, tried, subject), As::kJson}});
   }
   return table;
 }
@@ -338,7 +342,10 @@ std::string advice_json(const Advice& advice, const AdviceSubject& subject) {
 }
 
 std::string advice_csv(const Advice& advice, const AdviceSubject& subject) {
-  return candidate_table(advice, subject).csv();
+  if (subject.unknown.empty()) return candidate_table(advice, subject).csv();
+  Advice none = advice;  // a row for the reason
+  none.tried.assign(1, {});
+  return candidate_table(none, subject).csv();
 }
 
 std::string advice_hosts(const Advice& advice) {

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "models/base/shell_quoted.h"
+#include "tools/files/run_times.h"
 #include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
-#include "tools/launch/median_run.h"
 #include "tools/studies/diff_report.h"
 #include "tools/words/verdict_words.h"
 

@@ -19,8 +19,8 @@
 #include "replay/run/scenario_groups.h"
 #include "replay/study/intervals.h"
 #include "tools/cli/standard_streams.h"
+#include "tools/files/run_times.h"
 #include "tools/format/numbers.h"
-#include "tools/launch/median_run.h"
 #include "tools/options/scenario_options.h"
 
 namespace rubato {

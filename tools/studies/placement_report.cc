@@ -81,7 +81,7 @@ std::string opening(const PlacementSearch& found, const PlacementSubject& subjec
   return text + ".";
 }
 
-Table placement_table(const PlacementSearch& found) {
+Table placement_table(const PlacementSearch& found, const PlacementSubject& subject) {
   std::vector<double> seconds;
   for (const TriedPlacement& tried : found.tried) seconds.push_back(tried.elapsed);
   const TimeUnit unit = common_unit(seconds);
@@ -97,6 +97,7 @@ Table placement_table(const PlacementSearch& found) {
                {fmt::format("Elapsed ({})", unit.name), unit.show(tried.elapsed)},
                {"Saved", is_asked(tried) ? "-" : percent_of(asked - tried.elapsed, asked)},
                {"mean_links", of_shape(number(links)), As::kFiles},
+               {"no_conclusion", json_text::text_or_null(subject.no_conclusion), As::kCsv},
                {"node_of_rank", tried.node_of_rank, As::kJson},
                {"network_of_node", of_shape(tried.network_of_node), As::kJson}});
   }
@@ -121,8 +122,9 @@ std::string best_text(const PlacementSearch& found, const PlacementSubject& subj
 
 std::string placement_text(const PlacementSearch& found, const PlacementSubject& subject,
                            int width) {
-  std::string text =
-      wrap(opening(found, subject), width, 2) + placement_table(found).section("", width);
+  std::string text = wrap(opening(found, subject), width, 2);
+  if (!subject.no_conclusion.empty()) text += wrap(subject.no_conclusion, width, 2);
+  text += placement_table(found, subject).section("", width);
   if (has_shape(found) && found.tried[0].mean_links > 0)
     text += "\n" + wrap("Links: cost-weighted mean number of hops between nodes.", width, 2);
   for (const std::string& line : caveats(found.run)) text += wrap("Note: " + line, width, 2);
@@ -148,11 +150,12 @@ std::string placement_text(const PlacementSearch& found, const PlacementSubject&
 std::string placement_json(const PlacementSearch& found, const PlacementSubject& subject) {
   return json_file({{"scenario", subject.scenario->name},
                     {"elapsed", number(elapsed_asked(found))},
-                    {"placements", placement_table(found).json()}});
+                    {"no_conclusion", json_text::text_or_null(subject.no_conclusion)},
+                    {"placements", placement_table(found, subject).json()}});
 }
 
-std::string placement_csv(const PlacementSearch& found) {
-  return placement_table(found).csv();
+std::string placement_csv(const PlacementSearch& found, const PlacementSubject& subject) {
+  return placement_table(found, subject).csv();
 }
 
 std::string placement_hosts(const PlacementSearch& found) {

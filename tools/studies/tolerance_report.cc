@@ -164,14 +164,15 @@ std::vector<std::string> notes(const Tolerances& found, const Scenario& scenario
 
 /// A row for each parameter; in text only for those of rows_of().
 Table tolerance_table(const Tolerances& found, const Scenario& scenario,
-                      const std::vector<double>& percents, bool in_text = false) {
+                      const std::vector<double>& percents, const std::string& no_conclusion,
+                      bool in_text = false) {
   const std::vector<const Tolerance*> rows = rows_of(found);
   Table table;
   for (const Tolerance& axis : found.axes) {
     if (in_text && std::ranges::find(rows, &axis) == rows.end()) continue;
     const Value value = value_of(axis.name, scenario);
     const bool is_one = value.kind != Value::kNone;  // of one level
-    const bool has_path = is_one || axis.name == "cpu";
+    const bool has_path = (is_one || axis.name == "cpu") && std::isfinite(axis.share);
     std::vector<Cell> row = {
         {"name", axis.name, "Parameter"},
         {"value", is_one ? number(value.value) : nullptr, As::kFiles},
@@ -191,6 +192,7 @@ Table tolerance_table(const Tolerances& found, const Scenario& scenario,
       row.emplace_back(fmt::format("{:g} % longer", percents[i]), shown);
     }
     row.emplace_back("thresholds", std::move(thresholds), As::kJson);
+    row.emplace_back("no_conclusion", json_text::text_or_null(no_conclusion), As::kCsv);
     table.add(std::move(row));
   }
   return table;
@@ -199,10 +201,13 @@ Table tolerance_table(const Tolerances& found, const Scenario& scenario,
 }  // namespace
 
 std::string tolerance_text(const Tolerances& found, const Scenario& scenario,
-                           const std::vector<double>& percents, int width) {
-  const std::string sentence = answer(found, scenario, percents[0]);
-  std::string out = (sentence.empty() ? "" : wrap(sentence, width, 2) + "\n") +
-                    tolerance_table(found, scenario, percents, true).text(width);
+                           const std::vector<double>& percents, int width,
+                           const std::string& no_conclusion) {
+  std::string out;
+  for (const std::string& sentence : {answer(found, scenario, percents[0]), no_conclusion})
+    if (!sentence.empty()) out += wrap(sentence, width, 2);
+  out += (out.empty() ? "" : "\n") +
+         tolerance_table(found, scenario, percents, no_conclusion, true).text(width);
   out += "\n" + wrap(
                     "Share: part of the elapsed time due to this parameter. On path: number of "
                     "latencies, bytes, or seconds of compute on the critical path. never: not up "
@@ -213,18 +218,19 @@ std::string tolerance_text(const Tolerances& found, const Scenario& scenario,
 }
 
 std::string tolerance_json(const Tolerances& found, const Scenario& scenario,
-                           const std::vector<double>& percents) {
+                           const std::vector<double>& percents, const std::string& no_conclusion) {
   const auto half = half_width(found, scenario);
   return json_file({{"scenario", scenario.name},
                     {"elapsed", number(found.elapsed)},
+                    {"no_conclusion", json_text::text_or_null(no_conclusion)},
                     {"replays", found.replays},
-                    {"numbers", tolerance_table(found, scenario, percents).json()},
+                    {"numbers", tolerance_table(found, scenario, percents, no_conclusion).json()},
                     {"half_width", half ? number(*half) : nullptr}});
 }
 
 std::string tolerance_csv(const Tolerances& found, const Scenario& scenario,
-                          const std::vector<double>& percents) {
-  return tolerance_table(found, scenario, percents).csv();
+                          const std::vector<double>& percents, const std::string& no_conclusion) {
+  return tolerance_table(found, scenario, percents, no_conclusion).csv();
 }
 
 }  // namespace rubato

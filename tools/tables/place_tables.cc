@@ -1,8 +1,12 @@
 #include "tools/tables/place_tables.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <span>
 
 #include "tools/format/numbers.h"
 #include "tools/format/table.h"
@@ -14,6 +18,8 @@ namespace {
 using json_text::text_or_null;
 
 constexpr size_t kRowsOfPage = 20;
+constexpr double kLeastCause = 0.001;  ///< of all waits, in text
+constexpr size_t kLeastElements = 2;   ///< of a call path that is shortened
 
 double sum_of_waits(const std::vector<WaitAtPlace>& rows) {
   double all = 0;
@@ -44,17 +50,70 @@ Table wait_table(const PlaceSummary& summary, const std::vector<WaitAtPlace>& ro
   return table;
 }
 
-Table cause_table(const PlaceSummary& summary) {
-  const std::vector<DelayAtPlace> rows = delays_by_place(summary);
+/// The elements of path_text().
+std::vector<std::string> elements_of(const NamedPlace& place) {
+  std::vector<std::string> path = place.path;
+  if (path.size() <= 1) return {place_text(place)};
+  const bool in_function = place.kind == Place::Kind::kCompute && !place.function.empty();
+  if (!in_function && !place.call.empty())
+    path.push_back((place.kind == Place::Kind::kCompute ? "before " : "") + place.call);
+  return path;
+}
+
+std::string joined(std::span<const std::string> elements) {
+  return fmt::format("{}", fmt::join(elements, " > "));
+}
+
+/// path_text() of these places, without outer functions as far as it is longer than `columns`: at
+/// least the end in which it differs from the others.
+std::map<size_t, std::string> short_paths(const PlaceSummary& summary,
+                                          const std::set<size_t>& places, size_t columns) {
+  std::map<std::string, std::set<std::string>> ends;  // whole paths by their ends
+  const auto each_end = [&](size_t place, const auto& visit) {
+    const std::vector<std::string> path = elements_of(summary.places[place]);
+    for (size_t from = 0; from < path.size(); ++from)
+      if (!visit(path, std::span(path).subspan(from))) return;
+  };
+  for (const size_t place : places) {
+    each_end(place, [&](const auto& path, auto end) {
+      ends[joined(end)].insert(joined(path));
+      return true;
+    });
+  }
+  std::map<size_t, std::string> texts;
+  for (const size_t place : places) {
+    each_end(place, [&](const auto& path, auto end) {
+      const bool is_whole = end.size() == path.size();
+      if (!is_whole && (end.size() < kLeastElements || ends[joined(end)].size() > 1)) return false;
+      texts[place] = (is_whole ? "" : "... > ") + joined(end);
+      return texts[place].size() > columns;
+    });
+  }
+  return texts;
+}
+
+Table cause_table(const PlaceSummary& summary, int width) {
+  constexpr int kOtherColumns = 36;
   double all = 0;
-  for (const DelayAtPlace& row : rows) all += row.seconds;
+  for (const PlaceSummary::Delay& row : summary.delays) all += row.seconds;
+  std::vector<const PlaceSummary::Delay*> rows;
+  std::set<size_t> causes, waits;
+  for (const PlaceSummary::Delay& row : summary.delays) {
+    if (row.seconds < kLeastCause * all) continue;
+    rows.push_back(&row);
+    causes.insert(row.place);
+    waits.insert(row.waiting);
+  }
+  const auto columns = static_cast<size_t>(std::max(0, width - kOtherColumns) / 2);
+  const auto cause_texts = short_paths(summary, causes, columns);
+  const auto wait_texts = short_paths(summary, waits, columns);
   Table table;
-  for (const DelayAtPlace& row : rows) {
-    table.add({{"Place", place_text(summary.places[row.place])},
-               {"Rank", row.rank},
-               {"Root cause of", row.seconds, As::kSeconds},
-               {"of all waits", show_share(row.seconds, all)},
-               {"Mostly waited for in", place_text(summary.places[row.waiting])}});
+  for (const PlaceSummary::Delay* row : rows) {
+    table.add({{"Place", cause_texts.at(row->place)},
+               {"Rank", row->rank},
+               {"Time", row->seconds, As::kSeconds},
+               {"of all waits", show_share(row->seconds, all)},
+               {"Waited for in", wait_texts.at(row->waiting)}});
   }
   return table;
 }
@@ -124,6 +183,10 @@ std::string place_text(const NamedPlace& place) {
   return "unknown";
 }
 
+std::string path_text(const NamedPlace& place) {
+  return joined(elements_of(place));
+}
+
 std::string function_text(const FunctionEfficiency& function) {
   return function.name.empty() ? "outside of functions" : function.place;
 }
@@ -139,7 +202,8 @@ std::string places_text(const PlaceSummary& summary, const std::string& scenario
                              show_seconds(sampling->period), show_seconds(sampling->asked));
   return wait_table(summary, waits_by_place(summary))
              .section(scenario + ": waits by place", width) +
-         cause_table(summary).section(scenario + ": causes of waits by place", width) +
+         cause_table(summary, width)
+             .section(scenario + ": causes of waits by place, at least 0.1 % each", width) +
          function_table(summary, summary.functions).section(functions, width);
 }
 
@@ -150,7 +214,8 @@ Json places_to_json(const PlaceSummary& summary) {
                     {"kind", kind_key(place.kind)},
                     {"call", text_or_null(place.call)},
                     {"function", text_or_null(place.function)},
-                    {"call_site", text_or_null(place.site)}});
+                    {"call_site", text_or_null(place.site)},
+                    {"path", place.path}});
   }
   for (const PlaceSummary::Wait& wait : summary.waits) {
     waits.push_back({{"rank", wait.rank},

@@ -11,11 +11,14 @@ namespace rubato {
 /// (app.c:41)" outside of functions.
 std::string place_text(const NamedPlace& place);
 
+/// With the whole call path: "main (app.c:60) > exchange (app.c:41) > MPI_Recv".
+std::string path_text(const NamedPlace& place);
+
 /// "solve (app.c:12)", or "outside of functions".
 std::string function_text(const FunctionEfficiency& function);
 
-/// Tables for a terminal: waits by place with their main cause, root causes by place, and
-/// efficiencies by function, if any.
+/// Tables for a terminal: waits by place with their main cause, root causes by call path,
+/// those of at least 0.1 % of all waits, and efficiencies by function, if any.
 std::string places_text(const PlaceSummary& summary, const std::string& scenario, int width);
 
 /// The keys "list", "waits" and "causes" of "places", and "functions" (share/doc/profile.md).

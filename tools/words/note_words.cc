@@ -11,8 +11,8 @@
 #include "replay/calls/polling.h"
 #include "replay/judge/finding_rows.h"
 #include "replay/study/fit_degradation.h"
+#include "tools/files/run_times.h"
 #include "tools/format/numbers.h"
-#include "tools/launch/median_run.h"
 
 namespace rubato {
 namespace {

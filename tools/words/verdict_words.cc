@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "models/base/shell_quoted.h"
+#include "replay/judge/lost_cores.h"
 #include "tools/format/numbers.h"
 #include "tools/options/replay_command.h"
 
@@ -398,6 +399,12 @@ std::string headline(const Conclusion& found) {
   return model + (model.empty() || text.empty() ? "" : " ") + text;
 }
 
+std::string no_conclusion(const Roles& roles, const Judgement& judgement) {
+  if (!lacks_cores(roles)) return "";
+  const std::string estimate = estimate_line(judgement);
+  return headline(conclude(roles)) + (estimate.empty() ? "" : " " + estimate);
+}
+
 std::string short_answer(const Judgement& judgement, const Conclusion& found) {
   const std::optional<JudgedEfficiency>& known = judgement.efficiency;
   const bool is_good = known && known->factors.parallel() >= kGoodEfficiency;
@@ -406,7 +413,8 @@ std::string short_answer(const Judgement& judgement, const Conclusion& found) {
     if (is_good && finding.kind != FindingKind::kLostCores) continue;
     std::string name = row_of(finding.kind).name;
     name[0] = static_cast<char>(std::toupper(name[0]));
-    return fmt::format("{}: at most {} of {}", name, percent(finding.of_elapsed),
+    return fmt::format("{}: {}{} of {}", name, finding.is_bound() ? "at most " : "",
+                       percent(finding.of_elapsed),
                        show_seconds(finding.seconds / finding.of_elapsed));
   }
   if (known && !known->without_lost_cores)

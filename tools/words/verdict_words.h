@@ -21,6 +21,10 @@ std::string headline(const Conclusion& conclusion);
 /// The estimate beside an implausible_cost(), in a sentence; "" without one.
 std::string estimate_line(const Judgement& judgement);
 
+/// Why the recording allows no conclusion about the network, both of the above; "" unless
+/// lacks_cores().
+std::string no_conclusion(const Roles& roles, const Judgement& judgement);
+
 /// Both in one short line: "Messages: at most 39 % of 2.400 ms" of the costliest finding above its
 /// uncertainty, lost cores alone from a parallel efficiency of 95 % on; else that efficiency, else
 /// the gain on a perfect interconnect, or why nothing follows about it. "" for none.

@@ -95,7 +95,11 @@ TEST_CASE("the functions of a gap are in the order in which they were found in i
     REQUIRE(before.size() == 2);
     CHECK((before[0].function == kPackFunction && before[0].ticks == Approx(ticks)));
     CHECK((before[1].function == kSolveFunction && before[1].ticks == Approx(ticks)));
-    CHECK((before[0].caller == kMainFunction && before[1].caller == kMainFunction));
+    for (const FunctionPart& part : before) {
+      const CallTree::Node& node = program.places.paths(0).nodes()[part.path];
+      CHECK(node.function == part.function);
+      CHECK(program.places.paths(0).nodes()[node.parent].function == kMainFunction);
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
 
 #include "replay/analyse/place_summary.h"
 #include "tests/unit/random_programs.h"
@@ -118,6 +119,70 @@ TEST_CASE("a cause has the caller of its function") {
   CHECK(seen.all_delays() == Approx(100));
 }
 
+// Rank 0 waits 100 in main > halo for rank 1, which is 30 in main > pack > burn and 70 in main >
+// solve > burn, and 40 in main > sum for rank 1 in main > solve > burn. So burn, called by solve,
+// has 110 of 140, in two rows; the call of halo has 100.
+TEST_CASE("a cause and a wait have their whole call paths") {
+  const Seen seen = see(R"(
+    0: 0..0 init
+    0: 0 enter main
+    0: 0 enter halo
+    0: 0..100 recv 1 8B at a.c:5
+    0: 100 leave halo
+    0: 100 enter sum
+    0: 100..140 recv 1 8B at a.c:9
+    0: 140 leave sum
+    0: 140 leave main
+    0: 140 end
+    1: 0..0 init
+    1: 0 enter main
+    1: 0 enter pack
+    1: 0..30 function burn
+    1: 30 leave pack
+    1: 30 enter solve
+    1: 30..100 function burn
+    1: 100..100 send 0 8B
+    1: 100..140 function burn
+    1: 140..140 send 0 8B
+    1: 140 leave solve
+    1: 140 leave main
+    1: 140 end
+  )",
+                        kMeasured);
+  std::map<std::pair<std::string, std::string>, double> pairs;
+  for (const PlaceSummary::Delay& delay : seen.summary.delays)
+    pairs[{path_text(seen.summary.places[delay.place]),
+           path_text(seen.summary.places[delay.waiting])}] += delay.seconds * 1e9;
+  const std::string halo = "main > halo (a.c:5) > MPI_Recv", sum = "main > sum (a.c:9) > MPI_Recv";
+  CHECK(pairs.size() == 3);
+  CHECK(pairs[{"main > pack > burn", halo}] == Approx(30));
+  CHECK(pairs[{"main > solve > burn", halo}] == Approx(70));
+  CHECK(pairs[{"main > solve > burn", sum}] == Approx(40));
+  // Text of 60 columns has only the ends in which paths differ.
+  const std::string text = places_text(seen.summary, "measured", 60);
+  CHECK(text.find("\n... > solve > burn ") != std::string::npos);
+  CHECK(text.find("\n... > pack > burn ") != std::string::npos);
+  CHECK(text.find("... > halo (a.c:5) > MPI_Recv\n") != std::string::npos);
+  CHECK(text.find("... > sum (a.c:9) > MPI_Recv\n") != std::string::npos);
+  CHECK(places_text(seen.summary, "measured", 200).find("\nmain > pack > burn ") !=
+        std::string::npos);
+}
+
+// 40 call paths to f, each with 1 of the 40 that rank 0 waits: a gap keeps 32 paths, the time of
+// the others goes to a known path of the same function. None is lost.
+TEST_CASE("a gap with more call paths than are kept loses no time of a function") {
+  std::string text = "0: 0..40 recv 1 8B\n0: 40 end\n1: 0..0 init\n";
+  for (int i = 0; i < 40; ++i) {
+    const std::string number = std::to_string(i);
+    text += "1: " + number + " enter g" + number + "\n1: " + number + ".." + std::to_string(i + 1) +
+            " function f\n1: " + std::to_string(i + 1) + " leave g" + number + "\n";
+  }
+  const Seen seen = see(text + "1: 40..40 send 0 8B\n1: 40 end\n", kMeasured);
+  CHECK(ns(seen.function("f").compute) == std::vector<double>{0, 40});
+  CHECK(seen.delay(1, "f, called by g1") == Approx(1));
+  CHECK(seen.all_delays() == Approx(40));
+}
+
 // Rank 0 receives from 0 on, rank 1 sends at 60: a wait of 60. In it rank 1 is
 //   0 to 5    in solve,  5 to 10 in main,
 //   10 to 40  in a receive, in which it waits for rank 2, which is in solve,
@@ -161,10 +226,12 @@ TEST_CASE("waits have a place, and so has what is at their root") {
     CHECK(waits[0].rank == 2);
     CHECK(waits[0].caused == Approx(30e-9));
     CHECK(waits[0].all == Approx(60e-9));
-    const std::vector<DelayAtPlace> delays = delays_by_place(seen.summary);
+    const std::vector<PlaceSummary::Delay>& delays = seen.summary.delays;
+    REQUIRE(delays.size() == 5);
     CHECK(delays[0].rank == 2);
     CHECK(place_text(seen.summary.places[delays[0].place]) == "solve");
-    CHECK(delays[0].seconds == Approx(60e-9));
+    CHECK(delays[0].seconds == Approx(30e-9));
+    CHECK(delays[4].seconds == Approx(5e-9));
   }
   // Without note_places() there are only the call and the compute before it.
   const Seen seen = see(text, kMeasured, false);

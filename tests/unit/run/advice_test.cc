@@ -95,6 +95,15 @@ TEST_CASE("what was measured saves what its calls leave") {
   CHECK(saved(advice, CandidateKind::kRank, "1") == Approx(500));
 }
 
+TEST_CASE("without candidates only the scenario is replayed") {
+  const auto source = parse_text_trace(kHidden);
+  AdviceSettings settings;
+  settings.tries = false;
+  const Advice advice = find_advice(*source, parse_scenario("measured"), settings, {});
+  CHECK(advice.elapsed * 1e9 == Approx(5100));
+  CHECK(advice.tried.empty());
+}
+
 // g promises 3000 / 2 of the compute of two ranks, 750 a rank, and keeps nothing.
 TEST_CASE("a report names large functions that save nothing") {
   const Scenario scenario = parse_scenario(kMachine);
@@ -128,6 +137,9 @@ TEST_CASE("a report names large functions that save nothing") {
   CHECK(without["no_savings"] == "Ranks lacked cores.");
   CHECK(without["cures"][0]["saved"].is_null());
   CHECK(without["cures"][0]["elapsed"].is_null());
+  // A row for the reason: of its 10 values the first and the last one.
+  CHECK(advice_csv(advice, unknown)
+            .ends_with(",no_savings\n" + kMachine + ",,,,,,,,,Ranks lacked cores.\n"));
   Advice left_out = advice;
   left_out.ranks_left_out = 2;
   left_out.tried[0].deadlock = "rank 0 waits";

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "models/base/error.h"
@@ -110,6 +111,15 @@ TEST_CASE("a placement in a network is found, and replayed") {
   CHECK(found.tried[0].mean_links == Approx(1));
   // (In a row and at equal distances equal the requested order.)
   CHECK(found.tried.size() <= 3);
+  // As where `rubato replay` draws no conclusion.
+  const Scenario scenario = parse_scenario(kRing + "4");
+  const PlacementSubject subject{&scenario, "hosts.txt", false, "Ranks lacked cores."};
+  CHECK(placement_text(found, subject, 1000).find("\nRanks lacked cores.\n") != std::string::npos);
+  CHECK(nlohmann::json::parse(placement_json(found, subject))["no_conclusion"] ==
+        "Ranks lacked cores.");
+  const std::string csv = placement_csv(found, subject);
+  CHECK(csv.starts_with("ranks,nodes,elapsed_s,mean_links,no_conclusion\n"));
+  CHECK(csv.ends_with(",Ranks lacked cores.\n"));
   // The file of hosts puts them there again.
   const std::string hosts = placement_hosts(found);
   CHECK(std::count(hosts.begin(), hosts.end(), '\n') == 5);

@@ -90,7 +90,16 @@ TEST_CASE("what a number is due for is its share") {
   CHECK(json["numbers"][0]["thresholds"][0]["factor"].get<double>() == Approx(1.0108));
   CHECK(json["numbers"][2]["thresholds"][0]["factor"].is_null());
   CHECK(json["half_width"].is_null());  // none is stated
-  Scenario stated = scenario;           // 1.96 x 10 %
+  CHECK(json["no_conclusion"].is_null());
+  // As where `rubato replay` draws no conclusion.
+  CHECK(tolerance_text(found, scenario, {1}, 1000, "Ranks lacked cores.")
+            .find(" costs less than 1 %.\nRanks lacked cores.\n\nParameter") != std::string::npos);
+  CHECK(nlohmann::json::parse(
+            tolerance_json(found, scenario, {1}, "Ranks lacked cores."))["no_conclusion"] ==
+        "Ranks lacked cores.");
+  CHECK(tolerance_csv(found, scenario, {1}, "Ranks lacked cores.")
+            .ends_with(",Ranks lacked cores.\n"));
+  Scenario stated = scenario;  // 1.96 x 10 %
   stated.platform.model_error = 0.1;
   CHECK(tolerance_text(found, stated, {1}, 1000).find("are uncertain by 20 % (95 %)") !=
         std::string::npos);

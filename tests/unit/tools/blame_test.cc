@@ -74,19 +74,6 @@ TEST_CASE("a function with most of the excess on several call paths is blamed") 
   CHECK(blame(results, 1, 100)->excess == 90);
 }
 
-// f2 takes 101 of 601 below f1, and 500 of them below f3.
-TEST_CASE("the callers of a function are those on its call path below a caller") {
-  const Results results = with_paths({{kNone, 0, {520, 620}},
-                                      {0, 1, {11, 111}},
-                                      {1, 2, {1, 101}},
-                                      {0, 3, {505, 505}},
-                                      {3, 2, {500, 500}}});
-  CHECK(callers_of(results, 1, "f2", "f3") == std::vector<std::string>{"f0", "f3"});
-  CHECK(callers_of(results, 1, "f2", "f1") == std::vector<std::string>{"f0", "f1"});
-  CHECK(callers_of(results, 1, "f0", "").empty());
-  CHECK(callers_of(results, 1, "short", "f1") == std::vector<std::string>{"f1"});  // no path
-}
-
 TEST_CASE("that the outermost function takes longer says nothing") {
   CHECK(
       blamed(with_paths({{kNone, 0, {10, 210}}, {0, 1, {5, 75}}, {0, 2, {5, 75}}, {0, 3, {0, 60}}}),

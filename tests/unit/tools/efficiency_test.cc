@@ -277,10 +277,10 @@ TEST_CASE("findings have a cost, the largest first, and a next command") {
         "rubato replay 'it'\\''s' --on bandela:latency=1us,ppn=1,latency/2");
   const std::string text = report_text(results);
   CHECK(text.starts_with("Parallel efficiency 56 %"));
-  CHECK(
-      text.find("\nFindings, each costs at most so much of the 3.600 µs of measured:\n"
-                " 1.  1.000 µs  27.8 %  load imbalance: rank 1 computes 50 % longer than the mean "
-                "rank\n") != std::string::npos);
+  CHECK(text.find(
+            "\nFindings, and what each costs of the 3.600 µs of measured (≤: at most):\n"
+            " 1.  ≤ 1.000 µs  27.8 %  load imbalance: rank 1 computes 50 % longer than the mean "
+            "rank\n") != std::string::npos);
   TextReportOptions terminal;
   terminal.verdict_last = true;
   CHECK(report_text(results, terminal).ends_with("\n\n" + text.substr(0, text.find("\n\n") + 1)));

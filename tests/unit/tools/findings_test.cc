@@ -10,6 +10,7 @@
 
 #include "replay/judge/conclusion.h"
 #include "replay/judge/diagnosis.h"
+#include "replay/judge/implausible_cost.h"
 #include "replay/judge/lost_cores.h"
 #include "replay/sources/text_source.h"
 #include "tools/words/verdict_words.h"
@@ -556,6 +557,8 @@ TEST_CASE("the short answer names the costliest finding above its uncertainty") 
   judgement.findings[1].seconds = 0.48;
   judgement.findings[1].of_elapsed = 0.12;
   CHECK(short_answer(judgement, {}) == "Small messages: at most 25 % of 4.000 s");
+  judgement.findings[0].is_saved = true;
+  CHECK(short_answer(judgement, {}) == "Small messages: 25 % of 4.000 s");
   judgement.findings[0].half = 1;
   CHECK(short_answer(judgement, {}) == "Load imbalance: at most 12 % of 4.000 s");
   // 0.96 x 0.96 is 92 %; from 95 % on, little can be gained, but of lost cores.
