@@ -18,7 +18,7 @@ enum class PatternShape : uint8_t {
   kRing,        ///< all ranks: to the next one, from the one before
   kHalo,        ///< all ranks on a torus of two dimensions: with all neighbours
   kButterfly,   ///< all ranks: with the one at distance 1, then 2, 4, ... (numbers differ in a bit)
-  kPartners,    ///< all ranks: to those that a file lists, as in a program
+  kPartners,    ///< all ranks: pairs of a program, as a file lists them
 };
 
 /// The MPI calls of a pattern.

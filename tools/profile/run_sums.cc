@@ -67,6 +67,7 @@ class SumsReader {
   std::map<std::pair<std::string, std::string>, SiteRow> sites_;
   uint64_t pairs_ = 0, messages_ = 0, requests_ = 0, sizes_ = 0;  ///< left out, of all ranks
   bool stopped_ = false;
+  bool corrected_ = false;  ///< compute of a rank is without the cost of recording
 };
 
 void SumsReader::call(const nlohmann::json& json, RankCalls& calls) {
@@ -155,7 +156,10 @@ void SumsReader::rank(const nlohmann::json& json) {
   RankProfile profile;
   RankResult result;
   result.threads = static_cast<int>(std::min<uint64_t>(count_at(json, "threads"), INT_MAX));
-  profile.compute = result.compute = seconds_at(json, "compute");
+  profile.compute = seconds_at(json, "compute");
+  if (json.contains("overhead")) profile.overhead = seconds_at(json, "overhead");
+  corrected_ = corrected_ || profile.overhead > 0;
+  result.compute = profile.compute + profile.overhead;
   result.flushing = seconds_at(json, "flushing");
   result.not_recorded = seconds_at(json, "not_recorded");
   result.lost_core = seconds_at(json, "lost_core");
@@ -230,8 +234,9 @@ void SumsReader::add_notes(const nlohmann::json& head) {
         "MPI_ANY_TAG.");
   }
   notes.push_back(
-      "Causes, the critical path and predictions for other networks need a trace. Compute contains "
-      "the cost of recording.");
+      std::string("Causes, the critical path and predictions for other networks need a trace. ") +
+      (corrected_ ? "Times of calls contain the cost of recording them."
+                  : "Compute contains the cost of recording."));
   if (pairs_ + messages_ > 0)
     notes.push_back(fmt::format("The matrix lacks {} pairs of ranks and {} messages.",
                                 show_count(pairs_), show_count(messages_)));

@@ -68,6 +68,7 @@ struct JobReport {
   bool call_sites = false;
   bool waits_known = true;
   uint64_t stride = 1;
+  double outside = 0;         ///< seconds of compute that recording a call took (Overhead)
   double begin = 0, end = 0;  ///< seconds: the first window begins, the last one ends
   std::vector<RankReport> ranks;
 };

@@ -16,6 +16,7 @@ struct ReportTask {
   std::string summary;  ///< on rank 0
   bool call_sites = false;
   double per_second = 0;  ///< ticks
+  double outside = 0;     ///< JobReport's
 };
 
 /// The communicators and windows of this process.
