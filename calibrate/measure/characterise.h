@@ -10,6 +10,7 @@
 #include "calibrate/measure/pair.h"
 #include "calibrate/measure/sweep.h"
 #include "calibrate/plan/length_list.h"
+#include "calibrate/plan/partner_list.h"
 #include "calibrate/plan/time_plan.h"
 #include "models/fit/protocol_fit.h"
 
@@ -42,6 +43,7 @@ struct Effort {
   unsigned seed = 1;
   bool adaptive_patterns = false;  ///< ping-pongs in further modes refine their own lengths
   LengthList lengths;              ///< given lengths of patterns
+  PartnerList partners;            ///< of kPartners; on the rank that measures
   std::function<bool()> stop;
   std::function<void(const std::string&)> progress;
   /// Called at the begin of each part with its budget in seconds; returns how long the part may

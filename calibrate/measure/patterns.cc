@@ -28,8 +28,9 @@ struct Command {
 
 class Runner {
  public:
-  /// All ranks pass the same numbers, so that their buffers fit the lengths that rank 0 chooses.
-  Runner(MPI_Comm comm, size_t max_bytes, size_t cold_bytes)
+  /// All ranks pass the same numbers, so that their buffers fit the lengths that rank 0 chooses;
+  /// rank 0 the partners.
+  Runner(MPI_Comm comm, size_t max_bytes, size_t cold_bytes, PartnerList partners)
       : comm_(comm),
         max_bytes_(max_bytes),
         out_(message_buffer(max_bytes, kMostNeighbours, cold_bytes), 1),
@@ -37,11 +38,14 @@ class Runner {
         walk_(out_.size()) {
     MPI_Comm_rank(comm, &rank_);
     MPI_Comm_size(comm, &ranks_);
+    distribute(std::move(partners));
   }
 
   /// The longest messages that fit into memory: in a halo several are under way at once.
   size_t longest(PatternShape shape) const {
-    return longest_at_once(out_.size(), max_bytes_, neighbours_of(shape).count);
+    const bool listed = shape == PatternShape::kPartners;
+    return longest_at_once(out_.size(), max_bytes_,
+                           listed ? most_partners_ : neighbours_of(shape).count);
   }
 
   /// On rank 0; the others are in serve(). Seconds of a step.
@@ -83,9 +87,28 @@ class Runner {
     }
     // A rank may be a message ahead of the others in a ring. The next one gains that in one step,
     // the one after it in another one, without end; the mean of all ranks does not contain it.
+    // Ranks without partners take no time, and do not count.
     double result = 0;
     MPI_Reduce(&seconds, &result, 1, MPI_DOUBLE, by_turns ? MPI_MAX : MPI_SUM, 0, comm_);
-    return result / (by_turns ? 2 : ranks_);
+    const bool listed = command.pattern.shape == PatternShape::kPartners;
+    return result / (by_turns ? 2 : listed ? partnered_ : ranks_);
+  }
+
+  /// Tells every rank the partners that rank 0 passes.
+  void distribute(PartnerList partners) {
+    int pairs = static_cast<int>(partners.size());
+    MPI_Bcast(&pairs, 1, MPI_INT, 0, comm_);
+    partners.resize(static_cast<size_t>(pairs));
+    MPI_Bcast(partners.data(), pairs, MPI_2INT, 0, comm_);
+    std::vector<std::array<int, 2>> at_once(static_cast<size_t>(ranks_));  // sent and received
+    for (const auto& [from, to] : partners) {
+      if (from == rank_) to_.push_back(to);
+      if (to == rank_) from_.push_back(from);
+      most_partners_ = std::max({most_partners_, ++at_once[static_cast<size_t>(from)][0],
+                                 ++at_once[static_cast<size_t>(to)][1]});
+    }
+    partnered_ = static_cast<int>(std::count_if(
+        at_once.begin(), at_once.end(), [](const auto& one) { return one[0] + one[1] > 0; }));
   }
 
   /// Ranks leave a barrier one after the other, and a late one delays its neighbours in each step,
@@ -102,6 +125,7 @@ class Runner {
 
   /// All exchanges of a step.
   void step() {
+    if (command_.pattern.shape == PatternShape::kPartners) return exchange_with_partners();
     if (command_.pattern.shape != PatternShape::kButterfly)
       return exchange(neighbours_of(command_.pattern.shape));
     for (int bit = 1; bit < ranks_; bit *= 2)
@@ -198,6 +222,22 @@ class Runner {
     turn_round();
   }
 
+  /// A rank has one message from each partner at most, so that all have one tag.
+  void exchange_with_partners() {
+    const int receives = static_cast<int>(from_.size()), sends = static_cast<int>(to_.size());
+    move_on(std::max(receives, sends));
+    requests_.resize(from_.size() + to_.size());
+    const bool synchronous = command_.pattern.mode == PatternMode::kSynchronous;
+    for (int k = 0; k < receives; ++k)
+      MPI_Irecv(in(k), count(), MPI_BYTE, from_[k], 0, comm_, &requests_[k]);
+    for (int k = 0; k < sends; ++k) {
+      (synchronous ? MPI_Issend : MPI_Isend)(out(k), count(), MPI_BYTE, to_[k], 0, comm_,
+                                             &requests_[receives + k]);
+    }
+    MPI_Waitall(receives + sends, requests_.data(), MPI_STATUSES_IGNORE);
+    turn_round();
+  }
+
   /// A ping-pong of ready sends: a rank posts its next receive before it answers, so that the
   /// receive is posted when the next message arrives.
   double ready(const PatternNeighbours& neighbours) {
@@ -269,6 +309,10 @@ class Runner {
   MemoryWalk walk_;
   size_t offset_ = 0;  ///< of the messages of this step, in both buffers
   Command command_;
+  std::vector<int> to_, from_;  ///< partners of this rank
+  int most_partners_ = 1;       ///< that a rank sends to, or receives from
+  int partnered_ = 0;           ///< ranks that have partners
+  std::vector<MPI_Request> requests_;
 };
 
 /// 0, 8 B, 64 B, 512 B, ... and the largest.
@@ -289,7 +333,8 @@ std::vector<Series> measure_patterns(MPI_Comm comm, const std::vector<MessagePat
   if (patterns.empty()) return {};
   const bool cold = std::any_of(patterns.begin(), patterns.end(),
                                 [](const MessagePattern& pattern) { return pattern.cold; });
-  Runner runner(comm, effort.max_bytes, cold ? effort.cold_bytes : 0);
+  Runner runner(comm, effort.max_bytes, cold ? effort.cold_bytes : 0,
+                patterns.back().shape == PatternShape::kPartners ? effort.partners : PartnerList{});
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   if (rank != 0) {

@@ -223,6 +223,8 @@ bool open_files(int rank, const Options& options, const Placement& places, Kept&
     try {
       if (!lack.empty()) throw InputError(lack);
       if (!options.lengths.empty()) effort.lengths = read_length_list(options.lengths);
+      if (!options.partners.empty())
+        effort.partners = read_partner_list(options.partners, places.ranks());
       if (!options.then.empty()) refuse_unwritable(options.toml, options.force);
       if (!options.html.empty()) refuse_unwritable(options.html, true);
       kept.csv = std::make_unique<SampleWriter>(options.csv, options.force);

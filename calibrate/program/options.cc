@@ -50,6 +50,7 @@ Options read_options(int argc, char** argv) {
   options.html = values["--html"];
   options.command = values["--command"];
   options.lengths = values["--lengths"];
+  options.partners = values["--partners"];
   options.quick = values.count("--quick") > 0;
   options.force = values.count("--force") > 0;
   if (values.count("--seconds")) options.seconds = std::stod(values["--seconds"]);

@@ -22,6 +22,7 @@ struct Options {
   CollectivesEffort collectives;
   std::optional<ProcessSync> sync;  ///< of collectives; unset: as the cores allow
   std::string lengths;              ///< samples whose lengths are to be measured again
+  std::string partners;             ///< file of the partners of kPartners; may be empty
   OfLoops of_loops = OfLoops::kLeast;
   bool quick = false;
   double seconds = 0;  ///< of the whole run; 0: the default

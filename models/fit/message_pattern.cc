@@ -12,19 +12,22 @@
 namespace rubato {
 namespace {
 
-constexpr std::array kShapeNames = {"pingpong", "headtohead", "overlap",  "bisection",
-                                    "ring",     "halo",       "butterfly"};
+constexpr std::array kShapeNames = {"pingpong", "headtohead", "overlap",   "bisection",
+                                    "ring",     "halo",       "butterfly", "partners"};
 constexpr std::array kModeNames = {"blocking", "nonblocking", "persistent", "synchronous", "ready"};
 
 /// Excludes combinations that are impossible: an overlap needs separate calls to start and to wait;
 /// persistent requests have fixed addresses, so they cannot walk through memory, and are started
 /// all at once, not step by step as in a butterfly; a ready send needs
-/// a posted receive, which is certain only in a ping-pong. A ping-pong of blocking calls in the
+/// a posted receive, which is certain only in a ping-pong; blocking calls among any partners might
+/// wait for each other. A ping-pong of blocking calls in the
 /// caches is measured anyway, for the curve of a level.
 bool exists(const MessagePattern& pattern) {
   if (pattern.shape == PatternShape::kOverlap)
     return pattern.mode == PatternMode::kNonblocking && !pattern.cold;
-  if ((pattern.cold || pattern.shape == PatternShape::kButterfly) &&
+  if (pattern.shape == PatternShape::kPartners && pattern.mode == PatternMode::kBlocking)
+    return false;
+  if ((pattern.cold || pattern.shape >= PatternShape::kButterfly) &&
       pattern.mode == PatternMode::kPersistent)
     return false;
   if (pattern.mode == PatternMode::kReady)
@@ -99,6 +102,8 @@ PatternNeighbours neighbours_of(PatternShape shape, int rank, int ranks, int dis
   };
   const int half = ranks / 2;
   switch (shape) {
+    case PatternShape::kPartners:
+      break;
     case PatternShape::kPingPong:
     case PatternShape::kHeadToHead:
     case PatternShape::kOverlap:
@@ -154,7 +159,11 @@ bool is_of_all_ranks(const std::string& name) {
 }
 
 std::vector<MessagePattern> parse_patterns(const std::string& list) {
-  if (list == "all") return all_patterns();
+  if (list == "all") {
+    std::vector<MessagePattern> all = all_patterns();
+    std::erase_if(all, [](const auto& one) { return one.shape == PatternShape::kPartners; });
+    return all;
+  }
   if (list == "none") return {};
   std::vector<MessagePattern> asked;
   std::istringstream stream(list == "default" ? kDefaultPatterns : list);

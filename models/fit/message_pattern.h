@@ -18,6 +18,7 @@ enum class PatternShape : uint8_t {
   kRing,        ///< all ranks: to the next one, from the one before
   kHalo,        ///< all ranks on a torus of two dimensions: with all neighbours
   kButterfly,   ///< all ranks: with the one at distance 1, then 2, 4, ... (numbers differ in a bit)
+  kPartners,    ///< all ranks: pairs of a program, as a file lists them
 };
 
 /// The MPI calls of a pattern.
@@ -54,6 +55,7 @@ struct PatternNeighbours {
   std::array<int, kMostNeighbours> to{}, from{};
 };
 /// `distance`: of a ring, or of this step of a butterfly, where a rank without a partner has none.
+/// None of kPartners, which a file lists.
 PatternNeighbours neighbours_of(PatternShape shape, int rank, int ranks, int distance = 1);
 
 /// The patterns that a fitted platform is checked with: no curve is fitted to them, and the model
@@ -69,9 +71,9 @@ inline constexpr const char* kDefaultPatterns =
     "pingpong_nonblocking,pingpong_persistent,pingpong_synchronous,pingpong_ready,pingpong_cold,"
     "headtohead,headtohead_nonblocking,overlap,bisection,ring,halo_nonblocking";
 
-/// Reads a comma-separated list of names, "default", "all" or "none"; returns each pattern once, in
-/// the order of measurement. `overlap` adds headtohead_nonblocking, whose time determines how long
-/// to compute. Errors: UsageError that names the word.
+/// Reads a comma-separated list of names, "default", "all" (but partners) or "none"; returns each
+/// pattern once, in the order of measurement. `overlap` adds headtohead_nonblocking, whose time
+/// determines how long to compute. Errors: UsageError that names the word.
 std::vector<MessagePattern> parse_patterns(const std::string& list);
 
 }  // namespace rubato

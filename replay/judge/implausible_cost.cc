@@ -15,6 +15,7 @@
 #include "replay/observe/collective_share.h"
 #include "replay/observe/observer.h"
 #include "replay/study/run_replay.h"
+#include "replay/trace/mpi_calls.h"
 
 namespace rubato {
 namespace {
@@ -32,8 +33,9 @@ constexpr double kMostOfRecorded = 0.95;   ///< an estimate beyond it says nothi
 /// Messages in turn that a call takes at most.
 double steps_of(const std::string& call, size_t ranks) {
   if (is_of_messages(call)) return 1;
-  return call.find("lltoall") == std::string::npos ? 2. * std::bit_width(ranks)
-                                                   : static_cast<double>(ranks);
+  const bool one_for_each = call.starts_with("MPI_Alltoall") || call.starts_with("MPI_Ialltoall") ||
+                            mpi_call_info(call).among_neighbours;  // all ranks at most
+  return one_for_each ? static_cast<double>(ranks) : 2. * std::bit_width(ranks);
 }
 
 double waits_of(const ScenarioResult& scenario) {

@@ -246,6 +246,8 @@ Request read_request(const Arguments& arguments) {
     for (const std::string& written : {toml, csv, html, raw}) keep_input(file, written);
     plan = load_calibration_plan(file);
     if (!plan.lengths.empty() && !raw.empty()) keep_input(plan.lengths, raw);
+    for (const std::string& written : {toml, csv, html, raw})
+      if (!plan.partners.empty()) keep_input(plan.partners, written);
   }
   const std::string command = command_of(arguments, plan);
   request.words = {"--toml=" + toml,

@@ -226,8 +226,8 @@ int trace(const Arguments& arguments) {
       ("clock-domain", po::value<std::string>()->value_name("node|rank")->default_value("node"),
        "node: the ranks of a node share a clock; rank: each rank has its own")
       ("sync-every", po::value<double>()->value_name("SECONDS")->default_value(0, "0"),
-       "synchronise the clocks of the nodes also during the run, at this interval; 0: only at its "
-       "start and end")
+       "synchronise the clocks of the nodes also during the run, at this interval (1e-6 to 1e9); 0: "
+       "only at its start and end")
       ("functions",
        "record the functions of a program that was compiled with -finstrument-functions")
       ("function-filter", po::value<std::string>()->value_name("FILE"),
@@ -289,7 +289,7 @@ int trace(const Arguments& arguments) {
   const double sync_every = values["sync-every"].as<double>();
   if (!(sync_every == 0 || (sync_every >= 1e-6 && sync_every <= 1e9))) {
     throw UsageError(
-        fmt::format("--sync-every {}: expected seconds, at least 1e-6, or 0", sync_every));
+        fmt::format("--sync-every {}: expected seconds, from 1e-6 to 1e9, or 0", sync_every));
   }
   const uint64_t sample_period =
       values.count("sample") != 0 ? parse_period(values["sample"].as<std::string>()) : 0;

@@ -241,6 +241,8 @@ const std::vector<PlanKey>& plan_keys() {
        [](const Plan& p) { return quoted(p.time); }},
       {"patterns", [](const Value& v, Plan& p) { p.patterns = checked_patterns(v); },
        [](const Plan& p) { return quoted(p.patterns); }},
+      {"partners", [](const Value& v, Plan& p) { p.partners = v.text(); },
+       [](const Plan& p) { return quoted(p.partners); }},
       {"adaptive_patterns", [](const Value& v, Plan& p) { p.adaptive_patterns = v.flag(); },
        [](const Plan& p) { return fmt::format("{}", p.adaptive_patterns); }},
       {"lengths",
@@ -339,10 +341,17 @@ CalibrationPlan parse_calibration_plan(const std::string& text, const std::strin
     throw InputError(fmt::format("{}: lengths: {} is longer than max_size, {}", origin,
                                  quoted_size(plan.length_list.back()), quoted_size(plan.max_size)));
   }
-  if (!plan.lengths.empty()) {
-    const std::filesystem::path folder = std::filesystem::path(origin).parent_path();
-    plan.lengths = (folder / plan.lengths).string();
+  const std::vector<MessagePattern> patterns = parse_patterns(plan.patterns);
+  if ((!patterns.empty() && patterns.back().shape == PatternShape::kPartners) ==
+      plan.partners.empty()) {
+    throw InputError(
+        origin + (plan.partners.empty()
+                      ? ": patterns: those of partners need the key partners, a file"
+                      : ": partners: no pattern uses them; patterns need partners_nonblocking"));
   }
+  const std::filesystem::path folder = std::filesystem::path(origin).parent_path();
+  for (std::string* const file : {&plan.lengths, &plan.partners})
+    if (!file->empty()) *file = (folder / *file).string();
   return plan;
 }
 
@@ -385,6 +394,7 @@ std::vector<std::string> calibrator_words(const CalibrationPlan& plan) {
   if (plan.cold_collectives) words.push_back("--cold-collectives");
   if (plan.adaptive_patterns) words.push_back("--adaptive-patterns");
   if (!plan.lengths.empty()) words.push_back("--lengths=" + plan.lengths);
+  if (!plan.partners.empty()) words.push_back("--partners=" + plan.partners);
   return words;
 }
 

@@ -16,6 +16,7 @@ struct CalibrationPlan {
   size_t max_size = 4 << 20;  ///< bytes
   std::string time = "min";   ///< a name of OfLoops
   std::string patterns = "default";
+  std::string partners;  ///< a file of ranks that exchange messages, for such patterns
   bool adaptive_patterns = false;
   std::string lengths;              ///< a file of samples; "": lengths are chosen, or
   std::vector<size_t> length_list;  ///< bytes, ascending
@@ -42,8 +43,8 @@ struct CalibrationPlan {
   bool operator==(const CalibrationPlan&) const = default;
 };
 
-/// Reads a plan. `origin` names it in messages; `lengths` are a path as seen from its folder.
-/// Errors: InputError with the line, the key and what is allowed.
+/// Reads a plan. `origin` names it in messages; `lengths` and `partners` are paths as seen from its
+/// folder. Errors: InputError with the line, the key and what is allowed.
 CalibrationPlan parse_calibration_plan(const std::string& text, const std::string& origin);
 CalibrationPlan load_calibration_plan(const std::string& path);
 

@@ -144,6 +144,7 @@ class Driver {
   /// a launcher may start elsewhere, or on nodes that do not see the user's.
   std::string write_plan(const std::string& stem) const {
     CalibrationPlan plan = plan_.experiments;
+    if (!plan.partners.empty()) plan.partners = fs::absolute(plan.partners).string();
     if (!plan.lengths.empty()) {
       plan.lengths = fs::absolute(plan.lengths).string();
     } else if (!whole_.empty()) {

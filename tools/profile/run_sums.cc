@@ -69,6 +69,8 @@ class SumsReader {
   std::vector<int> nodes_;
   uint64_t pairs_ = 0, messages_ = 0, requests_ = 0, sizes_ = 0;  ///< left out, of all ranks
   bool stopped_ = false;
+  double overhead_ = 0;     ///< of all ranks
+  bool corrected_ = false;  ///< compute of a rank is without the cost of recording
 };
 
 void SumsReader::call(const nlohmann::json& json, RankCalls& calls) {
@@ -158,7 +160,11 @@ void SumsReader::rank(const nlohmann::json& json) {
   RankProfile profile;
   RankResult result;
   result.threads = static_cast<int>(std::min<uint64_t>(count_at(json, "threads"), INT_MAX));
-  profile.compute = result.compute = seconds_at(json, "compute");
+  profile.compute = seconds_at(json, "compute");
+  if (json.contains("overhead")) profile.overhead = seconds_at(json, "overhead");
+  corrected_ = corrected_ || profile.overhead > 0;
+  overhead_ += profile.overhead;
+  result.compute = profile.compute + profile.overhead;
   result.flushing = seconds_at(json, "flushing");
   result.not_recorded = seconds_at(json, "not_recorded");
   result.lost_core = seconds_at(json, "lost_core");
@@ -238,8 +244,9 @@ void SumsReader::add_notes(const nlohmann::json& head) {
         "communication, neighbourhood collectives, nonblocking receives of MPI_ANY_SOURCE or "
         "MPI_ANY_TAG.");
   }
-  notes.push_back(
-      "Causes and the critical path need a trace. Compute contains the cost of recording.");
+  notes.push_back(std::string("Causes and the critical path need a trace. ") +
+                  (corrected_ ? "Times of calls contain the cost of recording them."
+                              : "Compute contains the cost of recording."));
   if (pairs_ + messages_ > 0)
     notes.push_back(fmt::format("The matrix lacks {} pairs of ranks and {} messages.",
                                 show_count(pairs_), show_count(messages_)));
@@ -271,13 +278,15 @@ void SumsReader::end(const nlohmann::json& head) {
   trace.ranks = static_cast<int>(scenario.ranks.size());
   trace.elapsed = scenario.elapsed;
   run_->summary = head.at("summary").get<std::string>();
+  RecordingOverhead overhead;  // as subtracted from compute: for each call
+  if (run_->whole.calls > 0) overhead.outside = overhead_ / run_->whole.calls;
   run_->whole.elapsed = scenario.elapsed;
   run_->whole.mpi /= trace.ranks;
   run_->whole.calls /= trace.ranks;
   run_->whole.lost /= trace.ranks;
   if (!steps_.empty() && static_cast<int>(steps_.size()) == trace.ranks) {
     run_->steps_one_of = count_at(head, "steps_one_of");
-    run_->steps = std::make_unique<RunSteps>(std::move(steps_), nodes_, RecordingOverhead{});
+    run_->steps = std::make_unique<RunSteps>(std::move(steps_), nodes_, overhead);
   }
   sort_calls();
   sort_sites();

@@ -72,6 +72,7 @@ struct JobReport {
   bool waits_known = true;
   uint64_t stride = 1;
   uint64_t steps_one_of = 0;  ///< the stride of the steps; 0: there are none
+  double outside = 0;         ///< seconds of compute that recording a call took (Overhead)
   double begin = 0, end = 0;  ///< seconds: the first window begins, the last one ends
   std::vector<RankReport> ranks;
 };

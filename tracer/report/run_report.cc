@@ -202,6 +202,7 @@ std::string write_report(MPI_Comm comm, const ClockModel& clock, const ReportTas
   job.mpi_library = task.mpi_library;
   job.summary = task.summary;
   job.call_sites = task.call_sites;
+  job.outside = task.outside;
   for (const CallInfo& call : kCalls) job.call_names.push_back(call.name);
   for (const std::string& part : parts) job.ranks.push_back(RankReport::unpack(part));
   complete(job);

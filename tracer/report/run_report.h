@@ -17,6 +17,7 @@ struct ReportTask {
   std::string host;     ///< of this rank
   bool call_sites = false;
   double per_second = 0;  ///< ticks
+  double outside = 0;     ///< JobReport's
 };
 
 /// The communicators and windows of this process.

@@ -167,6 +167,13 @@ std::string head_text(const JobReport& job) {
   return json.text() + "[";
 }
 
+/// Seconds of a rank's compute that recording its calls took.
+double overhead_of(const JobReport& job, const RankReport& rank) {
+  uint64_t calls = 0;
+  for (const CallRow& row : rank.calls) calls += row.timed;
+  return std::clamp(static_cast<double>(calls) * job.outside, 0.0, std::max(0.0, rank.compute));
+}
+
 std::string rank_text(const JobReport& job, size_t number) {
   const RankReport& rank = job.ranks[number];
   const auto threads = static_cast<double>(rank.threads);
@@ -175,7 +182,9 @@ std::string rank_text(const JobReport& job, size_t number) {
   json.put("rank", uint64_t{number});
   json.put("threads", rank.threads);
   json.put("node", rank.node);
-  json.put("compute", rank.compute);
+  const double overhead = overhead_of(job, rank);
+  json.put("compute", rank.compute - overhead);
+  json.put("overhead", overhead);
   json.put("flushing", rank.tracer);
   json.put("not_recorded", rank.not_recorded);
   json.put("lost_core", rank.lost_core);

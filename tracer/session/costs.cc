@@ -57,9 +57,9 @@ void start_counters(const Job& job, ArchiveInfo& info) {
 }
 
 void measure_costs(const Job& job, bool has_places, Overhead& overhead) {
-  if (job.settings.archive) overhead = measure_overhead(job.settings.functions, has_places);
-  if (job.settings.archive && job.has_world) {
-    measure_in_place(job.rank, job.size, job.host, overhead);
+  if (job.settings.archive || !job.settings.report.empty()) {
+    overhead = measure_overhead(job.settings.archive && job.settings.functions, has_places);
+    if (job.has_world) measure_in_place(job.rank, job.size, job.host, overhead);
   }
   add_readings(overhead, ThreadCounters::loop_ticks());
 }

@@ -1,5 +1,6 @@
 #include "tracer/session/sums_only.h"
 
+#include <algorithm>
 #include <string>
 
 #include "tracer/base/warnings.h"
@@ -39,6 +40,8 @@ void write_sums(const Job& job) {
     task.host = job.host;
     task.call_sites = job.settings.call_sites;
     task.per_second = rate;
+    const Overhead& overhead = archive_task().info.overhead;
+    task.outside = (overhead.outside + std::max(0.0, overhead.call_site)) / rate;
     written = write_report(job.comm, run_clock::model(), task, *tables);
   }
   Recorder::release_all();

@@ -3,10 +3,12 @@
 // backplane TRACE BANDWIDTH
 //
 // As a part of Rubato, the model would be models/topologies/backplane.cc, listed in
-// models/topologies/CMakeLists.txt; `--on infiniband-hdr:contention.backplane=10GB/s` would select it.
+// models/topologies/CMakeLists.txt; `--on infiniband-hdr:contention.backplane=10GB/s` would select
+// it.
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 
 #include "models/network/network_model.h"
 #include "replay/rubato.h"
@@ -105,7 +107,7 @@ int main(int argc, char** argv) try {
   const auto trace = rubato::open_trace(argv[1]);
   for (const auto& result : rubato::run_replay(*trace, {alone, shared}, {}).scenarios)
     std::printf("%s %.3f us\n", result.name.c_str(), result.elapsed * 1e6);
-} catch (const rubato::InputError& error) {
+} catch (const std::exception& error) {
   std::fprintf(stderr, "backplane: %s\n", error.what());
   return 1;
 }

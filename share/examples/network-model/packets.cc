@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <exception>
 
 #include "models/base/units.h"
 #include "models/platform/message_cost.h"
@@ -30,7 +31,7 @@ int main(int argc, char** argv) try {
   const auto trace = rubato::open_trace(argv[1]);
   for (const auto& result : rubato::run_replay(*trace, {whole, packets}, {}).scenarios)
     std::printf("%s %.3f us\n", result.name.c_str(), result.elapsed * 1e6);
-} catch (const rubato::InputError& error) {
+} catch (const std::exception& error) {
   std::fprintf(stderr, "packets: %s\n", error.what());
   return 1;
 }

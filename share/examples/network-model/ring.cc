@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 
 #include "models/network/network_model.h"
 #include "replay/rubato.h"
@@ -53,7 +54,7 @@ int main(int argc, char** argv) try {
   const auto trace = rubato::open_trace(argv[1]);
   for (const auto& result : rubato::run_replay(*trace, {flat, ring}, {}).scenarios)
     std::printf("%s %.3f us\n", result.name.c_str(), result.elapsed * 1e6);
-} catch (const rubato::InputError& error) {
+} catch (const std::exception& error) {
   std::fprintf(stderr, "ring: %s\n", error.what());
   return 1;
 }

@@ -44,6 +44,10 @@ plan 'lengths = "./b.csv"'
 expect_failure 1 "b.csv is an input file; choose another name" \
   "$rubato" calibrate -o a.toml --raw b.csv --plan plan.toml --force
 [ "$(cat b.csv)" = precious ] || fail "b.csv was overwritten"
+plan 'patterns = "partners_nonblocking"' 'partners = "pairs.txt"'
+echo "0 5" >pairs.txt
+expect_failure 1 "pairs.txt:1: there is no rank 5 of 2; start calibrate with as many ranks as" \
+  run 2 "$rubato" calibrate -o a.toml --plan plan.toml
 plan 'patterns = "rign"'
 expect_failure 1 "there is no pattern 'rign' (did you mean 'ring'" "$rubato" calibrate -o a.toml --plan plan.toml
 expect_failure 1 "nowhere/page.html cannot be written: No such file or directory" \

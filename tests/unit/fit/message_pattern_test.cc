@@ -21,9 +21,10 @@ TEST_CASE("patterns are chosen by their names") {
 }
 
 TEST_CASE("all patterns: shapes by modes by caches, without impossible ones") {
-  // 7 shapes; of the overlap 1; of the butterfly 3 modes (not persistent), warm and cold; of the
-  // other five 4 modes warm and 3 cold (not persistent) = 7 each; less the ping-pong that the curve
-  // is made of; and the ping-pong of ready sends: 1 + 6 + 5 * 7 - 1 + 1 = 42.
+  // 7 shapes (not partners, which need a file); of the overlap 1; of the butterfly 3 modes (not
+  // persistent), warm and cold; of the other five 4 modes warm and 3 cold (not persistent) = 7
+  // each; less the ping-pong that the curve is made of; and the ping-pong of ready sends: 1 + 6 + 5
+  // * 7 - 1 + 1 = 42.
   const auto all = parse_patterns("all");
   CHECK(all.size() == 42);
   for (const MessagePattern& pattern : all) {
@@ -31,6 +32,20 @@ TEST_CASE("all patterns: shapes by modes by caches, without impossible ones") {
     const auto again = parse_patterns(pattern.name());
     CHECK(std::find(again.begin(), again.end(), pattern) != again.end());
   }
+}
+
+TEST_CASE("patterns of listed partners are all of nonblocking or synchronous calls") {
+  std::vector<std::string> names;
+  for (const MessagePattern& pattern :
+       parse_patterns("partners_synchronous_cold,partners_nonblocking,ring")) {
+    names.push_back(pattern.name());
+    CHECK(is_of_all_ranks(names.back()));
+  }
+  // Behind all others: they are not among the patterns without a file.
+  CHECK(names ==
+        std::vector<std::string>{"ring", "partners_nonblocking", "partners_synchronous_cold"});
+  for (const char* name : {"partners", "partners_cold", "partners_persistent", "partners_ready"})
+    CHECK_THROWS_AS(parse_patterns(name), UsageError);
 }
 
 TEST_CASE("a ring has any distance, which is in its name") {

@@ -40,7 +40,7 @@ TEST_CASE("an empty plan and the one of 'rubato help plan' are the defaults") {
   size_t keys = 0;
   for (size_t at = text.find('\n'); at + 1 < text.size(); at = text.find('\n', at + 1))
     keys += text[at + 1] >= 'a' && text[at + 1] <= 'z';
-  CHECK(keys == 21);
+  CHECK(keys == 22);
 }
 
 TEST_CASE("defaults of a plan are those of a sweep") {
@@ -56,7 +56,8 @@ TEST_CASE("each key of a plan is read, and written as it is read") {
   const CalibrationPlan plan = plan_of(R"(
 max_size = "64KiB"
 time = "median"
-patterns = ["ring", "halo_persistent"]
+patterns = ["ring", "partners_nonblocking"]
+partners = "/b.csv"
 adaptive_patterns = true
 lengths = "a.csv"
 loop = "123.456us"
@@ -78,7 +79,8 @@ digits = 9
 )");
   CHECK(plan.max_size == 64 << 10);
   CHECK(plan.time == "median");
-  CHECK(plan.patterns == "ring,halo_persistent");
+  CHECK(plan.patterns == "ring,partners_nonblocking");
+  CHECK(plan.partners == "/b.csv");
   CHECK(plan.adaptive_patterns);
   CHECK(plan.lengths == "some/a.csv");  // beside the plan
   CHECK(plan.loop == 123.456e-6);
@@ -99,7 +101,7 @@ digits = 9
   CHECK(plan.digits == 9);
 
   const std::vector<std::string> lines = changed_keys(plan);
-  CHECK(lines.size() == 21);
+  CHECK(lines.size() == 22);
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
   CHECK(parse_calibration_plan(text, "plan.toml") == plan);
@@ -153,6 +155,9 @@ TEST_CASE("a plan becomes words of the calibrator") {
   CHECK(has_word(words, "--collectives="));
   CHECK(has_word(words, "--adaptive-patterns"));
   CHECK(has_word(words, "--lengths=/a.csv"));
+  CHECK(has_word(calibrator_words(plan_of("patterns = \"partners_synchronous\"\n"
+                                          "partners = \"b.csv\"")),
+                 "--partners=some/b.csv"));
   CHECK(has_word(words, "--collective-bytes=8,64"));
   CHECK(has_word(words, "--threshold=1"));
 }
@@ -174,6 +179,8 @@ TEST_CASE("a wrong plan is refused with its line and what is allowed") {
   says("sync = \"barier\"",
        "sync: 'barier' is none of auto, barrier, window (did you mean 'barrier'");
   says("patterns = [\"rign\"]", "patterns: there is no pattern 'rign' (did you mean 'ring'");
+  says("patterns = \"partners_nonblocking\"", "patterns: those of partners need the key partners");
+  says("partners = \"b.csv\"", "partners: no pattern uses them");
   says("patterns = [1]", "patterns: must be names");
   says("collectives = \"alreduce\"", "did you mean 'allreduce'");
   says("collectives = true", "collectives: must be names");

@@ -239,6 +239,28 @@ TEST_CASE("ranks of a node share the link of the slowest network") {
   CHECK(exchange(73000000));
 }
 
+// Of 32 ranks, each with its own node, all may be neighbours: twice 32 messages in turn of 25 µs
+// are 1.6 ms. An allgather has twice 2 * 6 messages in turn, 0.6 ms.
+TEST_CASE("an exchange with neighbours may take a message of each rank") {
+  const auto calls = [](const std::string& call, int ns) {
+    std::string text = "nodes";
+    for (int rank = 0; rank < 32; ++rank) text += " " + std::to_string(rank);
+    for (int rank = 0; rank < 32; ++rank) {
+      const std::string before = std::to_string((rank + 31) % 32),
+                        next = std::to_string((rank + 1) % 32);
+      text += "\nneighbours 0 " + std::to_string(rank) + " from " + before + " to " + next;
+    }
+    for (int rank = 0; rank < 32; ++rank)
+      text += "\n" + std::to_string(rank) + ": 1000.." + std::to_string(1000 + ns) + " " + call;
+    const auto source = parse_text_trace(text + "\n");
+    return implausible_cost(judged_run(*source, {}).results).has_value();
+  };
+  CHECK_FALSE(calls("neighbor_allgather 8B 8B", 1000000));
+  CHECK(calls("neighbor_allgather 8B 8B", 2000000));
+  CHECK(calls("allgather 8B 8B", 1000000));
+  CHECK_FALSE(calls("alltoall 8B 8B", 1000000));
+}
+
 // Rank 0 computes 1000 before the first barrier, rank 1 1000 before the second. Each waits 1000 for
 // the other. Compute is equal; perfect takes 2000, 1000 more than it.
 TEST_CASE("synchronisation is found where ranks compute in turn before barriers") {
