@@ -230,9 +230,27 @@ def sums():
     assert [site["path"] for site in scenario["call_sites"]] == [["a.c:3"], ["a.c:6"], ["a.c:5"]], scenario["call_sites"]
     assert re.search(r"^0 +- +12$", profile("sums.json", "--all"), re.MULTILINE)  # SIZE(0, 1)
     assert profile("sums.json").startswith("sums.json: 2 ranks\n")
-    assert "--on needs an archive" in profile("sums.json", "--on", "perfect", code=2)
+    assert "--on measured needs an archive" in profile("sums.json", "--on", "measured", code=2)
+    assert "the file is of an older version" in profile("sums.json", "--on", "perfect", code=1)
     assert "--wildcards needs an archive" in profile("sums.json", "--wildcards", "arrival", code=2)
     assert "sums.json is an input file" in profile("sums.json", "--csv", "./sums.json", code=1)
+    # With the calls of the run, in steps: rank 0 sends at 0.5, 1 and 1.5 s, rank 1 receives at once. On a machine with a
+    # latency of 1 s and 4 bytes per second the last message is there at 1.5 + 1 + 1; then rank 1 takes 0.5.
+    run["steps_one_of"] = 1
+    message = "500000000 0 0 0 {}:0,{},7,4\n"
+    for number, call, kind in ((0, "MPI_Send", "s"), (1, "MPI_Recv", "r")):
+        line = f"{call} " + message.format(kind, 1 - number)
+        if number == 1: line = line.replace("500000000", "0", 1)
+        run["ranks"][number].update(node=0, steps=f"step 0 2000000000 500000000\ncomm 0 ab{' 0 1' if number == 0 else ''}\n" + 3 * line)
+    (here / "steps.json").write_text(json.dumps(run))
+    words = ["steps.json", "--on", "bandela:latency=1s,bandwidth=4B/s,name=slow"]
+    networks = json.loads(profile(*words, "--json", "-"))["networks"]
+    assert [(row["scenario"], row["half_width"]) for row in networks] == [("measured", None), ("slow", None)], networks
+    assert close(networks[1]["elapsed"], 4) and close(networks[1]["vs_measured"], 4 / 1.5), networks
+    rows = [row for row in rows_of(profile(*words, "--csv", "-")) if row["scenario"] == "slow"]
+    assert [(row["kind"], float(row["value"])) for row in rows] == [("elapsed", 4)], rows
+    schema(run, rules_of="sums", break_it=False)
+    schema(json.loads(profile(*words, "--json", "-")), break_it=False)
     run["ranks"][0]["peers"][0]["peer"] = 7
     (here / "bad.json").write_text(json.dumps(run))
     assert "bad.json: the sums cannot be read: a rank has a peer that is no rank" in profile("bad.json", code=1)
