@@ -12,6 +12,7 @@ std::optional<double> half_of(const Finding& finding, const Roles& roles,
   const auto number = static_cast<size_t>(roles.perfect - roles.results->scenarios.data());
   if (number >= intervals.size() || !intervals[number]) return {};
   const ElapsedInterval& perfect = *intervals[number];
+  if (finding.kind == FindingKind::kLostCores) return perfect.losses;
   if (row_of(finding.kind).part.has_errors_of_losses)
     return std::hypot(perfect.overhead, perfect.losses);
   return std::hypot(finding.seconds * (perfect.high - perfect.low) / 2 / roles.perfect->elapsed,

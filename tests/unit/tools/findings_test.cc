@@ -581,6 +581,29 @@ TEST_CASE("lost cores are a finding of their own") {
   CHECK(findings[0].share == Approx(0.15));
 }
 
+// Ten calls of 100 after compute of 900 each, of which rank 0 lost 600 once, 3 % of the mean rank.
+// Recording takes 300 between calls, 3000 of the 10,000, which `undisturbed` is shorter. Lost cores
+// cost at most 600 of that.
+TEST_CASE("lost cores cost at most what was lost; the rest is tracing") {
+  std::string text = "one_clock\n";
+  for (const std::string rank : {"0", "1"}) {
+    text += rank + ": 0..0 local MPI_Comm_rank\n";
+    for (int i = 0; i < 10; ++i) {
+      const std::string lost = rank == "0" && i == 4 ? " stolen 600" : "";
+      const std::string enter = std::to_string(1000 * i + 900);
+      text += rank + ": " + enter + ".." + std::to_string(1000 * i + 1000);
+      text += " barrier" + lost + "\n";
+    }
+    text += rank + ": 10000 end\n";
+  }
+  ReplayOptions options;
+  options.overhead = RecordingOverhead{.outside = 300e-9};
+  const std::vector<Finding> findings = found_in(text, options);
+  const auto lost = std::ranges::find(findings, FindingKind::kLostCores, &Finding::kind);
+  REQUIRE(lost != findings.end());
+  CHECK(lost->seconds == Approx(600e-9));
+}
+
 TEST_CASE("the headline says if lost cores cost more than its main cost") {
   Judgement judgement;
   judgement.efficiency.emplace();
