@@ -66,6 +66,7 @@ struct Finding {
   double seconds = 0;        ///< at most what the run would gain (LostTime), or what a replay saves
   bool is_replayed = false;  ///< the latter, with balanced work: the one of `scenarios`
   std::optional<double> half = {};  ///< half of the 95 % interval of `seconds`; none: not known
+  double sampled = 0;               ///< the part of `half` from samples, of what a replay saves
   bool is_saved = false;  ///< a replay saves `seconds`, if not by removing all of the cause
   double of_elapsed = 0;  ///< `seconds` as a share; for lost cores of `measured`, which has them
   int rank = -1;          ///< that computes longest, or is the root cause; -1: no single one

@@ -12,9 +12,11 @@ std::optional<double> half_of(const Finding& finding, const Roles& roles,
   const auto number = static_cast<size_t>(roles.perfect - roles.results->scenarios.data());
   if (number >= intervals.size() || !intervals[number]) return {};
   const ElapsedInterval& perfect = *intervals[number];
+  if (finding.kind == FindingKind::kLostCores) return perfect.losses;
   if (row_of(finding.kind).part.has_errors_of_losses)
     return std::hypot(perfect.overhead, perfect.losses);
-  return finding.seconds * (perfect.high - perfect.low) / 2 / roles.perfect->elapsed;
+  return std::hypot(finding.seconds * (perfect.high - perfect.low) / 2 / roles.perfect->elapsed,
+                    finding.sampled);
 }
 
 bool is_of_compute(const Finding& finding) {
@@ -28,12 +30,12 @@ bool is_imbalance(const Finding& finding) {
 
 /// A cause costs what the run takes longer than with balanced work: of the functions on its call
 /// path the one that saves most. Where balance saves nothing, a bound: for waits at least what the
-/// function saves in half the time.
-void apply_remedies(const std::vector<TriedCandidate>& remedies, const LostTime& lost,
-                    Finding& finding) {
+/// function saves in half the time, which is what to try for unequal compute.
+void apply_remedies(const std::vector<TriedCandidate>& remedies, const Roles& roles,
+                    const LostTime& lost, Finding& finding) {
   std::vector<std::string> path = finding.callers;
   path.push_back(finding.function);
-  double best = kLeastGain * lost.elapsed;
+  double best = kLeastGain * lost.elapsed, halved = best;
   for (const TriedCandidate& tried : remedies) {
     const auto& [kind, name, text, scenario] = tried.candidate;
     const bool on_path = std::ranges::any_of(path, [&name = name](const std::string& place) {
@@ -42,14 +44,22 @@ void apply_remedies(const std::vector<TriedCandidate>& remedies, const LostTime&
     const double saved = lost.elapsed - tried.elapsed;
     if (!tried.deadlock.empty() || !(on_path || (is_imbalance(finding) && name.empty()))) continue;
     if (kind == CandidateKind::kFunction) {
-      if (is_imbalance(finding) || finding.is_replayed || !(saved > finding.seconds)) continue;
-      finding.seconds = saved;
-      finding.is_saved = true;
-    } else if (saved >= best) {
-      best = finding.seconds = saved;
-      finding.is_replayed = finding.is_saved = true;
+      if (finding.is_replayed || saved <= (is_imbalance(finding) ? halved : finding.seconds))
+        continue;
+      if (is_imbalance(finding)) {
+        halved = saved;
+        finding.scenarios = {text};
+        continue;
+      }
+    } else {
+      if (saved < best) continue;
+      best = saved;
+      finding.is_replayed = true;
       finding.scenarios = {text};
     }
+    finding.seconds = saved;
+    finding.is_saved = true;
+    finding.sampled = half_from_samples(roles.results->functions, tried.candidate, saved);
   }
 }
 
@@ -83,6 +93,7 @@ void merge_causes(std::vector<Finding>& findings, bool also_imbalance) {
         into->is_saved = into->is_saved && other->is_saved;
       } else if (other->seconds > into->seconds) {
         into->seconds = other->seconds;
+        into->sampled = other->sampled;
         into->is_replayed = false;
         into->is_saved = other->is_saved;
         into->scenarios = other->scenarios;
@@ -128,14 +139,14 @@ Judgement judge(const Roles& roles, const Diagnosis& diagnosis, const std::strin
     for (Finding finding : parts == diagnosis.parts.end() ? std::vector{whole} : parts->second) {
       if (!matters(finding)) continue;
       if (row.part.details) row.part.details(context, finding);
-      if (is_imbalance(finding)) apply_remedies(diagnosis.remedies, *lost, finding);
+      if (is_imbalance(finding)) apply_remedies(diagnosis.remedies, roles, *lost, finding);
       findings.push_back(std::move(finding));
     }
   }
   merge_causes(findings, false);
   for (Finding& finding : findings) {
     if (is_of_compute(finding) && !is_imbalance(finding))
-      apply_remedies(diagnosis.remedies, *lost, finding);
+      apply_remedies(diagnosis.remedies, roles, *lost, finding);
   }
   merge_causes(findings, true);
   for (Finding& finding : findings) {

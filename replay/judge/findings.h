@@ -30,7 +30,7 @@ struct Judgement {
 };
 /// `platforms`: the directory of platform files that scenarios name. `intervals`: of the elapsed
 /// times of Roles::results, or empty. What is found on `perfect` has its relative error; the costs
-/// of messages, tracing and lost cores have the errors of its overhead and losses.
+/// of messages and tracing have the errors of its overhead and losses, lost cores that of losses.
 Judgement judge(const Roles& roles, const Diagnosis& diagnosis = {},
                 const std::string& platforms = "", const Intervals& intervals = {});
 

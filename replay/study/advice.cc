@@ -95,26 +95,6 @@ std::vector<TriedCandidate> replay_all(Study& study, std::vector<Candidate> cand
   return tried;
 }
 
-/// Half the 95 % interval of a saving of `saved` seconds that comes from the samples of the
-/// function that the candidate changes; 0: it is on record by calls, or the candidate changes none.
-/// Half the time: the saving is as uncertain as the time. Balanced: what the longest rank exceeds
-/// the mean by has the error of one rank, that of the sum over the root of the number of ranks.
-double half_from_samples(const std::vector<FunctionResult>& functions, const Candidate& candidate,
-                         double saved) {
-  if (candidate.kind != CandidateKind::kFunction &&
-      candidate.kind != CandidateKind::kFunctionBalance)
-    return 0;
-  for (const FunctionResult& function : functions) {
-    if (function.name != candidate.name) continue;
-    const std::vector<double>& seconds = function.inclusive;
-    if (candidate.kind == CandidateKind::kFunctionBalance)
-      return function.error / std::sqrt(static_cast<double>(seconds.size()));
-    const double sum = std::accumulate(seconds.begin(), seconds.end(), 0.0);
-    return sum > 0 ? saved * function.error / sum : 0;
-  }
-  return 0;
-}
-
 /// Sets TriedCandidate::saving of the first `most` that save enough.
 void find_savings(Study& study, const Scenario& scenario, size_t most,
                   const RecordingOverhead& overhead, const std::vector<FunctionResult>& functions,
@@ -143,6 +123,22 @@ void find_savings(Study& study, const Scenario& scenario, size_t most,
 }
 
 }  // namespace
+
+double half_from_samples(const std::vector<FunctionResult>& functions, const Candidate& candidate,
+                         double saved) {
+  if (candidate.kind != CandidateKind::kFunction &&
+      candidate.kind != CandidateKind::kFunctionBalance)
+    return 0;
+  for (const FunctionResult& function : functions) {
+    if (function.name != candidate.name) continue;
+    const std::vector<double>& seconds = function.inclusive;
+    if (candidate.kind == CandidateKind::kFunctionBalance)
+      return function.error / std::sqrt(static_cast<double>(seconds.size()));
+    const double sum = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+    return sum > 0 ? saved * function.error / sum : 0;
+  }
+  return 0;
+}
 
 Advice find_advice(EventSource& source, const Scenario& scenario, const AdviceSettings& settings,
                    const ReplayOptions& options) {

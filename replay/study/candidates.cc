@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -15,6 +16,7 @@ namespace {
 constexpr double kLeastImbalance = 0.01;  ///< relative to the longest compute of a rank
 constexpr double kAllCompute = 0.99;      ///< of all ranks
 constexpr double kAlone = 0.9;            ///< of a function, on one rank
+constexpr double kNearlyAll = 0.98;       ///< of a caller's amount, in one callee
 
 /// A number of a scenario with four digits, so that the replay uses exactly the number in the text.
 std::string text_of(double number) {
@@ -43,7 +45,38 @@ std::vector<size_t> largest_of(const std::vector<double>& first, const std::vect
   return chosen;
 }
 
+/// By function, the functions that have nearly all of their time in calls from it.
+std::vector<std::vector<size_t>> callees_of(const Results& results) {
+  const std::vector<CallPath>& paths = results.call_paths;
+  // By function: its time, at its own index, and the part of it within each caller.
+  std::vector<std::map<size_t, double>> within(results.functions.size());
+  for (const CallPath& path : paths) {
+    std::set<size_t> functions;
+    for (size_t i = path.caller; i != CallPath::kNone; i = paths[i].caller)
+      functions.insert(paths[i].function);
+    if (!functions.insert(path.function).second) continue;  // recursion counts once
+    const double seconds = std::accumulate(path.inclusive.begin(), path.inclusive.end(), 0.0);
+    for (const size_t function : functions) within[path.function][function] += seconds;
+  }
+  std::vector<std::vector<size_t>> callees(within.size());
+  for (size_t i = 0; i < within.size(); ++i) {
+    for (const auto& [caller, seconds] : within[i]) {
+      if (caller != i && seconds >= kNearlyAll * within[i][i]) callees[caller].push_back(i);
+    }
+  }
+  return callees;
+}
+
 }  // namespace
+
+CandidateFinder::CandidateFinder(const BaseRun& base, const CandidateLimits& limits,
+                                 const ParseScenario& parse)
+    : base_(&base),
+      scenario_(base.scenario),
+      run_(base.run ? base.run : &base.results->scenarios[0]),
+      limits_(&limits),
+      parse_(&parse),
+      callees_(callees_of(*base.results)) {}
 
 Candidates CandidateFinder::find() {
   add_balanced_functions();
@@ -116,32 +149,33 @@ bool CandidateFinder::has_all_compute(const FunctionResult& function) const {
   return inclusive > kAllCompute * compute * scenario_->cpu;
 }
 
+/// `amounts`: of each function.
+bool CandidateFinder::has_same_callee(size_t function, const std::vector<double>& amounts) const {
+  return std::ranges::any_of(callees_[function], [&](size_t callee) {
+    return amounts[callee] >= kNearlyAll * amounts[function];
+  });
+}
+
 void CandidateFinder::add_balanced_functions() {
-  struct Excess {
-    double seconds;
-    const std::string* name;
-  };
+  const std::vector<FunctionResult>& functions = base_->results->functions;
   double most = 0;
   for (const RankResult& rank : run_->ranks) most = std::max(most, rank.compute);
-  std::vector<Excess> excesses;
-  for (const FunctionResult& function : base_->results->functions) {
+  std::vector<double> excesses;
+  for (const FunctionResult& function : functions) {
     double sum = 0, longest = 0, ranks = 0;
     for (const double seconds : function.inclusive) {
       sum += seconds;
       longest = std::max(longest, seconds);
       if (seconds > 0) ++ranks;
     }
-    const double excess = longest - sum / ranks;
-    if (ranks > 1 && excess >= kLeastImbalance * most && !has_all_compute(function))
-      excesses.push_back({excess, &function.name});
+    excesses.push_back(ranks > 1 ? longest - sum / ranks : 0);
   }
-  std::stable_sort(excesses.begin(), excesses.end(),
-                   [](const Excess& a, const Excess& b) { return a.seconds > b.seconds; });
   size_t tried = 0;
-  for (const Excess& excess : excesses) {
-    if (tried == limits_->functions) break;
-    if (changed_functions_.count(*excess.name)) continue;  // another function of that name
-    if (add_function(CandidateKind::kFunctionBalance, *excess.name, "=mean")) ++tried;
+  for (const size_t i : largest_of(excesses, excesses, functions.size())) {
+    if (tried == limits_->functions || excesses[i] < kLeastImbalance * most) break;
+    if (has_all_compute(functions[i]) || has_same_callee(i, excesses)) continue;
+    if (changed_functions_.count(functions[i].name)) continue;  // another function of that name
+    if (add_function(CandidateKind::kFunctionBalance, functions[i].name, "=mean")) ++tried;
   }
 }
 
@@ -159,6 +193,7 @@ void CandidateFinder::add_functions() {
   for (const size_t i : largest_of(on_path, total, functions.size())) {
     if (!names.insert(functions[i].name).second) continue;  // another function of that name
     if (has_all_compute(functions[i])) continue;
+    if (has_same_callee(i, on_path) && has_same_callee(i, total)) continue;
     if (tried < limits_->functions &&
         add_function(CandidateKind::kFunction, functions[i].name, "*0.5"))
       ++tried;

@@ -75,17 +75,13 @@ using ParseScenario = std::function<Scenario(const std::string& text)>;
 /// Functions and ranks are those with most compute on the critical path and in total, in turn: the
 /// critical path is assumed to contain a function with its share in each rank's compute. Functions
 /// that are to be balanced are those with the largest inclusive time beyond the mean. A function
-/// with all compute is no candidate: that all compute takes half as long is known. Placements
+/// with all compute is no candidate: that all compute takes half as long is known. Nor is a caller
+/// of a function that is called only in it and has 98 % of its amount: the callee is. Placements
 /// have the same number of nodes, with no more ranks on one than now.
 class CandidateFinder {
  public:
   /// All must outlive it.
-  CandidateFinder(const BaseRun& base, const CandidateLimits& limits, const ParseScenario& parse)
-      : base_(&base),
-        scenario_(base.scenario),
-        run_(base.run ? base.run : &base.results->scenarios[0]),
-        limits_(&limits),
-        parse_(&parse) {}
+  CandidateFinder(const BaseRun& base, const CandidateLimits& limits, const ParseScenario& parse);
   /// Called once.
   Candidates find();
   /// Instead: balanced functions, those of them in half the time of which one rank has nine tenths,
@@ -100,6 +96,7 @@ class CandidateFinder {
   void add_functions();
   bool add_function(CandidateKind kind, const std::string& name, const std::string& change);
   bool has_all_compute(const FunctionResult& function) const;
+  bool has_same_callee(size_t function, const std::vector<double>& amounts) const;
   double path_share(size_t rank) const;
   void add_ranks();
   void add_balance();
@@ -115,6 +112,7 @@ class CandidateFinder {
   const ScenarioResult* run_;
   const CandidateLimits* limits_;
   const ParseScenario* parse_;
+  std::vector<std::vector<size_t>> callees_;  ///< by function, those called only in it
   Candidates found_;
   std::set<std::string> changed_functions_;  ///< by candidates
 };

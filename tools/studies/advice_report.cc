@@ -220,8 +220,9 @@ std::string left_out(const Advice& advice, const AdviceSubject& subject) {
   add(advice.functions_left_out, "function");
   add(advice.ranks_left_out, "rank");
   if (parts.empty()) return "";
+  const bool has_more = subject.most < kMostTried && subject.unknown.empty();
   return fmt::format("Not evaluated: {} with less compute{}.", fmt::join(parts, " and "),
-                     subject.most < kMostTried ? "; --all evaluates more" : "");
+                     has_more ? "; --all evaluates more" : "");
 }
 
 /// Reasons for missing results, and how to get them.

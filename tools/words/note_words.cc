@@ -185,8 +185,8 @@ constexpr std::array<NoteWords, kNoteKinds> note_words() {
        [](const Note& note) { return note.what.empty() ? "" : "; " + note.what; }},
       {kDeadlock, "the program deadlocks on this machine: {what}"},
       {kContradicted,
-       "{n} <outcome stays|outcomes stay> of MPI_Test, MPI_Iprobe, MPI_Waitany and similar as "
-       "recorded, although messages arrive in another order or at other times on this machine; "
+       "{n} outcome<|s> of MPI_Test, MPI_Iprobe, MPI_Waitany and similar <stays|stay> as recorded, "
+       "although messages arrive in another order or at other times on this machine; "
        "this affects {time} of the time of all ranks."},
       {kGrade, "the calibration has deficiencies ({what})."},
       {kFewNodes,

@@ -146,8 +146,9 @@ constexpr std::array<FindingWords, kFindingKinds> finding_words() {
       {kLateReceiver, "sends wait for their receivers", waits_text, profile_command},
       {kLoadImbalance, "", imbalance_text, balance_command},
       {kChains, "ranks wait for each other in turn", waits_text, profile_command},
-      {kWaits, "ranks wait for each other, but kinds and causes were not computed", nullptr,
-       profile_command},
+      {kWaits,
+       "ranks wait for each other; kinds and causes are known from 2 % on, without --times-only",
+       nullptr, profile_command},
       {kNoPartner,
        "MPI takes this time on a perfect interconnect, too, though no rank waits for another "
        "one; other sides of its messages may be missing in the archive"},
@@ -318,7 +319,7 @@ std::string conclusion_text(const Conclusion& found) {
 }
 
 /// "Main cost: messages, 3.1 ms: ...". Callers are left out of a sentence of more than 25 words.
-std::string main_cost(const char* label, Finding finding) {
+std::string main_cost(const std::string& label, Finding finding) {
   constexpr std::ptrdiff_t kMostWords = 25;
   const auto text = [&] {
     return fmt::format("{}: {}, {}: {}", label, row_of(finding.kind).name,
@@ -359,15 +360,21 @@ std::string efficiency_line(const Judgement& judgement) {
   const Efficiency& e = judgement.efficiency->factors;
   std::string cause = judgement.efficiency->without_lost_cores ? "The cost of messages is not known"
                                                                : "Little can be gained";
-  const char* label = "Main cost";
+  std::string label = "Main cost", beside;
   for (const Finding& finding : judgement.findings) {
-    if (finding.kind == FindingKind::kLostCores || e.parallel() >= kGoodEfficiency) continue;
+    const bool is_uncertain = finding.half && *finding.half >= finding.seconds;
+    if (finding.kind == FindingKind::kLostCores) {
+      if (!is_uncertain && !judgement.efficiency->without_lost_cores)
+        cause += beside = " beside lost cores";
+      continue;
+    }
+    if (e.parallel() >= kGoodEfficiency) continue;
     cause = "No cost exceeds its uncertainty";
-    if (finding.half && *finding.half >= finding.seconds) {
+    if (is_uncertain) {
       label = "Largest certain cost";
       continue;
     }
-    cause = main_cost(label, finding);
+    cause = main_cost(label + beside, finding);
     break;
   }
   const std::string own =

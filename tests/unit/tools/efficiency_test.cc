@@ -73,8 +73,8 @@ TEST_CASE("work passed from rank to rank is serialised") {
   CHECK(needs_diagnosis(results));
   CHECK(efficiency_line(judge(results)) ==
         "Parallel efficiency 48 % = load balance 100 % × serialisation 50 % × transfer 95 %. Main "
-        "cost: waits, 500.0 ns: ranks wait for each other, but kinds and causes were not "
-        "computed.");
+        "cost: waits, 500.0 ns: ranks wait for each other; kinds and causes are known from 2 % "
+        "on, without --times-only.");
   // Of the 1000 beyond the longest compute, rank 0 has ended for 1000, the mean rank for 500.
   // Rank 1 waits in its receive, only for rank 0. Messages take the other 100.
   const Judgement judgement = judge(results, diagnose(*source, results, scenarios, {}));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -175,6 +176,57 @@ TEST_CASE("a cause has one row and costs what the replay with balanced work save
             .ends_with("in burn, called by assemble; others wait for it in MPI_Barrier"));
   CHECK(findings[1].kind == FindingKind::kLateRoot);
   CHECK(findings[1].seconds >= 14995e-9);
+}
+
+// Rank 0 is in f for 3000 while rank 1 waits, then both are in g for 5000. Equal compute makes g of
+// rank 1 longer: 3000 x 0.8125 + 5000 x 1.3 = 8937.5. f in half the time saves 1500; the compute
+// beyond the mean is 8000 - 6500.
+TEST_CASE("where equal compute saves nothing, half the time of the function is to be tried") {
+  const std::vector<Finding> findings = found_in(R"(
+    0: 0..0 local MPI_Comm_rank
+    0: 0..3000 function f
+    0: 3000..3000 barrier
+    0: 3000..8000 function g
+    0: 8000 end
+    1: 0..3000 barrier
+    1: 3000..8000 function g
+    1: 8000 end
+  )");
+  REQUIRE_FALSE(findings.empty());
+  CHECK(findings[0].kind == FindingKind::kLoadImbalance);
+  CHECK(findings[0].function == "f");
+  CHECK(findings[0].seconds == Approx(1500e-9));
+  CHECK_FALSE(findings[0].is_replayed);
+  CHECK(findings[0].scenarios == std::vector<std::string>{"measured:region=f*0.5"});
+}
+
+// burn takes 1000 and 3000 before a barrier, solve 2000 and 1000: burn equally long saves 1000. By
+// samples, its sum has an interval of ± 400: a rank has 400 / sqrt(2). Compute has 1.96 %.
+TEST_CASE("a saving is as uncertain as the samples of its function") {
+  const auto source = parse_text_trace(R"(
+    0: 0..0 local MPI_Comm_rank
+    0: 0..1000 function burn
+    0: 1000..3000 barrier
+    0: 3000..5000 function solve
+    0: 5000..5000 barrier
+    0: 5000 end
+    1: 0..0 local MPI_Comm_rank
+    1: 0..3000 function burn
+    1: 3000..3000 barrier
+    1: 3000..4000 function solve
+    1: 4000..5000 barrier
+    1: 5000 end
+  )");
+  JudgedRun run = judged_run(*source, {});
+  for (FunctionResult& function : run.results.functions)
+    function.error = function.name == "burn" ? 400e-9 : 0;
+  const Judgement found = judge(run.results, run.diagnosis, "", run.intervals);
+  const auto imbalance =
+      std::ranges::find(found.findings, FindingKind::kLoadImbalance, &Finding::kind);
+  REQUIRE(imbalance != found.findings.end());
+  CHECK(imbalance->scenarios == std::vector<std::string>{"measured:region=burn=mean"});
+  CHECK(imbalance->seconds == Approx(1000e-9));
+  CHECK(imbalance->half.value() == Approx(std::hypot(400e-9 / std::sqrt(2), 19.6e-9)));
 }
 
 namespace {
@@ -550,6 +602,54 @@ TEST_CASE("lost cores are a finding of their own") {
   CHECK(findings[0].kind == FindingKind::kLostCores);
   CHECK(findings[0].seconds == Approx(300e-9));
   CHECK(findings[0].share == Approx(0.15));
+}
+
+// Ten calls of 100 after compute of 900 each, of which rank 0 lost 600 once, 3 % of the mean rank.
+// Recording takes 300 between calls, 3000 of the 10,000, which `undisturbed` is shorter. Lost cores
+// cost at most 600 of that.
+TEST_CASE("lost cores cost at most what was lost; the rest is tracing") {
+  std::string text = "one_clock\n";
+  for (const std::string rank : {"0", "1"}) {
+    text += rank + ": 0..0 local MPI_Comm_rank\n";
+    for (int i = 0; i < 10; ++i) {
+      const std::string lost = rank == "0" && i == 4 ? " stolen 600" : "";
+      const std::string enter = std::to_string(1000 * i + 900);
+      text += rank + ": " + enter + ".." + std::to_string(1000 * i + 1000);
+      text += " barrier" + lost + "\n";
+    }
+    text += rank + ": 10000 end\n";
+  }
+  ReplayOptions options;
+  options.overhead = RecordingOverhead{.outside = 300e-9};
+  const std::vector<Finding> findings = found_in(text, options);
+  const auto lost = std::ranges::find(findings, FindingKind::kLostCores, &Finding::kind);
+  REQUIRE(lost != findings.end());
+  CHECK(lost->seconds == Approx(600e-9));
+}
+
+TEST_CASE("the headline says if lost cores cost more than its main cost") {
+  Judgement judgement;
+  judgement.efficiency.emplace();
+  judgement.efficiency->factors.load_balance = 0.5;
+  judgement.findings.resize(2);
+  Finding& lost = judgement.findings[0];
+  Finding& other = judgement.findings[1];
+  lost.kind = FindingKind::kLostCores;
+  lost.seconds = 2;
+  other.kind = FindingKind::kApart;
+  other.seconds = 1;
+  const auto has = [&](const char* words) {
+    return efficiency_line(judgement).find(words) != std::string::npos;
+  };
+  CHECK(has("Main cost beside lost cores: "));
+  judgement.efficiency->factors.load_balance = 1;
+  CHECK(has("Little can be gained beside lost cores."));
+  judgement.efficiency->factors.load_balance = 0.5;
+  lost.half = 2;  // they may be nothing
+  CHECK(has("Main cost: "));
+  lost.half = 0;
+  std::swap(lost, other);
+  CHECK(has("Main cost: "));
 }
 
 TEST_CASE("nothing is found in a run that only computes") {

@@ -49,9 +49,9 @@ TEST_CASE("a note on several scenarios is one line") {
   }
   const std::vector<std::string> lines = caveats(scenarios);
   REQUIRE(lines.size() == 3);
-  CHECK(lines[0].starts_with("a: 1 outcome stays of MPI_Test"));
+  CHECK(lines[0].starts_with("a: 1 outcome of MPI_Test"));
   CHECK(lines[1].starts_with("a, b: the model has no ports"));
-  CHECK(lines[2].starts_with("b, c: 2 outcomes stay of MPI_Test"));
+  CHECK(lines[2].starts_with("b, c: 2 outcomes of MPI_Test"));
 }
 
 // The mean rank lost its core for 0.3 of 2 s.
