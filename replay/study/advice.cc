@@ -71,10 +71,6 @@ std::optional<Candidate> mapped(const BaseRun& base, CallProfile& seen,
   return candidate;
 }
 
-bool has_compute_share(CandidateKind kind) {
-  return kind == CandidateKind::kFunction || kind == CandidateKind::kRank;
-}
-
 /// Replays the candidates together.
 std::vector<TriedCandidate> replay_all(Study& study, std::vector<Candidate> candidates,
                                        double compute) {
@@ -88,7 +84,8 @@ std::vector<TriedCandidate> replay_all(Study& study, std::vector<Candidate> cand
   for (size_t i = 0; i < candidates.size(); ++i) {
     const ScenarioResult& result = results.scenarios[i];
     TriedCandidate candidate{std::move(candidates[i]), result.elapsed, result.deadlock, {}, {}};
-    if (has_compute_share(candidate.candidate.kind) && result.deadlock.empty() && compute > 0)
+    if (candidate.candidate.kind == CandidateKind::kFunction && result.deadlock.empty() &&
+        compute > 0)
       candidate.compute_share = (1 - compute_of(result) / compute) / (1 - kFactor);
     tried.push_back(std::move(candidate));
   }
@@ -170,7 +167,6 @@ Advice find_advice(EventSource& source, const Scenario& scenario, const AdviceSe
   }
   const BaseRun base{&scenario, &results, &sums, trace.ticks_per_second, placement};
   CandidateLimits limits;
-  limits.ranks = settings.most;
   limits.functions = std::min(settings.most, kMostFunctions - scenario.functions.size());
   limits.shares_passes = !scenario.platform.contention.model;
   Candidates candidates = CandidateFinder(base, limits, settings.parse).find();
@@ -179,7 +175,6 @@ Advice find_advice(EventSource& source, const Scenario& scenario, const AdviceSe
     if (moved) candidates.list.push_back(std::move(*moved));
   }
   advice.functions_left_out = candidates.functions_left_out;
-  advice.ranks_left_out = candidates.ranks_left_out;
   advice.tried = replay_all(study, std::move(candidates.list), compute);
   std::stable_sort(advice.tried.begin(), advice.tried.end(),
                    [](const TriedCandidate& a, const TriedCandidate& b) {

@@ -43,7 +43,7 @@ struct Advice {
   double elapsed = 0;                 ///< seconds, of the same
   double compute_share = 0;           ///< share of compute in the time of all ranks, 0 to 1
   std::vector<TriedCandidate> tried;  ///< the largest saving first, deadlocks last
-  size_t functions_left_out = 0, ranks_left_out = 0;
+  size_t functions_left_out = 0;
   std::vector<std::string> hosts;  ///< by rank, of the placement "messages"; empty without one
 };
 

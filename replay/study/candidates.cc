@@ -81,7 +81,6 @@ CandidateFinder::CandidateFinder(const BaseRun& base, const CandidateLimits& lim
 Candidates CandidateFinder::find() {
   add_balanced_functions();
   add_functions();
-  add_ranks();
   add_balance();
   if (scenario_->base != "perfect") add_perfect();
   if (scenario_->basis == Basis::kModel && scenario_->base != "perfect") {
@@ -207,19 +206,6 @@ double CandidateFinder::path_share(size_t rank) const {
   const double compute = run_->ranks[rank].compute;
   if (!(compute > 0)) return 0;
   return std::min(1.0, base_->path->compute[rank] / base_->ticks_per_second / compute);
-}
-
-void CandidateFinder::add_ranks() {
-  const size_t ranks = run_->ranks.size();
-  if (ranks < 2) return;  // all processors are those of the rank
-  std::vector<double> compute;
-  for (const RankResult& rank : run_->ranks) compute.push_back(rank.compute);
-  const std::vector<size_t> chosen = largest_of(base_->path->compute, compute, limits_->ranks);
-  for (const size_t rank : chosen) {
-    const std::string number = std::to_string(rank);
-    add_change(CandidateKind::kRank, number, "rank" + number + ".cpu*2");
-  }
-  found_.ranks_left_out = ranks - chosen.size();
 }
 
 void CandidateFinder::add_balance() {

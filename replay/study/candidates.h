@@ -19,7 +19,6 @@ namespace rubato {
 enum class CandidateKind : uint8_t {
   kFunction,         ///< compute in a function and its callees takes half as long
   kFunctionBalance,  ///< the same takes equally long on all ranks that run it, with the same sum
-  kRank,             ///< compute of a rank takes half as long
   kBalance,          ///< all ranks that compute get equal compute, with the same sum
   kLatency,          ///< half of it, of all levels or of one
   kBandwidth,        ///< twice as much, likewise
@@ -54,14 +53,13 @@ struct BaseRun {
 
 struct CandidateLimits {
   size_t functions = 0;  ///< maximum number, and of functions to be balanced
-  size_t ranks = 0;      ///< maximum number
   /// Candidates that differ only in numbers share a pass; if false, each candidate is a pass.
   bool shares_passes = true;
 };
 
 struct Candidates {
   std::vector<Candidate> list;
-  size_t functions_left_out = 0, ranks_left_out = 0;
+  size_t functions_left_out = 0;
 };
 
 /// The changes of a scenario that give ranks that compute equal compute, with the same sum. Ranks
@@ -98,7 +96,6 @@ class CandidateFinder {
   bool has_all_compute(const FunctionResult& function) const;
   bool has_same_callee(size_t function, const std::vector<double>& amounts) const;
   double path_share(size_t rank) const;
-  void add_ranks();
   void add_balance();
   // network_candidates.cc:
   void add_perfect();

@@ -97,7 +97,7 @@ assert len(names) == 3, names
 assert not any(cure["kind"] in ("latency", "placement") for cure in measured["cures"])
 kinds = {cure["kind"] for cure in check("run.txt", machine)["cures"]}
 # (The machine has no overheads to halve.)
-assert kinds == {"function", "rank", "balance", "latency", "bandwidth", "collectives", "algorithm",
+assert kinds == {"function", "balance", "latency", "bandwidth", "collectives", "algorithm",
                  "placement", "perfect"}, kinds
 check("run.txt", machine + ",contention.out=1")
 check("run.txt", "loggps:L=2us,o=0.3us,g=0.5us,G=0.1ns,S=64KiB,cpu*1.5")

@@ -23,7 +23,7 @@ namespace {
 const CommandHelp kAdviseHelp = {
     "rubato advise ARCHIVE [--on SCENARIO] [options]",
     "Estimates how much elapsed time each of many changes would save, best first: a function\n"
-    "that takes equally long on all ranks, a function or a rank in half the time, equal\n"
+    "that takes equally long on all ranks, a function in half the time, equal\n"
     "compute on all ranks, free messages; on a platform also latency, bandwidth, overheads,\n"
     "algorithms and placements.",
     "  rubato advise run.otf2dir\n"
@@ -39,7 +39,7 @@ po::options_description advise_options() {
       "the machine on which changes are evaluated; default: measured, or undisturbed if ranks lost "
       "their cores");
   add("all",
-      "evaluate 64 functions and ranks instead of 10: those with the most compute on the critical "
+      "evaluate 64 functions instead of 10: those with the most compute on the critical "
       "path and overall");
   add("hosts", po::value<std::string>()->value_name("FILE"),
       "write the host of each rank in the placement that keeps most messages within nodes, for "

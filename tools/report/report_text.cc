@@ -283,8 +283,7 @@ std::string waits_table(const std::vector<ScenarioResult>& scenarios, int width)
     }
     if (own_in_all > 0) row.push_back({"Own work", share(own, ended)});
     // Remove rounding errors.
-    row.push_back(
-        {own_in_all > 0 ? "Communication" : "No wait", share(left < 1e-9 * mpi ? 0 : left, known)});
+    row.push_back({"Communication", share(left < 1e-9 * mpi ? 0 : left, known)});
     table.add(std::move(row));
   }
   return table.section("", width);

@@ -62,8 +62,6 @@ std::string words_for(const Advice& advice, const Candidate& candidate) {
       return place_of(advice, name) + " in half the time";
     case Kind::kFunctionBalance:
       return place_of(advice, name) + " equally long on all ranks";
-    case Kind::kRank:
-      return fmt::format("rank {} computes in half the time", name);
     case Kind::kBalance:
       return "equal compute on all ranks";
     case Kind::kLatency:
@@ -184,15 +182,11 @@ bool any_helps(const Advice& advice, Kind kind) {
 /// "No function, no rank saves 1 %": the kinds of changes that do not help.
 std::string non_findings(const Advice& advice) {
   std::vector<std::string> kinds;
-  const std::pair<Kind, const char*> names[] = {{Kind::kFunction, "function"},
-                                                {Kind::kFunctionBalance, "balanced function"},
-                                                {Kind::kRank, "rank"},
-                                                {Kind::kLatency, "latency"},
-                                                {Kind::kBandwidth, "bandwidth"},
-                                                {Kind::kOverhead, "overhead"},
-                                                {Kind::kCollectives, "collective operation"},
-                                                {Kind::kAlgorithm, "algorithm"},
-                                                {Kind::kPlacement, "placement"}};
+  const std::pair<Kind, const char*> names[] = {
+      {Kind::kFunction, "function"},   {Kind::kFunctionBalance, "balanced function"},
+      {Kind::kLatency, "latency"},     {Kind::kBandwidth, "bandwidth"},
+      {Kind::kOverhead, "overhead"},   {Kind::kCollectives, "collective operation"},
+      {Kind::kAlgorithm, "algorithm"}, {Kind::kPlacement, "placement"}};
   for (const auto& [kind, name] : names) {
     if (was_tried(advice, kind) && !any_helps(advice, kind)) kinds.push_back(name);
   }
@@ -213,15 +207,10 @@ std::string deadlocks(const Advice& advice) {
 }
 
 std::string left_out(const Advice& advice, const AdviceSubject& subject) {
-  std::vector<std::string> parts;
-  const auto add = [&](size_t count, const char* what) {
-    if (count > 0) parts.push_back(fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"));
-  };
-  add(advice.functions_left_out, "function");
-  add(advice.ranks_left_out, "rank");
-  if (parts.empty()) return "";
+  if (advice.functions_left_out == 0) return "";
   const bool has_more = subject.most < kMostTried && subject.unknown.empty();
-  return fmt::format("Not evaluated: {} with less compute{}.", fmt::join(parts, " and "),
+  return fmt::format("Not evaluated: {} with less compute{}.",
+                     counted(advice.functions_left_out, "function", "functions"),
                      has_more ? "; --all evaluates more" : "");
 }
 
@@ -332,14 +321,12 @@ std::string advice_text(const Advice& advice, const AdviceSubject& subject, int 
 }
 
 std::string advice_json(const Advice& advice, const AdviceSubject& subject) {
-  return json_file(
-      {{"archive", advice.run.trace.path},
-       {"scenario", subject.scenario->name},
-       {"elapsed", number(advice.elapsed)},
-       {"no_savings", json_text::text_or_null(subject.unknown)},
-       {"cures", candidate_table(advice, subject).json()},
-       {"not_tried",
-        {{"functions", advice.functions_left_out}, {"ranks", advice.ranks_left_out}}}});
+  return json_file({{"archive", advice.run.trace.path},
+                    {"scenario", subject.scenario->name},
+                    {"elapsed", number(advice.elapsed)},
+                    {"no_savings", json_text::text_or_null(subject.unknown)},
+                    {"cures", candidate_table(advice, subject).json()},
+                    {"not_tried", {{"functions", advice.functions_left_out}}}});
 }
 
 std::string advice_csv(const Advice& advice, const AdviceSubject& subject) {

@@ -60,17 +60,14 @@ const std::string kMachine = "bandela:latency=100ns";
 }  // namespace
 
 // f in half the time: max(2000 + 100, 3000) + 1000 = 4000: 1100 saved, not 2000, as g then is what
-// is waited for. g in half the time: max(4100, 1500) + 1000 = 5100: nothing. Rank 0 is f. Rank 1 in
-// half the time: 4100 + 500 = 4600: 500 saved. Equal compute: either has (4000 + 4000) / 2 already.
-// Latency: 50. Free messages: 100.
+// is waited for. g in half the time: max(4100, 1500) + 1000 = 5100: nothing. Equal compute:
+// either has (4000 + 4000) / 2 already. Latency: 50. Free messages: 100.
 TEST_CASE("halving a function saves at most its excess over compute that runs concurrently") {
   const Advice advice = advise(kHidden, kMachine);
   CHECK(advice.elapsed * 1e9 == Approx(5100));
   using Kind = CandidateKind;
   CHECK(saved(advice, Kind::kFunction, "f") == Approx(1100));
   CHECK(saved(advice, Kind::kFunction, "g") == Approx(0).margin(1e-6));
-  CHECK(saved(advice, Kind::kRank, "0") == Approx(1100));
-  CHECK(saved(advice, Kind::kRank, "1") == Approx(500));
   CHECK(saved(advice, Kind::kLatency, "") == Approx(50));
   CHECK(saved(advice, Kind::kPerfect, "") == Approx(100));
   // f is 4000 and g 3000 of 8000.
@@ -93,7 +90,6 @@ TEST_CASE("what was measured saves what its calls leave") {
   CHECK(advice.elapsed * 1e9 == Approx(5100));
   CHECK(saved(advice, CandidateKind::kFunction, "f") == Approx(1000));
   CHECK(saved(advice, CandidateKind::kFunction, "g") == Approx(0).margin(1e-6));
-  CHECK(saved(advice, CandidateKind::kRank, "1") == Approx(500));
 }
 
 TEST_CASE("without candidates only the scenario is replayed") {
@@ -126,7 +122,7 @@ TEST_CASE("a report names large functions that save nothing") {
   CHECK(json["cures"].size() == advice.tried.size());
   CHECK(json["cures"][0]["kind"] == "function");
   CHECK(json["cures"][0]["saved"].get<double>() == Approx(1100e-9));
-  CHECK(json["not_tried"]["ranks"] == 0);
+  CHECK(json["not_tried"]["functions"] == 0);
   // As where `rubato replay` draws no conclusion.
   AdviceSubject unknown = subject;
   unknown.unknown = "Ranks lacked cores.";
@@ -142,11 +138,11 @@ TEST_CASE("a report names large functions that save nothing") {
   CHECK(advice_csv(advice, unknown)
             .ends_with(",no_savings\n" + kMachine + ",,,,,,,,,Ranks lacked cores.\n"));
   Advice left_out = advice;
-  left_out.ranks_left_out = 2;
+  left_out.functions_left_out = 2;
   left_out.tried[0].deadlock = "rank 0 waits";
   const std::string unknown_text = advice_text(left_out, unknown, 1000);
   CHECK(unknown_text.find("The program deadlocks with: f in half the time.") != std::string::npos);
-  CHECK(unknown_text.find("Not evaluated: 2 ranks with less compute.\n") != std::string::npos);
+  CHECK(unknown_text.find("Not evaluated: 2 functions with less compute\n") != std::string::npos);
   const std::string csv = advice_csv(advice, subject);
   CHECK(csv.find("\"bandela:latency=100ns,region=f*0.5\"") != std::string::npos);
 }
@@ -173,8 +169,6 @@ TEST_CASE("equal compute saves what the busiest has more than the mean") {
   const TriedCandidate& balanced = find(advice, CandidateKind::kBalance, "");
   CHECK(balanced.candidate.text == "perfect:rank0.cpu*1.667,rank1-2.cpu*0.6667");
   CHECK(balanced.elapsed * 1e9 == Approx(1200).epsilon(1e-3));
-  CHECK(saved(advice, CandidateKind::kRank, "0") == Approx(1000));  // 500 twice, 400 elsewhere
-  CHECK(advice.ranks_left_out == 1);
 }
 
 // assemble, which only calls burn, takes 1000 and 3000, solve 2000 and 1000, each before a barrier:

@@ -236,8 +236,8 @@ TEST_CASE("reports contain causes of waits, if known") {
   // Of 1 s in MPI.
   results.scenarios[0].ranks[0].waits = {0.5, 0, 0.25, 0};
   CHECK(report_text(results).find("\n\n"
-                                  "Time in MPI  Late sender  Collective wait  No wait\n"
-                                  "measured          50.0 %           25.0 %   25.0 %\n"
+                                  "Time in MPI  Late sender  Collective wait  Communication\n"
+                                  "measured          50.0 %           25.0 %         25.0 %\n"
                                   "\n") != std::string::npos);
   CHECK(waits_of_rank_0() == nlohmann::json{{"late_sender", 0.5},
                                             {"late_receiver", 0.0},
