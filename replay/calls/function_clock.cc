@@ -7,22 +7,21 @@
 namespace rubato {
 namespace {
 
-/// Adds to the part with the same key, or as another part, if there are fewer than `most`.
+/// Adds to the part with the same key, or as another part, if there are fewer than `most`; else
+/// returns false.
 template <typename Part, typename Key>
-void add_to(std::vector<Part>& parts, const Part& more, Key key, size_t most) {
+bool add_to(std::vector<Part>& parts, const Part& more, Key key, size_t most) {
   const auto same = std::find_if(parts.rbegin(), parts.rend(), [&](const Part& part) {
     return std::invoke(key, part) == std::invoke(key, more);
   });
   if (same == parts.rend()) {
-    if (parts.size() < most) parts.push_back(more);
-    return;
+    if (parts.size() >= most) return false;
+    parts.push_back(more);
+    return true;
   }
   same->ticks += more.ticks;
   same->probes += more.probes;
-}
-
-std::pair<uint32_t, uint32_t> function_and_caller(const FunctionPart& part) {
-  return {part.function, part.caller};
+  return true;
 }
 
 }  // namespace
@@ -41,13 +40,9 @@ void FunctionClock::take_time(double time) {
     add_to(node_parts_, {open_.back().node, ticks, probes}, &FunctionPart::function, kMostParts);
   }
   if (places_) {
-    const uint32_t function = open_.back().function.number;
-    const auto caller = std::find_if(open_.rbegin(), open_.rend(), [&](const Open& open) {
-      return open.function.number != function;
-    });
-    add_to(parts_,
-           {function, ticks, probes, caller == open_.rend() ? kNoPlace : caller->function.number},
-           function_and_caller, kMostParts);
+    const FunctionPart part{open_.back().function.number, ticks, probes, open_.back().path};
+    if (!add_to(parts_, part, &FunctionPart::path, kMostParts))
+      add_to(parts_, part, &FunctionPart::function, kMostParts);
   }
   uint64_t functions = 0;
   for (const Open& open : open_) functions |= open.function.chosen;
@@ -63,7 +58,8 @@ void FunctionClock::enter_function(Function function, double time) {
       node = tree_->call(open_.empty() ? node : open_.back().node, function.number);
       if (stopped_ == 0) ++(*tree_)[node].calls;
     }
-    open_.push_back({function, node});
+    const uint32_t above = open_.empty() ? CallTree::kRoot : open_.back().path;
+    open_.push_back({function, node, places_ ? paths_.call(above, function.number) : above});
   }
   if (stopped_ == 0) ++probes_;
 }
@@ -122,7 +118,8 @@ void FunctionClock::stop(uint64_t event, double time, uint32_t site, uint32_t ca
   }
   if (places_) {
     const uint32_t function = open_.empty() ? caller : open_.back().function.number;
-    places_->add(timeline_, event, function, site, parts_);
+    const uint32_t path = open_.empty() ? CallTree::kRoot : open_.back().path;
+    places_->add(timeline_, event, function, path, site, parts_);
   }
   parts_.clear();
   node_parts_.clear();
@@ -154,6 +151,7 @@ void FunctionClock::lose(double ticks, double time) {
 }
 
 void FunctionClock::finish() {
+  if (places_) places_->call_paths(timeline_, gaps_ ? gaps_->paths() : paths_);
   if (!gaps_) return;
   gaps_->settle();
   if (places_) places_->gap_kinds(timeline_, gaps_->shares());

@@ -50,12 +50,13 @@ class FunctionClock {
   void finish();
 
  private:
-  static constexpr size_t kMostParts = 32;  ///< functions in one gap; further ones are ignored
+  static constexpr size_t kMostParts = 255;  ///< functions in one gap; further ones are ignored
 
-  /// An open function, and its node in the tree.
+  /// An open function, and its nodes in tree_ and paths_.
   struct Open {
     Function function;
     uint32_t node = CallTree::kRoot;
+    uint32_t path = CallTree::kRoot;
   };
   void take_time(double time);
   bool matters(Function function) const {
@@ -69,6 +70,7 @@ class FunctionClock {
   std::unordered_map<uint32_t, SampleSum>* samples_;
   int timeline_;
   std::optional<SampledGaps> gaps_;       ///< if functions are known from samples only
+  CallTree paths_;                        ///< for places_, of functions that are not from samples
   std::vector<FunctionPart> parts_;       ///< since the last call, for places_
   std::vector<FunctionPart> node_parts_;  ///< likewise, by node of tree_
   std::vector<Open> open_;                ///< open functions, as far as needed, the innermost last

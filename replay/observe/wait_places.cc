@@ -157,7 +157,7 @@ void WaitPlaces::add_gap(Timeline& timeline, int rank, const Call& call, double 
       if (counts) sum_of(timeline, in).compute += ticks;
       Place computes{.kind = Place::Kind::kCompute};
       computes.function = in;
-      computes.caller = known(part.caller);
+      computes.caller = known(timeline.reader->caller_of(part));
       add_part(timeline, left == 0 ? enter : timeline.until + ticks, rank, number_of(computes));
     }
   }

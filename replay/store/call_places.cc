@@ -17,10 +17,22 @@ void CallPlaces::forget(int timeline) {
   timelines_[timeline] = {};
 }
 
-void CallPlaces::add(int number, uint64_t event, uint32_t function, uint32_t site,
+void CallPlaces::call_paths(int timeline, const CallTree& paths) {
+  timelines_[timeline].paths.clear();
+  for (const CallTree::Node& node : paths.nodes())
+    timelines_[timeline].paths.push_back({node.parent, node.function});
+}
+
+uint32_t CallPlaces::Reader::caller_of(const FunctionPart& part) const {
+  const std::vector<CalledPath>& paths = places_->timelines_[timeline_].paths;
+  return part.path < paths.size() ? paths[paths[part.path].caller].function : kNoPlace;
+}
+
+void CallPlaces::add(int number, uint64_t event, uint32_t function, uint32_t path, uint32_t site,
                      std::span<const FunctionPart> before) {
   Timeline& timeline = timelines_[number];
-  const bool moved = timeline.function != function || timeline.site != site;
+  const bool moved =
+      timeline.function != function || timeline.path != path || timeline.site != site;
   if (!moved && before.empty()) return;
   std::vector<uint32_t>& open = timeline.open;
   before = before.first(std::min(before.size(), kMostParts));
@@ -30,12 +42,13 @@ void CallPlaces::add(int number, uint64_t event, uint32_t function, uint32_t sit
                  static_cast<uint32_t>(before.size()) << 20 | (moved ? kMoved : 0) |
                  (far ? kFar : 0));
   if (far) open.push_back(static_cast<uint32_t>(events >> 20));
-  if (moved) open.insert(open.end(), {function, site});
+  if (moved) open.insert(open.end(), {function, path, site});
   for (const FunctionPart& part : before)
     open.insert(open.end(), {part.function, std::bit_cast<uint32_t>(static_cast<float>(part.ticks)),
-                             part.probes, part.caller});
+                             part.probes, part.path});
   timeline.event = event;
   timeline.function = function;
+  timeline.path = path;
   timeline.site = site;
   if (open.size() < kChunk) return;
   const std::lock_guard lock(appends_);
@@ -73,6 +86,7 @@ bool CallPlaces::Reader::read_entry() {
   entry_ += events;
   if (head & kMoved) {
     coming_.function = word();
+    coming_.path = word();
     coming_.site = word();
   }
   coming_.before.clear();
@@ -80,14 +94,14 @@ bool CallPlaces::Reader::read_entry() {
     FunctionPart part{word()};
     part.ticks = std::bit_cast<float>(word());
     part.probes = word();
-    part.caller = word();
+    part.path = word();
     if (part.function < kFirstGapKind) {
       coming_.before.push_back(part);
       continue;
     }
     for (const FunctionPart& share :
          places_->timelines_[timeline_].kinds[part.function - kFirstGapKind])
-      coming_.before.push_back({share.function, share.ticks * part.ticks, 0, share.caller});
+      coming_.before.push_back({share.function, share.ticks * part.ticks, 0, share.path});
   }
   return true;
 }
@@ -105,6 +119,7 @@ const CallPlace& CallPlaces::Reader::at(uint64_t event) {
     if (entry_ > event) break;
     is_read_ = false;
     place_.function = coming_.function;
+    place_.path = coming_.path;
     place_.site = coming_.site;
     if (entry_ == event) std::swap(place_.before, coming_.before);
   }

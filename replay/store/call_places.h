@@ -7,11 +7,12 @@
 // Words of 32 bits, for calls at which something changes:
 //
 //   events since the previous entry (20 bits) | parts (8) | kMoved | kFar
-//   kFar: the upper bits of those events, 1 word       kMoved: function, call site
-//   of each part: function, ticks as float, probes, caller
+//   kFar: the upper bits of those events, 1 word       kMoved: function, call path, call site
+//   of each part: function, ticks as float, probes, call path
 //
 // in chunks of some 4 KiB, the first ones in memory, the rest in a temporary file.
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <span>
@@ -25,10 +26,37 @@ namespace rubato {
 
 /// Where a call is made.
 struct CallPlace {
-  uint32_t function = kNoPlace;  ///< index into EventSource::functions()
-  uint32_t site = kNoPlace;      ///< index into EventSource::call_sites()
+  uint32_t function = kNoPlace;     ///< index into EventSource::functions()
+  uint32_t site = kNoPlace;         ///< index into EventSource::call_sites()
+  uint32_t path = CallTree::kRoot;  ///< index into CallPlaces::paths(); kRoot: not known
   /// The functions of the timeline since the previous call; time outside of functions is omitted.
   std::vector<FunctionPart> before;
+
+  /// Divides a gap of `recorded` ticks, which lasts from `from` to `to`: calls each(from, to, part)
+  /// for parts in order, null for the rest, which belongs to no function.
+  template <typename Each>
+  void divide(double recorded, double from, double to, Each each) const {
+    constexpr double kRounding = 1e-6;  // remainder of a gap
+    const double gap = to - from;
+    double all = 0;
+    for (const FunctionPart& part : before) all += part.ticks;
+    all = std::max(all, recorded);
+    for (const FunctionPart& part : before) {
+      if (!(all > 0)) break;
+      double until = std::min(to, from + gap * part.ticks / all);
+      if (to - until < kRounding * gap) until = to;
+      if (until > from) each(from, until, &part);
+      from = std::max(from, until);
+    }
+    if (to > from) each(from, to, nullptr);
+  }
+};
+
+/// A function on a call path. The first one of a timeline is CallTree::kRoot, outside of functions;
+/// callers come before callees.
+struct CalledPath {
+  uint32_t caller;
+  uint32_t function;
 };
 
 /// The places of all calls. Timelines may be filled concurrently, each by one thread. Errors: as
@@ -37,12 +65,15 @@ class CallPlaces final : public PlaceSink {
  public:
   explicit CallPlaces(int timelines);
 
-  void add(int timeline, uint64_t event, uint32_t function, uint32_t site,
+  void add(int timeline, uint64_t event, uint32_t function, uint32_t path, uint32_t site,
            std::span<const FunctionPart> before) override;
   void gap_kinds(int timeline, std::vector<std::vector<FunctionPart>> kinds) override {
     timelines_[timeline].kinds = std::move(kinds);
   }
+  void call_paths(int timeline, const CallTree& paths) override;
   void forget(int timeline) override;
+
+  std::span<const CalledPath> paths(int timeline) const { return timelines_[timeline].paths; }
 
   /// Reads the places of one timeline forwards.
   class Reader {
@@ -52,6 +83,8 @@ class CallPlaces final : public PlaceSink {
     /// The place of the call that begins at `event`. REQUIRES: not smaller than in the previous
     /// call of at(). Valid until the next one.
     const CallPlace& at(uint64_t event);
+    /// The function that calls that of the part, kNoPlace: none on record.
+    uint32_t caller_of(const FunctionPart& part) const;
 
    private:
     bool load_chunk();
@@ -82,10 +115,11 @@ class CallPlaces final : public PlaceSink {
   };
   struct Timeline {
     uint64_t event = 0;  ///< of the last entry
-    uint32_t function = kNoPlace, site = kNoPlace;
+    uint32_t function = kNoPlace, path = CallTree::kRoot, site = kNoPlace;
     std::vector<uint32_t> open;  ///< not in a chunk yet
     std::vector<Chunk> chunks;
     std::vector<std::vector<FunctionPart>> kinds;  ///< of gaps with samples
+    std::vector<CalledPath> paths;
   };
 
   std::vector<Timeline> timelines_;

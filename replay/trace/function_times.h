@@ -74,8 +74,8 @@ inline constexpr uint32_t kNoPlace = UINT32_MAX;
 struct FunctionPart {
   uint32_t function = kNoPlace;  ///< among all functions of the program
   double ticks = 0;
-  uint32_t probes = 0;         ///< as FunctionTime::probes
-  uint32_t caller = kNoPlace;  ///< another function, which calls it; kNoPlace: none on record
+  uint32_t probes = 0;              ///< as FunctionTime::probes
+  uint32_t path = CallTree::kRoot;  ///< its node among the call paths of the timeline
 };
 
 /// A line of the program that makes MPI calls, or with call paths a call of any function in its
@@ -113,13 +113,15 @@ inline constexpr uint32_t kFirstGapKind = uint32_t{1} << 31;
 /// Takes the places of calls, in the order of events within a timeline.
 class PlaceSink {
  public:
-  /// At `event` a call begins in `function`, made at `site`. `before`: the functions of the
-  /// timeline since the previous call, as far as recorded.
-  virtual void add(int timeline, uint64_t event, uint32_t function, uint32_t site,
+  /// At `event` a call begins in `function`, on the call path `path`, made at `site`. `before`: the
+  /// functions of the timeline since the previous call, as far as recorded.
+  virtual void add(int timeline, uint64_t event, uint32_t function, uint32_t path, uint32_t site,
                    std::span<const FunctionPart> before) = 0;
   /// After the calls of a timeline: for each kind of gaps the functions in them, in order;
   /// their `ticks` are shares of a gap.
   virtual void gap_kinds(int timeline, std::vector<std::vector<FunctionPart>> kinds) = 0;
+  /// After the calls of a timeline: the call paths, by number.
+  virtual void call_paths(int timeline, const CallTree& paths) = 0;
   /// The calls of a timeline will be added again from the start.
   virtual void forget(int timeline) = 0;
 
