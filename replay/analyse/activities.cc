@@ -7,9 +7,6 @@
 namespace rubato {
 namespace {
 
-/// Remainder of a gap due to rounding.
-constexpr double kRounding = 1e-6;
-
 Activity activity_of(WaitPattern pattern) {
   static_assert(static_cast<int>(Activity::kOneSided) - static_cast<int>(Activity::kLateSender) ==
                 static_cast<int>(WaitKind::kOneSided) - static_cast<int>(WaitKind::kLateSender));
@@ -59,9 +56,11 @@ Activities::Activities(const TraceDefinitions& trace, KeptLosses kept)
 void Activities::know_places(const EventSource& source, std::vector<int> number_of_function) {
   source_ = &source;
   number_of_function_ = std::move(number_of_function);
+  stacks_.emplace(source);
 }
 
 void Activities::begin() {
+  if (stacks_) stacks_->begin();
   const CallPlaces* places = source_ ? source_->call_places() : nullptr;
   for (int timeline = 0; timeline < trace_->timelines(); ++timeline) {
     timelines_[timeline] = {};
@@ -69,31 +68,24 @@ void Activities::begin() {
   }
 }
 
-// Functions have the same shares of the gap as in the recording, in the order in which they were
-// entered first; the rest belongs to no function.
+// Functions have the same shares of the gap as in the recording, and the same order.
 void Activities::compute(int timeline, const Call& call, const CallPlace* place,
                          double recorded_before, double from, double to) {
   if (!(to > from)) return;
-  const double gap = to - from;
-  if (place) {
-    double all = 0;
-    for (const FunctionPart& part : place->before) all += part.ticks;
-    all = std::max(all, call.enter - recorded_before);
-    for (const FunctionPart& part : place->before) {
-      if (!(all > 0)) break;
-      double until = std::min(to, from + gap * part.ticks / all);
-      if (to - until < kRounding * gap) until = to;
-      if (!(until > from)) continue;
-      const int number =
-          part.function < number_of_function_.size() ? number_of_function_[part.function] : -1;
-      ActivitySpan in{from, until};
-      in.activity = number < 0 ? Activity::kCompute : static_cast<Activity>(kActivities + number);
-      in.function = part.function;
-      span(timeline, in);
-      from = until;
-    }
-  }
-  if (to > from) span(timeline, {from, to, Activity::kCompute});
+  if (!place) return span(timeline, {from, to, Activity::kCompute});
+  place->divide(call.enter - recorded_before, from, to,
+                [&](double begin, double end, const FunctionPart* part) {
+                  ActivitySpan in{begin, end, Activity::kCompute};
+                  if (part) {
+                    const int number = part->function < number_of_function_.size()
+                                           ? number_of_function_[part->function]
+                                           : -1;
+                    if (number >= 0) in.activity = static_cast<Activity>(kActivities + number);
+                    in.function = part->function;
+                    in.stack = stacks_->of_path(timeline, part->path);
+                  }
+                  span(timeline, in);
+                });
 }
 
 void Activities::waited(int timeline, const Call& /*call*/, const Waited& waited) {
@@ -122,7 +114,10 @@ void Activities::call(int timeline, const Call& call, const Block& block,
     state.over = true;
   } else if (call.role == CallRole::kMpi) {
     in.call = call.name;
-    if (place) std::tie(in.function, in.site) = std::tie(place->function, place->site);
+    if (place) {
+      std::tie(in.function, in.site) = std::tie(place->function, place->site);
+      in.stack = stacks_->of_call(timeline, *place);
+    }
     // The position of a loss in the call is unknown: it is put at its end.
     const double lost = std::min(kept_.in(call, block), leave[0] - enter[0]);
     const double own = leave[0] - lost, until = std::min(enter[0] + wait, own);

@@ -10,6 +10,7 @@
 #include "replay/observe/kept_losses.h"
 #include "replay/observe/observer.h"
 #include "replay/store/call_places.h"
+#include "replay/store/call_stacks.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {
@@ -44,6 +45,7 @@ struct ActivitySpan {
   uint16_t call = kNoCall;       ///< index into TraceDefinitions::calls
   uint32_t function = kNoPlace;  ///< that computes, or makes the call: EventSource::functions()
   uint32_t site = kNoPlace;      ///< of the call: EventSource::call_sites()
+  uint32_t stack = 0;            ///< of `function`: a node of stacks(); 0: not known
   uint32_t calls = 0;            ///< 1: the last span of a call that is not a loss
 };
 
@@ -54,6 +56,9 @@ class Activities : public Observer<1> {
   /// To be called before the replay: spans have places, from `source`. By its function: the number
   /// from 0 to kColouredFunctions - 1, or -1. Compute in it is Activity kActivities + number.
   void know_places(const EventSource& source, std::vector<int> number_of_function);
+
+  /// Null without know_places().
+  const CallStacks* stacks() const { return stacks_ ? &*stacks_ : nullptr; }
 
   void begin() override;
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
@@ -87,6 +92,7 @@ class Activities : public Observer<1> {
 
   KeptLosses kept_;
   std::vector<int> number_of_function_;
+  std::optional<CallStacks> stacks_;
   std::vector<Timeline> timelines_;
 };
 

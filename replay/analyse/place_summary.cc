@@ -76,6 +76,8 @@ void add_inclusive(const CallTree& tree, const WaitPlaces::FunctionSums& sums, d
   }
 }
 
+}  // namespace
+
 std::optional<Sampling> sampling_of(const EventSource& source) {
   const SampleTotals* const totals = source.sample_totals();
   if (!totals || !totals->are_functions) return {};
@@ -90,8 +92,6 @@ std::optional<Sampling> sampling_of(const EventSource& source) {
   sampling.period /= static_cast<double>(std::max<uint64_t>(1, sampling.samples));
   return sampling;
 }
-
-}  // namespace
 
 // (A site without debug information is one string: module, function and offset.)
 std::string site_text(const CallSite& site) {

@@ -58,6 +58,8 @@ struct Sampling {
   double asked = 0;   ///< period
   double period = 0;  ///< that the kernel gave
 };
+/// Unset if no functions are known from samples.
+std::optional<Sampling> sampling_of(const EventSource& source);
 
 /// The places where ranks wait, and the places of the ranks that they wait for, in one scenario:
 /// WaitPlaces in seconds and names.

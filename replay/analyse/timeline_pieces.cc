@@ -7,7 +7,9 @@ namespace rubato {
 namespace {
 
 constexpr size_t kRecentStates = 512;
-constexpr size_t kMostStates = 1000;  // further ones lose their places
+constexpr size_t kMostStates = 2000;  // further ones lose their places
+/// Call paths stay while this share of the run is longer than the grain.
+constexpr double kGrainOfStacks = 1.0 / 1024;
 constexpr double kFirstGrain = 1.0 / (1 << 20);
 
 /// Time of an MPI call that does not wait.
@@ -29,6 +31,7 @@ TimelinePieces::TimelinePieces(const TraceDefinitions& trace, double begin, doub
   // Number 0, also of unused entries of recent_.
   states_.push_back({});
   combined_.push_back(0);
+  bare_.push_back(0);
   numbers_.emplace(State{}, 0);
 }
 
@@ -41,18 +44,22 @@ void TimelinePieces::begin() {
 
 uint32_t TimelinePieces::number_of(const State& state) {
   const size_t hash = static_cast<size_t>(state.activity) + 17 * size_t{state.call} +
-                      65599 * size_t{state.function} + 92821 * size_t{state.site};
+                      65599 * size_t{state.function} + 92821 * size_t{state.site} +
+                      31337 * size_t{state.stack};
   Recent& recent = recent_[hash % kRecentStates];
   if (recent.state == state) return recent.number;
   State known = state;
-  if (states_.size() >= kMostStates) known.function = known.site = kNoPlace;
+  if (states_.size() >= kMostStates) known = {known.activity, known.call};
   const auto [entry, is_new] = numbers_.emplace(known, static_cast<uint32_t>(states_.size()));
   if (is_new) {
     states_.push_back(known);
     combined_.push_back(entry->second);
-    State bare = known;
-    bare.function = bare.site = kNoPlace;
-    if (bare != known) combined_[entry->second] = number_of(bare);
+    bare_.push_back(entry->second);
+    const State bare{known.activity, known.call};
+    if (bare != known) bare_[entry->second] = number_of(bare);
+    // (Calls have no stack of their own when they are combined.)
+    const bool keeps = known.stack != 0 && known.call == ActivitySpan::kNoCall;
+    if (!keeps) combined_[entry->second] = bare_[entry->second];
   }
   recent_[hash % kRecentStates] = {state, entry->second};
   return entry->second;
@@ -64,18 +71,23 @@ int64_t TimelinePieces::cell_of(double from, double to) const {
   return to <= (cell + 1) * grain_ ? static_cast<int64_t>(cell) : kLong;
 }
 
+uint32_t TimelinePieces::combined(uint32_t state) const {
+  return grain_ > kGrainOfStacks * elapsed_ ? bare_[state] : combined_[state];
+}
+
 void TimelinePieces::add_piece(Line& line, std::span<const Part> piece, double end) {
   std::vector<Part>& parts = line.parts;
   const int64_t cell = cell_of(line.end, end);
   const size_t before = parts.size();
-  if (cell == kLong || cell != line.cell || parts.empty()) {
-    line.last = before;
-    parts.insert(parts.end(), piece.begin(), piece.end());
-    parts[before].first = 1;
+  const bool is_new = cell == kLong || cell != line.cell || parts.empty();
+  if (is_new) line.last = before;
+  if (is_new && piece.size() == 1) {
+    parts.push_back(piece.front());
   } else {
-    if (line.last + 1 == before) parts[line.last].state = combined_[parts[line.last].state];
+    if (!is_new && line.last + 1 == before)
+      parts[line.last].state = combined(parts[line.last].state);
     for (const Part& part : piece) {
-      const uint32_t state = combined_[part.state];
+      const uint32_t state = combined(part.state);
       const auto same = std::find_if(parts.begin() + static_cast<std::ptrdiff_t>(line.last),
                                      parts.end(), [&](const Part& p) { return p.state == state; });
       if (same == parts.end()) {
@@ -86,6 +98,7 @@ void TimelinePieces::add_piece(Line& line, std::span<const Part> piece, double e
       }
     }
   }
+  parts[line.last].first = 1;
   size_ += parts.size() - before;
   line.cell = cell;
   line.end = end;
@@ -123,8 +136,8 @@ void TimelinePieces::span(int timeline, const ActivitySpan& span) {
   const Part before{0, 1, 0, from - line.end};
   if (from > line.end) add_piece(line, std::span(&before, 1), from);
   if (!(to > from) && span.calls == 0) return;
-  const Part part{number_of({span.activity, span.call, span.function, span.site}), 1, span.calls,
-                  to - from};
+  const Part part{number_of({span.activity, span.call, span.function, span.site, span.stack}), 1,
+                  span.calls, to - from};
   add_piece(line, std::span(&part, 1), to);
   while (size_ > most_ && combine()) {
   }
@@ -164,7 +177,7 @@ void TimelinePieces::polls_waited(int timeline, std::span<const PolledWait> poll
     const auto poll = left.find(state.call);
     if (poll != left.end() && poll->second > 0 && is_in_call(state, state.call)) {
       Part waits = part;
-      waits.state = number_of({wait, state.call, state.function, state.site});
+      waits.state = number_of({wait, state.call, state.function, state.site, state.stack});
       waits.ticks = std::min(poll->second, part.ticks);
       poll->second -= waits.ticks;
       part.ticks -= waits.ticks;

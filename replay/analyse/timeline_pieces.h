@@ -4,7 +4,8 @@
 // combined.
 //
 // The run is divided into intervals of the length `grain`. Consecutive spans of a timeline that lie
-// in one interval are combined to a piece, with their sums by activity and call. A span that
+// in one interval are combined to a piece, with their sums by activity and call, and of compute by
+// call path, as long as intervals are short. A span that
 // crosses the border of an interval stays a piece of its own. So each moment lies in a piece, the
 // parts of a timeline add up to the elapsed time, and each span longer than the grain is exact.
 // With too many parts the grain is doubled, which combines pieces further:
@@ -25,12 +26,13 @@ namespace rubato {
 
 class TimelinePieces : public Activities {
  public:
-  /// What a timeline does. Combined spans have no place.
+  /// What a timeline does. Combined spans have no place but for the call path of compute.
   struct State {
     Activity activity = Activity::kNone;
     uint16_t call = ActivitySpan::kNoCall;
     uint32_t function = kNoPlace;
     uint32_t site = kNoPlace;
+    uint32_t stack = 0;  ///< as ActivitySpan::stack
     auto operator<=>(const State&) const = default;
   };
   /// A piece is a part that is `first`, and the parts after it that are not.
@@ -73,6 +75,8 @@ class TimelinePieces : public Activities {
                     Activity wait) override;
 
   uint32_t number_of(const State& state);
+  /// The number of a state after combining.
+  uint32_t combined(uint32_t state) const;
   /// Combined or not.
   void add_piece(Line& line, std::span<const Part> piece, double end);
   int64_t cell_of(double from, double to) const;
@@ -85,7 +89,8 @@ class TimelinePieces : public Activities {
   size_t size_ = 0;  ///< parts of all lines
   std::vector<Line> lines_;
   std::vector<State> states_;
-  std::vector<uint32_t> combined_;  ///< by state: the same without its place
+  std::vector<uint32_t> combined_;  ///< by state: the same without its place, if it has no stack
+  std::vector<uint32_t> bare_;      ///< by state: the same without its place
   std::map<State, uint32_t> numbers_;
   struct Recent {
     State state;

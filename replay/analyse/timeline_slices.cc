@@ -14,7 +14,7 @@ void TimelineSlices::waited(int timeline, const Call& /*call*/, const Waited& wa
 }
 
 void TimelineSlices::call(int timeline, const Call& call, const Block& block,
-                          const Lanes<1>& clock_before, double /*recorded_before*/,
+                          const Lanes<1>& clock_before, double recorded_before,
                           const Lanes<1>& enter, const Lanes<1>& leave) {
   const Waited waited = std::exchange(waited_[timeline], {});
   if (call.role == CallRole::kBegin) {
@@ -32,6 +32,7 @@ void TimelineSlices::call(int timeline, const Call& call, const Block& block,
   Slice slice;
   slice.timeline = timeline;
   slice.call = &call;
+  slice.recorded = call.enter - recorded_before;
   const auto emit = [&](SliceKind kind, double begin, double end) {
     slice.kind = kind;
     slice.begin = begin;

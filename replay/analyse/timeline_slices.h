@@ -26,6 +26,7 @@ struct Slice {
   SliceKind kind = SliceKind::kCompute;
   double begin = 0;
   double end = 0;
+  double recorded = 0;         ///< of a kCompute: its recorded length
   const Call* call = nullptr;  ///< of role kEnd after the last compute
   Traffic traffic;             ///< of a kCall
   Waited waited;               ///< of a kWait

@@ -50,7 +50,7 @@ class FunctionClock {
   void finish();
 
  private:
-  static constexpr size_t kMostParts = 32;  ///< functions in one gap; further ones are ignored
+  static constexpr size_t kMostParts = 255;  ///< functions in one gap; further ones are ignored
 
   /// An open function, and its nodes in tree_ and in paths_.
   struct Open {

@@ -31,8 +31,8 @@ void SampledGaps::settle() {
   }
 }
 
-void SampledGaps::add(std::vector<Found>& found, const Found& more) {
-  const auto same = std::find_if(found.begin(), found.end(),
+void SampledGaps::add(std::vector<Found>& found, const Found& more, size_t begin) {
+  const auto same = std::find_if(found.begin() + static_cast<std::ptrdiff_t>(begin), found.end(),
                                  [&](const Found& each) { return each.node == more.node; });
   if (same == found.end()) return found.push_back(more);
   same->ticks += more.ticks;
@@ -49,6 +49,22 @@ void SampledGaps::sample(std::span<const CalledFunction> path, double ticks, dou
     if (node == chosen_.size()) chosen_.push_back(chosen);
   }
   open_.push_back({node, ticks, before_piece_ + since, 1});
+}
+
+// Combines samples in windows of 1, 2, 4, ... of them, until there are few enough.
+std::vector<SampledGaps::Found> SampledGaps::in_order() {
+  std::vector<Found> found;
+  size_t window = in_order_ < kMostInOrder ? 1 : open_.size();
+  for (;; window *= 2) {
+    found.clear();
+    for (size_t i = 0, begin = 0; i < open_.size(); ++i) {
+      if (i % window == 0) begin = found.empty() ? 0 : found.size() - 1;
+      add(found, open_[i], begin);
+    }
+    if (found.size() <= kMostInGap || window >= open_.size()) break;
+  }
+  in_order_ += found.size();
+  return found;
 }
 
 uint32_t SampledGaps::end_piece(double ticks) {
@@ -77,8 +93,9 @@ uint32_t SampledGaps::end_gap(uint32_t site, uint32_t call, double ticks) {
   for (const Found& sample : open_) {
     kind.sampled += sample.ticks;
     ++kind.samples;
-    add(kind.found, sample);
+    if (number != next) add(kind.found, sample);
   }
+  if (number == next) kind.found = in_order();
   open_.clear();
   return number;
 }
@@ -126,14 +143,16 @@ CallTree SampledGaps::tree() const {
   CallTree tree = paths_;
   for (const Kind& kind : kinds_) {
     const double ticks = kind.in_window * kind.known;
-    std::map<uint32_t, double> below;  // by node: part of the samples
+    std::map<uint32_t, double> own, below;  // by node: part of the samples
     for (const Found& found : kind.found) {
       const double part = found.ticks / kind.sampled;
       tree[found.node].ticks += ticks * part;
-      tree[found.node].own_error2 += ticks * ticks * error2(part, kind.samples);
+      own[found.node] += part;
       for (uint32_t i = found.node; i != CallTree::kRoot; i = tree.nodes()[i].parent)
         below[i] += part;
     }
+    for (const auto& [node, part] : own)
+      tree[node].own_error2 += ticks * ticks * error2(part, kind.samples);
     for (const auto& [node, part] : below)
       tree[node].error2 += ticks * ticks * error2(part, kind.samples);
   }

@@ -9,7 +9,8 @@
 //
 // All gaps of a timeline between the same two calls (of the same lines, if these are recorded) are
 // of one kind, and the functions in a gap have the shares that they have of the samples of its
-// kind: an estimate for strata of known size. A gap with kOwnShares samples is a kind of its own.
+// kind: an estimate for strata of known size. A gap with kOwnShares samples is a kind of its own,
+// in which functions come in the order of the samples.
 //
 // Samples count processor time. A kind's gaps may last longer, if the program sleeps: time beyond
 // twice that of the samples and one period more belongs to no function. (Where a thread often loses
@@ -46,6 +47,8 @@ class SampledGaps {
   const CallTree& paths() const { return paths_; }
   /// By kind, see PlaceSink.
   std::vector<std::vector<FunctionPart>> shares() const;
+  /// FunctionPart::path of shares() is a node.
+  const CallTree& paths() const { return paths_; }
   /// Replaces the number of a kind in FunctionTime::functions by functions and their times.
   void resolve(std::vector<FunctionTime>& times) const;
   /// The compute by call path, with the intervals of Agresti and Coull for each kind's shares.
@@ -53,8 +56,11 @@ class SampledGaps {
 
  private:
   static constexpr size_t kOwnShares = 10;
+  // Samples in order: if neighbours with the same path are combined, so many for a gap and for a
+  // timeline.
+  static constexpr size_t kMostInGap = 255, kMostInOrder = 1 << 18;
 
-  /// Samples of a kind with the same path.
+  /// Samples of a kind with the same path; if a gap is a kind, only neighbours are combined.
   struct Found {
     uint32_t node = 0;  ///< of paths_
     double ticks = 0;
@@ -71,12 +77,15 @@ class SampledGaps {
     uint32_t same_as = kNoPlace;  ///< of pieces: the kind of the gap
   };
 
-  static void add(std::vector<Found>& found, const Found& more);
+  /// Adds to the samples with the same path behind the first `begin`, or as another one.
+  static void add(std::vector<Found>& found, const Found& more, size_t begin = 0);
+  std::vector<Found> in_order();
 
   CallTree paths_;
   std::vector<uint64_t> chosen_ = {0};  ///< by node: the bits of all functions on its path
   std::vector<Found> open_;             ///< samples in the current gap
   std::vector<Kind> kinds_;
+  size_t in_order_ = 0;                                        ///< Found of gaps of their own
   std::map<std::pair<uint64_t, uint64_t>, uint32_t> numbers_;  ///< by the calls around the gap
   uint64_t before_ = 0;                                        ///< the call before the gap
   bool in_window_ = true;

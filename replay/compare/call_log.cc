@@ -65,7 +65,7 @@ void CallLog::begin() {
 }
 
 void CallLog::call(int timeline, const Call& call, const Block& block, const Lanes<1>&,
-                   double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) {
+                   double /*recorded_before*/, const Lanes<1>& enter, const Lanes<1>& leave) {
   Timeline& log = timelines_[timeline];
   if (call.role == CallRole::kInit) log.window_begin = log.chunks.size() * kChunk + log.open.size();
   const bool may_lose = call.role == CallRole::kMpi || call.role == CallRole::kThread;
@@ -75,7 +75,6 @@ void CallLog::call(int timeline, const Call& call, const Block& block, const Lan
     LoggedCall before;
     before.event = call.event;
     before.name = call.name;
-    before.recorded_gap = (call.enter - recorded_before) / ticks_per_second_;
     double now = enter[0];
     const auto lose = [&](CallRole role, double ticks) {
       const double part = std::clamp(ticks, 0.0, leave[0] - now);
@@ -84,13 +83,12 @@ void CallLog::call(int timeline, const Call& call, const Block& block, const Lan
       before.enter = now / ticks_per_second_;
       before.leave = (now += part) / ticks_per_second_;
       note(log, before);
-      before.recorded_gap = 0;
     };
     lose(CallRole::kFlush, kept_.flushes ? lost.flushing : 0);
     lose(CallRole::kStolen, kept_.stolen ? lost.stolen : 0);
-    if (now > enter[0]) return note(log, logged(timeline, call, block, 0, now, leave[0]));
+    if (now > enter[0]) return note(log, logged(timeline, call, block, now, leave[0]));
   }
-  note(log, logged(timeline, call, block, call.enter - recorded_before, enter[0], leave[0]));
+  note(log, logged(timeline, call, block, enter[0], leave[0]));
 }
 
 void CallLog::note(Timeline& log, const LoggedCall& call) {
@@ -100,12 +98,11 @@ void CallLog::note(Timeline& log, const LoggedCall& call) {
   log.open.clear();
 }
 
-LoggedCall CallLog::logged(int timeline, const Call& call, const Block& block, double recorded_gap,
-                           double enter, double leave) {
+LoggedCall CallLog::logged(int timeline, const Call& call, const Block& block, double enter,
+                           double leave) {
   LoggedCall logged;
   logged.enter = enter / ticks_per_second_;
   logged.leave = leave / ticks_per_second_;
-  logged.recorded_gap = recorded_gap / ticks_per_second_;
   logged.event = call.event;
   logged.name = call.name;
   logged.role = call.role;

@@ -1,7 +1,7 @@
 #pragma once
 
 // A log of every replayed call, for comparing two replays (run_difference.h). Logged calls lie in a
-// CallFile, the first of them in memory, so a log takes 64 bytes of disk a call and 4 KiB of memory
+// CallFile, the first of them in memory, so a log takes 56 bytes of disk a call and 4 KiB of memory
 // a timeline.
 
 #include <cstdint>
@@ -27,8 +27,7 @@ inline constexpr uint8_t kNoLevel = kLevels;
 struct LoggedCall {
   double enter = 0;
   double leave = 0;
-  double recorded_gap = 0;  ///< recorded, from the previous call to this one
-  uint64_t event = 0;       ///< as Call::event
+  uint64_t event = 0;  ///< as Call::event
   /// Hash of name, peers, tags, sizes and members of communicators: equal in two archives when the
   /// calls do the same. It excludes the results of completions and wildcards.
   uint64_t what = 0;
@@ -41,7 +40,7 @@ struct LoggedCall {
   uint8_t level = kNoLevel;  ///< the largest distance to a peer
   PeerKind peer_kind = PeerKind::kNone;
 };
-static_assert(sizeof(LoggedCall) == 64);
+static_assert(sizeof(LoggedCall) == 56);
 
 /// Logs every call of one scenario.
 class CallLog : public Observer<1> {
@@ -91,8 +90,7 @@ class CallLog : public Observer<1> {
   };
 
   /// A call, or the rest of it; times in ticks.
-  LoggedCall logged(int timeline, const Call& call, const Block& block, double recorded_gap,
-                    double enter, double leave);
+  LoggedCall logged(int timeline, const Call& call, const Block& block, double enter, double leave);
   void note(Timeline& log, const LoggedCall& call);
   void describe(LoggedCall& logged, int rank, const Call& call, std::span<const Action> actions);
   /// `message`: the send or receive of `action`.

@@ -4,9 +4,8 @@
 
 namespace rubato {
 
-OperationReader::OperationReader(const CallLog& log, int timeline, const FunctionTimes* functions,
-                                 FunctionSums* sums)
-    : log_(&log), timeline_(timeline), reader_(log, timeline), functions_(functions), sums_(sums) {
+OperationReader::OperationReader(const CallLog& log, int timeline)
+    : log_(&log), reader_(log, timeline) {
   LoggedCall first;
   ended_ = !reader_.next(first);  // its MPI_Init or its kBegin
   begin_ = clock_ = first.leave;
@@ -23,9 +22,7 @@ void OperationReader::read_ahead() {
   has_ahead_ = false;
   LoggedCall call;
   while (!ended_ && reader_.next(call)) {
-    const double gap = call.enter - clock_;
-    ahead_.outside[static_cast<int>(OutsidePart::kCompute)] += gap;
-    add_functions(call, gap);
+    ahead_.outside[static_cast<int>(OutsidePart::kCompute)] += call.enter - clock_;
     clock_ = call.leave;
     if (call.role == CallRole::kThread) {
       ahead_.outside[static_cast<int>(OutsidePart::kCompute)] += call.leave - call.enter;
@@ -62,16 +59,6 @@ bool OperationReader::next(Operation& operation) {
     read_ahead();
   }
   return true;
-}
-
-void OperationReader::add_functions(const LoggedCall& call, double gap) {
-  if (!functions_ || !(call.recorded_gap > 0)) return;
-  const double per_tick = gap / call.recorded_gap / log_->trace().ticks_per_second;
-  for (const FunctionTime& part : functions_->before(timeline_, call.event)) {
-    for (size_t bit = 0; bit < kMostFunctions; ++bit) {
-      if (part.functions >> bit & 1) (*sums_)[bit] += part.ticks * per_tick;
-    }
-  }
 }
 
 }  // namespace rubato

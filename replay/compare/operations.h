@@ -8,7 +8,6 @@
 #include <span>
 
 #include "replay/compare/call_log.h"
-#include "replay/trace/function_times.h"
 
 namespace rubato {
 
@@ -34,15 +33,9 @@ struct Operation {
   bool is_end = false;  ///< no call, but the end of the window
 };
 
-/// Replayed time of a timeline in chosen functions between calls; by bit. Seconds.
-using FunctionSums = std::array<double, kMostFunctions>;
-
 class OperationReader {
  public:
-  /// `functions`: recorded times in functions; if set, `sums` receives the time between calls by
-  /// function.
-  OperationReader(const CallLog& log, int timeline, const FunctionTimes* functions = nullptr,
-                  FunctionSums* sums = nullptr);
+  OperationReader(const CallLog& log, int timeline);
 
   /// The next operation of the timeline's window; the last one is its end. False after it.
   bool next(Operation& operation);
@@ -55,13 +48,9 @@ class OperationReader {
   bool is_poll(const LoggedCall& call) const;
   /// Reads the next MPI call, or the end, into ahead_.
   void read_ahead();
-  void add_functions(const LoggedCall& call, double gap);
 
   const CallLog* log_;
-  int timeline_;
   CallLog::Reader reader_;
-  const FunctionTimes* functions_;
-  FunctionSums* sums_;
   double begin_ = 0;
   double clock_ = 0;  ///< leave of the previous call
   Operation ahead_;

@@ -40,14 +40,14 @@ OperationPlace place_of(const Operation& operation, const TraceDefinitions& trac
 
 class Comparer {
  public:
-  Comparer(const LoggedRun& before, const LoggedRun& after, double threshold, size_t largest)
+  Comparer(const CallLog& before, const CallLog& after, double threshold, size_t largest)
       : before_(before), after_(after), threshold_(threshold), largest_(largest) {
-    result_.by_rank.resize(before.log->trace().ranks());
+    result_.by_rank.resize(before.trace().ranks());
   }
 
   RunDifference run() {
-    const TraceDefinitions& before = before_.log->trace();
-    const TraceDefinitions& after = after_.log->trace();
+    const TraceDefinitions& before = before_.trace();
+    const TraceDefinitions& after = after_.trace();
     // Threads are paired by rank and number; a thread of only one run is compared with nothing.
     std::map<std::pair<int, int>, std::pair<int, int>> timelines;
     for (int timeline = 0; timeline < before.timelines(); ++timeline) {
@@ -72,17 +72,11 @@ class Comparer {
 
  private:
   void compare(int before, int after) {
-    FunctionSums before_sums{}, after_sums{};
-    OperationReader before_reader(*before_.log, before, before_.function_times, &before_sums);
-    OperationReader after_reader(*after_.log, after, after_.function_times, &after_sums);
+    OperationReader before_reader(before_, before), after_reader(after_, after);
     before_begin_ = before_reader.begin();
     after_begin_ = after_reader.begin();
     seen_drift_ = seen_difference_ = false;
     align(before_reader, after_reader, [this](const AlignedStep& step) { visit(step); });
-    for (size_t bit = 0; bit < before_.functions.size(); ++bit)
-      result_.by_function[before_.functions[bit]].before += before_sums[bit];
-    for (size_t bit = 0; bit < after_.functions.size(); ++bit)
-      result_.by_function[after_.functions[bit]].after += after_sums[bit];
   }
 
   void visit(const AlignedStep& step) {
@@ -90,10 +84,10 @@ class Comparer {
     // Levels are those of the run after the change, because its machine is examined.
     const Operation& shape = step.after ? *step.after : *step.before;
     if (step.before) {
-      book<&TimePair::before, &TimePair::before_calls>(*step.before, shape, before_.log->trace());
+      book<&TimePair::before, &TimePair::before_calls>(*step.before, shape, before_.trace());
     }
     if (step.after) {
-      book<&TimePair::after, &TimePair::after_calls>(*step.after, shape, after_.log->trace());
+      book<&TimePair::after, &TimePair::after_calls>(*step.after, shape, after_.trace());
     }
     if (both && step.before->is_end) return look_at_drift(step);
     ++(!both ? (step.before ? result_.only_before : result_.only_after)
@@ -127,11 +121,11 @@ class Comparer {
     divergence.rank = rank_;
     divergence.thread = thread_;
     if (step.before) {
-      divergence.before = place_of(*step.before, before_.log->trace());
+      divergence.before = place_of(*step.before, before_.trace());
       divergence.time = step.before->call.enter - before_begin_;
     }
     if (step.after) {
-      divergence.after = place_of(*step.after, after_.log->trace());
+      divergence.after = place_of(*step.after, after_.trace());
       divergence.time = step.after->call.enter - after_begin_;
     }
   }
@@ -184,8 +178,8 @@ class Comparer {
     std::push_heap(heap.begin(), heap.end(), larger);
   }
 
-  const LoggedRun& before_;
-  const LoggedRun& after_;
+  const CallLog& before_;
+  const CallLog& after_;
   double threshold_;
   size_t largest_;
   RunDifference result_;
@@ -200,10 +194,10 @@ class Comparer {
 
 }  // namespace
 
-RunDifference difference_of(const LoggedRun& before, const LoggedRun& after, double threshold,
+RunDifference difference_of(const CallLog& before, const CallLog& after, double threshold,
                             size_t largest) {
-  const TraceDefinitions& a = before.log->trace();
-  const TraceDefinitions& b = after.log->trace();
+  const TraceDefinitions& a = before.trace();
+  const TraceDefinitions& b = after.trace();
   if (a.ranks() != b.ranks()) {
     throw InputError(a.path + " has " + std::to_string(a.ranks()) + " ranks, " + b.path + " has " +
                      std::to_string(b.ranks()) +

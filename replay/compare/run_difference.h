@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "replay/compare/call_log.h"
-#include "replay/trace/function_times.h"
 
 namespace rubato {
 
@@ -67,10 +66,11 @@ struct RunDifference {
   std::array<TimePair, kLevels + 1> by_level{};  ///< of MPI time; last: of calls without a peer
   /// Of MPI time: call, level, and bytes rounded down to a power of two.
   std::map<std::tuple<std::string, uint8_t, uint64_t>, TimePair> by_size;
-  std::vector<TimePair> by_rank;                ///< of the whole window
-  std::map<std::string, TimePair> by_function;  ///< compute in functions and what they call
-  uint64_t same = 0;                            ///< aligned operations
-  uint64_t different = 0;                       ///< aligned by their names alone
+  std::vector<TimePair> by_rank;  ///< of the whole window
+  /// Compute in functions and what they call; not set by difference_of().
+  std::map<std::string, TimePair> by_function;
+  uint64_t same = 0;       ///< aligned operations
+  uint64_t different = 0;  ///< aligned by their names alone
   uint64_t only_before = 0;
   uint64_t only_after = 0;
   std::optional<Divergence> first_difference;
@@ -78,17 +78,9 @@ struct RunDifference {
   std::vector<OperationGap> largest;  ///< in MPI, the largest first
 };
 
-/// One of the two runs.
-struct LoggedRun {
-  const CallLog* log = nullptr;
-  /// If measured, the functions, by bit, and the time in them.
-  std::vector<std::string> functions;
-  const FunctionTimes* function_times = nullptr;
-};
-
 /// Aligns both runs. `threshold`: seconds of the first drift; `largest`: number of operations to
 /// list. Errors: InputError if the numbers of ranks differ.
-RunDifference difference_of(const LoggedRun& before, const LoggedRun& after, double threshold,
+RunDifference difference_of(const CallLog& before, const CallLog& after, double threshold,
                             size_t largest);
 
 }  // namespace rubato

@@ -193,6 +193,7 @@ class TextSource : public EventSource {
       if (hold_sends) calls_.back()->hold_sends();
     }
     for (const TextLine& line : text_.lines) build(line);
+    for (FunctionClock& clock : clocks_) clock.finish();
     for (int timeline = 0; timeline < text_.trace.timelines(); ++timeline)
       calls_[text_.trace.rank_of(timeline)]->end(text_.trace.thread_of(timeline));
     for (FunctionClock& clock : clocks_) clock.finish();

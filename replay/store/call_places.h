@@ -12,6 +12,7 @@
 //
 // in chunks of some 4 KiB, the first ones in memory, the rest in a temporary file.
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <span>
@@ -30,6 +31,25 @@ struct CallPlace {
   uint32_t path = CallTree::kRoot;  ///< of the function: node of CallPlaces::paths()
   /// The functions of the timeline since the previous call; time outside of functions is omitted.
   std::vector<FunctionPart> before;
+
+  /// Divides a gap of `recorded` ticks, which lasts from `from` to `to`: calls each(from, to, part)
+  /// for parts in order, null for the rest, which belongs to no function.
+  template <typename Each>
+  void divide(double recorded, double from, double to, Each each) const {
+    constexpr double kRounding = 1e-6;  // remainder of a gap
+    const double gap = to - from;
+    double all = 0;
+    for (const FunctionPart& part : before) all += part.ticks;
+    all = std::max(all, recorded);
+    for (const FunctionPart& part : before) {
+      if (!(all > 0)) break;
+      double until = std::min(to, from + gap * part.ticks / all);
+      if (to - until < kRounding * gap) until = to;
+      if (until > from) each(from, until, &part);
+      from = std::max(from, until);
+    }
+    if (to > from) each(from, to, nullptr);
+  }
 };
 
 /// The places of all calls. Timelines may be filled concurrently, each by one thread. Errors: as

@@ -32,12 +32,13 @@ const timelineTools = {
   },
 };
 
-/** By state of a timeline, whether its call, function, line or activity has the searched text in it; null: no search. */
+/** By state of a timeline, whether its call, line, activity or a function on its call path has the searched text in it; null: no search. */
 function marksOf(timeline) {
   const text = timelineState.search.trim().toLowerCase();
   if (!timeline.exact || text === "" || timelineState.row !== null) return null;
-  return timeline.states.map(({activity, call, place}) =>
-    `${call}\n${place}\n${timeline.activities[activity][0]}`.toLowerCase().includes(text) ? 1 : 0);
+  const {names, pathOf} = timeline.stacks;
+  return timeline.states.map(({activity, call, place}, state) =>
+    [call, place, timeline.activities[activity][0], ...pathOf[state].map((each) => names[each])].join("\n").toLowerCase().includes(text) ? 1 : 0);
 }
 
 let sumsLater = 0;
@@ -291,6 +292,8 @@ function chooseTimeline(ownScale = undefined) {
       (timelineState.ownScale && timelineViews.length > 1 ? " (own time scale)" : "");
   });
   wholeTimeline();
+  byId("timeline-stack-words").textContent = stackExplanation(timelineViews.map((view) => view.data));
+  byId("timeline-stacks").parentElement.hidden = byId("timeline-stack-words").textContent === "";
   const grain = Math.max(...timelineViews.map((view) => view.data.grain));
   const known = timelineViews.every((view) => view.data.exact);
   byId("timeline-resolution").textContent = !known ? `Too many ranks for single calls: cells of ${showSeconds(grain)}.`
@@ -331,6 +334,7 @@ function setUpTimelines() {
     chooseTimeline();
     searchTimeline(byId("timeline-search").value);
   });
+  byId("timeline-stacks").addEventListener("change", drawTimelines);
   byId("timeline-own").addEventListener("change", () => chooseTimeline(byId("timeline-own").checked));
   [["in", () => zoomTimeline(0.5)], ["out", () => zoomTimeline(2)], ["all", wholeTimeline], ["selected", zoomToSelection]].forEach(
     ([name, act]) => byId(`timeline-zoom-${name}`).addEventListener("click", act));

@@ -55,8 +55,9 @@ class TimelineData {
     this.rows.forEach((row, index) => { this.rowOf[row.number] = index; });
     if (!this.exact) for (let rank = 0; rank < data.trace.ranks; ++rank) this.rowOf[rank] = Math.floor(rank / timeline.ranks_per_row);
     if (!this.exact) return;
-    this.states = timeline.pieces.states.map(([activity, call, place]) =>
-      ({activity, call: call < 0 ? "" : timeline.pieces.calls[call], place}));
+    this.states = timeline.pieces.states.map(([activity, call, place, stack]) =>
+      ({activity, call: call < 0 ? "" : timeline.pieces.calls[call], place, stack}));
+    this.stacks = readStacks(this);
     this.unpackPieces();
   }
 
@@ -210,6 +211,8 @@ class TimelineData {
       if (parts.length) lines.push(parts.join(", "));
     }
     if (state.place && !what.endsWith(state.place)) lines.push(state.place);
+    const path = this.stacks.pathOf[this.state[this.first[piece]]];
+    if (path.length > 1) lines.push(path.map((each) => shortName(this.stacks.names[each])).join(" → "));
     return lines;
   }
 
@@ -239,9 +242,10 @@ class TimelineData {
     parts.sort((a, b) => this.length[b] - this.length[a]);
     return [`${showSeconds(start)} to ${showSeconds(end)}: ${showCount(calls)} calls, combined`,
       ...parts.slice(0, 5).map((part) => {
-        const {activity, call} = this.states[this.state[part]];
+        const {activity, call, place} = this.states[this.state[part]];
         return `${showShare(this.length[part], end - start)} ${call}${call ? ": " : ""}` +
-          `${call ? this.activities[activity][0].toLowerCase() : this.activities[activity][0]}`;
+          `${call ? this.activities[activity][0].toLowerCase() : this.activities[activity][0]}` +
+          (activity === 1 && place ? ` in ${place}` : "");
       })];
   }
 

@@ -81,7 +81,11 @@ class TimelineView {
     const {time, row, inside} = this.at(event);
     this.tip.hidden = !inside || time < 0 || time >= this.data.elapsed;
     if (this.tip.hidden) return;
-    const lines = this.data.words(row, time);
+    const level = this.levels ? Math.floor((event.offsetY - (row - this.shown.firstRow) * this.rowHeight - kLane) / kStackHeight) : -1;
+    const inStack = level >= 0 && level < this.levels;
+    const lines = inStack ? stackWords(this.data, row, time, level + this.skipped) : this.data.words(row, time);
+    this.tip.hidden = !lines;
+    if (!lines) return;
     this.tip.replaceChildren(...lines.flatMap((line) => [line, element("br")]));
     const wide = this.canvas.clientWidth;
     this.tip.style.left = `${Math.max(0, Math.min(event.offsetX + 14, wide - this.tip.offsetWidth))}px`;
@@ -95,6 +99,9 @@ class TimelineView {
     const tallest = matchMedia("print").matches ? kTallest : Math.max(kTallest, Math.min(900, 0.42 * innerHeight));
     this.rowHeight = Math.min(kTallestRow, Math.max(tallest / rows, Math.min(1, kMostPixelRows / rows)));
     if (this.rowHeight > 1) this.rowHeight = Math.max(1, Math.floor(this.rowHeight));
+    Object.assign(this, stackLevels(this.data, shown));
+    if (this.levels) this.rowHeight = kLane + this.levels * kStackHeight + 3;
+    this.lane = this.levels ? kLane - 1 : this.rowHeight;
     this.height = Math.ceil(rows * this.rowHeight);
     const whole = this.canvas.clientWidth || 600;
     const scale = window.devicePixelRatio || 1;
@@ -110,8 +117,9 @@ class TimelineView {
     context.beginPath();
     context.rect(this.left, 0, this.width, this.height);
     context.clip();
+    if (this.levels) drawStacks(this, context, shown);
     this.x = (time) => this.left + (time - from) / (to - from) * this.width;
-    this.y = (row) => (row - firstRow + 0.5) * this.rowHeight;
+    this.y = (row) => (row - firstRow) * this.rowHeight + this.lane / 2;
     this.drawPath(context, shown);
     this.drawMessages(context, shown);
     this.drawMarks(context, shown);
@@ -166,6 +174,9 @@ class TimelineView {
     [canvas.width, canvas.height] = [width, lines];
     canvas.getContext("2d").putImageData(image, 0, 0);
     context.imageSmoothingEnabled = false;
+    for (let line = 0; line < lines && this.levels; ++line)
+      context.drawImage(canvas, 0, line, width, 1, this.left, line * this.rowHeight, this.width, this.lane);
+    if (this.levels) return;
     context.drawImage(canvas, 0, 0, width, lines, this.left, 0, this.width, this.height);
     if (this.rowHeight < 4) return;
     context.fillStyle = kPage;  // rows are told apart
@@ -175,7 +186,7 @@ class TimelineView {
   drawPath(context, {from, to}) {
     const pieces = this.data.path.filter(([, begin, end]) => end >= from && begin <= to);
     if (pieces.length === 0) return;
-    const connected = pieces.length <= kFewLinks;
+    const connected = pieces.length <= (this.levels ? kFewLinks / 10 : kFewLinks);
     context.beginPath();
     pieces.forEach(([row, begin, end], index) => {
       if (connected && index > 0) context.lineTo(this.x(begin), this.y(row));
@@ -183,7 +194,7 @@ class TimelineView {
       context.lineTo(Math.max(this.x(end), this.x(begin) + 0.5), this.y(row));
     });
     context.lineJoin = "round";
-    const wide = Math.min(2.5, Math.max(1, this.rowHeight / 4));
+    const wide = Math.min(2.5, Math.max(1, this.lane / 4));
     // The outline separates the path from every colour below it.
     [[kPage, wide + (this.rowHeight < 4 ? 0.5 : 2)], [kPathColour, wide]].forEach(([colour, lineWidth]) => {
       [context.strokeStyle, context.lineWidth] = [colour, lineWidth];
@@ -196,13 +207,16 @@ class TimelineView {
     const isIn = (row) => row >= firstRow && row <= lastRow;
     const shown = this.data.messages.filter(([sender, sent, receiver, received]) =>
       received >= from && sent <= to && (isIn(sender) || isIn(receiver)) && sender !== receiver);
+    const few = this.levels ? kFewMessages / 10 : kFewMessages;  // names stay legible
     const {all_messages: all} = this.scenario.timeline;
     const known = this.data.messages.length;
+    const fewer = !this.levels && this.data.stacks && this.data.stacks.deepest > 0 && byId("timeline-stacks").checked;
     this.note.textContent = [
-      shown.length > kFewMessages ? `${showCount(shown.length)} messages in view; zoom in until at most ${kFewMessages} remain to see them as lines.` : "",
+      fewer ? "Zoom to fewer ranks (drag, Enter) to see their call paths." : "",
+      shown.length > few ? `${showCount(shown.length)} messages in view; zoom in until at most ${few} remain to see them as lines.` : "",
       known < all ? `Of ${showCount(all)} messages this page has the ${showCount(known)} that took longest.` : "",
     ].join(" ").trim();
-    if (shown.length > kFewMessages) return;
+    if (shown.length > few) return;
     context.beginPath();
     shown.forEach(([sender, sent, receiver, received]) => {
       context.moveTo(this.x(sent), this.y(sender));
@@ -223,7 +237,7 @@ class TimelineView {
   /** The selection, the span that was found, and the row that was searched for. */
   drawMarks(context, {selection, target, row}) {
     const frame = (from, to, first, last, colour) => {
-      const [left, top] = [this.x(from), this.y(first) - this.rowHeight / 2];
+      const [left, top] = [this.x(from), this.y(first) - this.lane / 2];
       const [wide, high] = [Math.max(2, this.x(to) - left), (last - first + 1) * this.rowHeight];
       [[kPage, 4], [colour, 2]].forEach(([stroke, lineWidth]) => {
         [context.strokeStyle, context.lineWidth] = [stroke, lineWidth];
@@ -234,7 +248,7 @@ class TimelineView {
     if (target) frame(target.start, target.end, target.row, target.row, kSearchColour);
     if (!selection) return;
     context.fillStyle = dark ? "rgba(255,255,255,0.12)" : "rgba(0,0,0,0.12)";
-    context.fillRect(this.x(selection.from), this.y(selection.firstRow) - this.rowHeight / 2,
+    context.fillRect(this.x(selection.from), this.y(selection.firstRow) - this.lane / 2,
       this.x(selection.to) - this.x(selection.from), (selection.lastRow - selection.firstRow + 1) * this.rowHeight);
     frame(selection.from, selection.to, selection.firstRow, selection.lastRow, kText);
   }

@@ -84,6 +84,23 @@ near(found["summary"]["compute"]["on_rank"], 55e-6, 1e-12)
 assert found["summary"]["compute"]["rank"] == 1 and found["summary"]["compute"]["function"] == "assemble"
 assert found["by_call"]["MPI_Allreduce"]["old_calls"] == 10
 near(found["by_call"]["MPI_Allreduce"]["gap"], 55e-6, 1e-12)
+# 70 functions on each of two ranks, 1 us each, 2 us in the new run; halved by a processor of twice the speed.
+for name, own in (("many", 1), ("more", 2)):
+    with open(name + ".txt", "w", encoding="utf-8") as file:
+        for rank in range(2):
+            file.write(f"{rank}: 0..0 init\n")
+            for f in range(70):
+                file.write(f"{rank}: {1000 * own * f}..{1000 * own * (f + 1)} function f{f}\n")
+            file.write(f"{rank}: {70000 * own}..{70000 * own + 10} allreduce 8B 8B\n{rank}: {150000} finalize\n")
+pairs = numbers("many.txt", "more.txt", "--functions")["by_function"]
+assert len(pairs) == 70, pairs
+for pair in pairs.values():
+    near(pair["old"], 2e-6)
+    near(pair["new"], 4e-6)
+assert sum(line.startswith("f") and line[1].isdigit() for line in diff(0, "many.txt", "more.txt", "--functions", "--all").splitlines()) == 70
+pairs = numbers("many.txt", "--on", "measured:cpu*2", "more.txt", "--functions")["by_function"]
+near(pairs["f69"]["old"], 1e-6)
+near(pairs["f69"]["new"], 4e-6)
 # The other way round it is 9.1 % shorter.
 assert "passed" in diff(0, "slow.txt", "old.txt", "--fail-above", "0%")
 

@@ -460,6 +460,42 @@ def looks(page, path, name):
             expect(how + ": the scenario is printed", shown >= 2, shown)
 
 
+def stacks(page, folder):
+    """Functions below each rank: 10 rounds of 1 us in main, 4 us in burn, called by assemble, and 5 us of a barrier in main."""
+    trace, path = folder + "/stacks.txt", folder + "/stacks.html"
+    for ranks in (2, 64):
+        lines = []
+        for rank in range(ranks):
+            lines += [f"{rank}: 0..0 init", f"{rank}: 0 enter main"]
+            for time in range(0, 100000, 10000):
+                lines += [f"{rank}: {time + 1000} enter assemble", f"{rank}: {time + 1000}..{time + 5000} function burn",
+                          f"{rank}: {time + 5000} leave assemble", f"{rank}: {time + 5000}..{time + 10000} barrier"]
+            lines += [f"{rank}: 100000 leave main", f"{rank}: 100000..100000 finalize"]
+        with open(trace, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+        subprocess.run([RUBATO, "replay", trace, "--html", path], check=True, stdout=subprocess.DEVNULL)
+        page.open(path)
+        levels = page.run("timelineViews[0].levels")
+        expect(f"{ranks} ranks: call paths where they have space", levels == (3 if ranks == 2 else 0), levels)
+        note = page.run("timelineViews[0].note.textContent")
+        expect(f"{ranks} ranks: words on the space", ("fewer ranks" in note) == (ranks == 64), note)
+    page.run("setWindow(0, whole(), 3, 4)")
+    expect("two of 64 ranks have space", page.run("timelineViews[0].levels") == 3)
+    words = page.run("[0, 1, 2, 3].map((level) => stackWords(timelineViews[0].data, 3, 13e-6, level))")
+    expect("main is whole", words[0] == ["main: 100.0 µs, from 0 s"] or words[0][0].startswith("main: 100"), words[0])
+    expect("burn has its time and callers", words[2] and words[2][0].startswith("burn: 4") and words[2][1] == "called by assemble ← main", words[2])
+    expect("there is nothing below burn", words[3] is None, words[3])
+    # The pixels of main, assemble and burn: all, 4 of 10 us, 4 of 10 us.
+    pixels = page.run("stackPixels(timelineViews[0].data, 3, {from: 0, to: 100e-6}, 1000, 3, 0).map((each) => "
+                      "each.filter((name) => name >= 0).length)")
+    expect("boxes are as long as their functions", pixels == [1000, 400, 400], pixels)
+    page.run("byId('timeline-search').value = 'assemble'; byId('timeline-search').dispatchEvent(new Event('input'))")
+    found = page.run("byId('timeline-found').textContent")
+    expect("a caller is found", "2.560 ms" in found, found)  # 64 ranks, 40 us
+    page.run("byId('timeline-stacks').click()")
+    expect("call paths can be left out", page.run("timelineViews[0].levels") == 0)
+
+
 def main():
     if not browser():
         print("skipped: there is no chromium")
@@ -483,6 +519,7 @@ def main():
             page.open(path)
         use(page, path)
         save(page)
+        stacks(page, folder)
         counters(page, folder)
         page.open(path)
         # A message takes as long as hundreds of rounds of compute.
@@ -496,7 +533,7 @@ def main():
           return rampColour(map.share(310378496)) === rampColour(map.share(310378000));
         })()""")
         expect("cells of equal text have equal colours", equal)
-        for each in ("ring", "report", "map", "counted3"):
+        for each in ("ring", "stacks", "report", "map", "counted3"):
             if os.path.exists(f"{folder}/{each}.html"):
                 looks(page, f"{folder}/{each}.html", each)
         expect("no complaints", not page.console, page.console[:3])

@@ -311,7 +311,8 @@ int command_replay(const Arguments& arguments) {
   if (is_loaded_again) source.reset();
   if (!source) source = open_trace(archive, {options.ignore_offsets, options.threads});
   if (!together || is_loaded_again) {
-    if (options.wait_states || files.wants("html")) source->note_places();
+    if (options.wait_states || files.wants("html") || files.wants("perfetto"))
+      source->note_places();
     if (copies) source->keep_records(true);
     // (Places are known only after loading.)
     if (is_loaded_again) {

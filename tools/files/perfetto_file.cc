@@ -5,16 +5,17 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 #include <span>
 
 #include "models/base/error.h"
 #include "models/base/units.h"
+#include "replay/analyse/place_summary.h"
 #include "replay/analyse/timeline_slices.h"
-#include "replay/run/scenario_groups.h"
 #include "replay/store/call_file.h"
+#include "replay/store/call_stacks.h"
 #include "replay/study/run_replay.h"
 #include "tools/format/numbers.h"
 
@@ -69,80 +70,41 @@ class Spool {
   std::string buffer_;
 };
 
-/// The names of functions for slices of compute, if functions were timed.
-class FunctionNames {
- public:
-  FunctionNames(const EventSource& source, std::vector<std::string> names)
-      : source_(&source), names_(std::move(names)) {
-    for (const std::string& name : names_) quoted_.push_back(json_quoted(name));
-  }
-
-  /// The function, as a JSON string, in which most of the compute before `event` was spent; null if
-  /// there is none.
-  const std::string* of(int timeline, uint64_t event) {
-    const FunctionTimes* times = names_.empty() ? nullptr : source_->function_times();
-    if (!times) return nullptr;
-    if (inclusive_.empty()) add_up(*times);
-    const auto gap = times->before(timeline, event);
-    const auto most = std::max_element(
-        gap.begin(), gap.end(), [](const auto& a, const auto& b) { return a.ticks < b.ticks; });
-    if (most == gap.end()) return nullptr;
-    // Of nested functions take the innermost, which has the least time in total.
-    size_t innermost = names_.size();
-    for (size_t i = 0; i < names_.size(); ++i) {
-      if (most->functions >> i & 1 &&
-          (innermost == names_.size() || inclusive_[i] < inclusive_[innermost]))
-        innermost = i;
-    }
-    return innermost < names_.size() ? &quoted_[innermost] : nullptr;
-  }
-
- private:
-  void add_up(const FunctionTimes& times) {
-    inclusive_.assign(names_.size(), 0.0);
-    times.for_each([this](int, const std::vector<FunctionTime>& parts) {
-      for (const FunctionTime& part : parts) {
-        for (size_t i = 0; i < names_.size(); ++i) {
-          if (part.functions >> i & 1) inclusive_[i] += part.ticks;
-        }
-      }
-    });
-  }
-
-  const EventSource* source_;
-  std::vector<std::string> names_;
-  std::vector<std::string> quoted_;
-  std::vector<double> inclusive_;  ///< ticks of all timelines; filled on first use
-};
-
 /// Numbers of calls and messages written so far.
 struct Written {
   uint64_t calls = 0;
   uint64_t messages = 0;
 };
 
-/// The events of one scenario in JSON, each preceded by a comma.
+/// The events of one scenario in JSON, each preceded by a comma. The functions of a call path are
+/// open slices ("B", "E") around compute and calls.
 class ScenarioEvents : public SliceSink {
  public:
-  ScenarioEvents(const TraceDefinitions& trace, int scenario, const std::string& name,
-                 const PerfettoWindow& window, FunctionNames& functions, Written before,
-                 uint64_t most)
-      : trace_(&trace),
-        ns_per_tick_(1e9 / trace.ticks_per_second),
-        from_(window.from * trace.ticks_per_second),
-        to_(window.to * trace.ticks_per_second),
-        first_process_(scenario * trace.ranks() + 1),
-        first_thread_(scenario * trace.timelines() + 1),
+  ScenarioEvents(const EventSource& source, int scenario, const std::string& name,
+                 const PerfettoWindow& window, Written before, uint64_t most)
+      : trace_(&source.definitions()),
+        source_(&source),
+        stacks_(source),
+        period_(sampling_of(source).value_or(Sampling{}).period * trace_->ticks_per_second),
+        ns_per_tick_(1e9 / trace_->ticks_per_second),
+        from_(window.from * trace_->ticks_per_second),
+        to_(window.to * trace_->ticks_per_second),
+        first_process_(scenario * trace_->ranks() + 1),
+        first_thread_(scenario * trace_->timelines() + 1),
         name_(name),
-        functions_(&functions),
         before_(before),
         most_(most) {
-    for (const MpiCallInfo& call : trace.calls) call_names_.push_back(json_quoted(call.name));
+    for (const MpiCallInfo& call : trace_->calls) call_names_.push_back(json_quoted(call.name));
+    for (const FunctionName& function : source.functions())
+      functions_.push_back(json_quoted(function.name));
   }
 
   void begin() override {
     spool_.clear();
     written_ = before_;
+    stacks_.begin();
+    open_.assign(trace_->timelines(), {});
+    places_.clear();
     for (int rank = 0; rank < trace_->ranks(); ++rank) {
       const int process = first_process_ + rank;
       add(R"({{"ph":"M","pid":{},"name":"process_name","args":{{"name":{}}}}})", process,
@@ -168,17 +130,27 @@ class ScenarioEvents : public SliceSink {
                       "--perfetto-window",
                       show_count(most_)));
     }
-    const int64_t begin = ns(slice.begin);
+    const CallPlaces* places = source_->call_places();
+    while (places && places_.size() < open_.size())
+      places_.emplace_back(*places, static_cast<int>(places_.size()));
+    const CallPlace* place =
+        places_.empty() ? nullptr : &places_[slice.timeline].at(slice.call->event);
+    if (slice.kind == SliceKind::kCompute && place && (period_ > 0 || !place->before.empty()))
+      return add_functions(slice, *place);
+    // (Waits and losses are within calls and functions.)
+    if (is_call || slice.kind == SliceKind::kCompute || slice.kind == SliceKind::kNotRecorded)
+      move_to(slice.timeline, slice.begin, slice.end,
+              is_call && place ? stacks_.of_call(slice.timeline, *place) : 0);
+    else
+      open_[slice.timeline].end = std::max(open_[slice.timeline].end, slice.end);
     std::string args;
     std::string_view category = "other";
     std::string_view name;
     switch (slice.kind) {
-      case SliceKind::kCompute: {
-        const std::string* function = functions_->of(slice.timeline, slice.call->event);
-        name = function ? std::string_view(*function) : R"("compute")";
+      case SliceKind::kCompute:
+        name = R"("compute")";
         category = "compute";
         break;
-      }
       case SliceKind::kCall:
         name = call_names_[slice.call->name];
         category = "mpi";
@@ -206,10 +178,7 @@ class ScenarioEvents : public SliceSink {
         name = R"("no core")";
         break;
     }
-    add(R"({{"ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},"name":{},"cat":"{}"{}{}{}}})",
-        process_of(slice.timeline), first_thread_ + slice.timeline, micro(begin),
-        micro(ns(slice.end) - begin), name, category, args.empty() ? "" : R"(,"args":{)", args,
-        args.empty() ? "" : "}");
+    add_slice(slice, slice.begin, slice.end, name, category, args);
   }
 
   void message(const Delivery& delivery, double received) override {
@@ -227,8 +196,81 @@ class ScenarioEvents : public SliceSink {
 
   Written written() const { return written_; }
   void copy_to(const WriteText& write) { spool_.copy_to(write); }
+  /// Closes open functions, after the replay.
+  void finish() {
+    for (int timeline = 0; timeline < trace_->timelines(); ++timeline)
+      move_to(timeline, open_[timeline].end, open_[timeline].end, CallTree::kRoot);
+  }
 
  private:
+  /// The functions that are open in a timeline, and the end of its last slice.
+  struct Open {
+    uint32_t stack = CallTree::kRoot;
+    double end = 0;
+    std::map<uint32_t, double> owed;  ///< by stack: time of short gaps that others have
+  };
+
+  /// Compute by function. A gap that is shorter than the period of samples belongs to one of its
+  /// functions, so that the sums of all functions are right; if that is none, the functions of the
+  /// call before it stay open.
+  void add_functions(const Slice& slice, const CallPlace& place) {
+    Open& open = open_[slice.timeline];
+    const bool is_short = slice.end - slice.begin < period_;
+    const auto add_one = [&](double begin, double end, uint32_t stack) {
+      if (end < from_ || begin >= to_) return;
+      move_to(slice.timeline, begin, end,
+              is_short && stack == CallTree::kRoot ? open.stack : stack);
+      if (stack == CallTree::kRoot) add_slice(slice, begin, end, R"("compute")", "compute", "");
+    };
+    place.divide(slice.recorded, slice.begin, slice.end,
+                 [&](double begin, double end, const FunctionPart* part) {
+                   const uint32_t stack =
+                       part ? stacks_.of_path(slice.timeline, part->path) : CallTree::kRoot;
+                   is_short ? void(open.owed[stack] += end - begin) : add_one(begin, end, stack);
+                 });
+    if (!is_short) return;
+    const auto most = std::max_element(open.owed.begin(), open.owed.end(),
+                                       [](auto& a, auto& b) { return a.second < b.second; });
+    most->second -= slice.end - slice.begin;
+    add_one(slice.begin, slice.end, most->first);
+  }
+
+  /// Opens and closes functions, so that those of `stack` are open from `begin` to `end`.
+  void move_to(int timeline, double begin, double end, uint32_t stack) {
+    const std::vector<CallTree::Node>& nodes = stacks_.tree().nodes();
+    Open& open = open_[timeline];
+    const auto put = [&](const char* phase, double time, const std::string& name) {
+      add(R"({{"ph":"{}","pid":{},"tid":{},"ts":{:.3f}{}}})", phase, process_of(timeline),
+          first_thread_ + timeline, micro(ns(time)),
+          name.empty() ? "" : R"(,"cat":"function","name":)" + name);
+    };
+    std::vector<uint32_t> wanted;  // the innermost first
+    for (; stack != CallTree::kRoot; stack = nodes[stack].parent) wanted.push_back(stack);
+    // (Callers have smaller numbers.)
+    uint32_t common = open.stack;
+    size_t more = 0;
+    const auto is_open = [&] {
+      const auto at = std::find(wanted.begin(), wanted.end(), common);
+      more = static_cast<size_t>(at - wanted.begin());
+      return common == CallTree::kRoot || at != wanted.end();
+    };
+    for (; !is_open(); common = nodes[common].parent) put("E", open.end, "");
+    while (more > 0) {
+      const uint32_t function = nodes[wanted[--more]].function;
+      put("B", begin, function < functions_.size() ? functions_[function] : R"("?")");
+    }
+    open.stack = wanted.empty() ? CallTree::kRoot : wanted.front();
+    open.end = end;
+  }
+
+  void add_slice(const Slice& slice, double begin, double end, std::string_view name,
+                 std::string_view category, const std::string& args) {
+    add(R"({{"ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},"name":{},"cat":"{}"{}{}{}}})",
+        process_of(slice.timeline), first_thread_ + slice.timeline, micro(ns(begin)),
+        micro(ns(end) - ns(begin)), name, category, args.empty() ? "" : R"(,"args":{)", args,
+        args.empty() ? "" : "}");
+  }
+
   int process_of(int timeline) const { return first_process_ + trace_->rank_of(timeline); }
   int64_t ns(double ticks) const { return std::llround(ticks * ns_per_tick_); }
   static double micro(int64_t ns) { return static_cast<double>(ns) / 1000; }
@@ -241,34 +283,24 @@ class ScenarioEvents : public SliceSink {
   }
 
   const TraceDefinitions* trace_;
+  const EventSource* source_;
+  CallStacks stacks_;
+  double period_;                           ///< of samples, ticks; 0: none
+  std::vector<CallPlaces::Reader> places_;  ///< by timeline; empty: no functions
+  std::vector<Open> open_;                  ///< by timeline
   double ns_per_tick_;
   double from_, to_;  ///< ticks
   int first_process_;
   int first_thread_;
   std::string name_;
-  FunctionNames* functions_;
   Written before_;
   Written written_;
   uint64_t most_;
   std::vector<std::string> call_names_;
+  std::vector<std::string> functions_;  ///< names as JSON strings
   std::string wait_name_;
   Spool spool_;
 };
-
-/// The functions with the most compute time.
-std::vector<std::string> main_functions(const Results& results) {
-  constexpr size_t kMost = 32;
-  std::vector<std::pair<double, std::string>> found;
-  for (const FunctionResult& function : results.functions)
-    found.emplace_back(std::accumulate(function.compute.begin(), function.compute.end(), 0.0),
-                       function.name);
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  if (found.size() > kMost) found.resize(kMost);
-  std::vector<std::string> names;
-  for (const auto& [compute, name] : found) names.push_back(name);
-  return names;
-}
 
 bool is_drawn(const ScenarioResult& result) {
   return result.deadlock.empty();
@@ -316,27 +348,17 @@ void write_perfetto(EventSource& source, const std::vector<Scenario>& scenarios,
   options.wait_states = true;
   options.verify = false;
   options.total_functions = false;
-  // With more calls than fit into one file, timing functions would take too much memory.
-  if (results.trace.mpi_calls <= most) options.functions = main_functions(results);
   write(R"({"displayTimeUnit":"ns","otherData":{"archive":)" + json_quoted(trace.path) +
         R"(},"traceEvents":[)");
   Written written;
   bool is_first = true;
   for (size_t i = 0; i < scenarios.size(); ++i) {
     if (!is_drawn(results.scenarios[i])) continue;
-    // In the order of the replay, which numbers them.
-    std::vector<std::string> names = functions_to_time({scenarios[i]}, source.functions(), trace);
-    for (const std::string& name : options.functions) {
-      if (std::find(names.begin(), names.end(), name) == names.end() &&
-          names.size() < kMostFunctions)
-        names.push_back(name);
-    }
-    FunctionNames functions(source, std::move(names));
-    ScenarioEvents events(trace, static_cast<int>(i), scenarios[i].name, window, functions, written,
-                          most);
+    ScenarioEvents events(source, static_cast<int>(i), scenarios[i].name, window, written, most);
     TimelineSlices slices(trace, events);
     options.observers = {&slices};
     run_replay(source, {scenarios[i]}, options);
+    events.finish();
     written = events.written();
     events.copy_to([&](const std::string& piece) {
       write(is_first ? piece.substr(1) : piece);  // without the comma

@@ -149,11 +149,15 @@ Json platform_data(const PlatformPicture& platform) {
 }
 
 Json timeline_data(const ScenarioPicture& picture) {
+  Json sampling;  // null: none
+  if (picture.sampling)
+    sampling = {{"samples", picture.sampling->samples}, {"period", picture.sampling->period}};
   return {{"rows", picture.rows},
           {"columns", picture.columns},
           {"ranks_per_row", picture.ranks_per_row},
           {"cells", picture.cells},
           {"functions", picture.functions},
+          {"sampling", std::move(sampling)},
           {"path_rows", picture.path_rows},
           {"path_pieces", picture.path_pieces},
           {"path", picture.path},
@@ -305,9 +309,9 @@ std::string report_html(const Report& report, const std::vector<PlatformPicture>
   }
   const std::string text = json_text::dump(data, -1);
   return fill_page("report.html",
-                   {"timeline_data.js", "timeline_sums.js", "timeline_view.js",
-                    "timeline_strips.js", "timeline.js", "sweep.js", "places.js", "traffic.js",
-                    "topology.js", "links.js", "report.js"},
+                   {"timeline_data.js", "timeline_sums.js", "timeline_stacks.js",
+                    "timeline_view.js", "timeline_strips.js", "timeline.js", "sweep.js",
+                    "places.js", "traffic.js", "topology.js", "links.js", "report.js"},
                    "Rubato: " + results.trace.path, text);
 }
 

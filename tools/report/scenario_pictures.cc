@@ -114,6 +114,7 @@ ScenarioPicture draw(EventSource& source, const std::vector<Scenario>& scenarios
   drawn.columns = picture.columns();
   drawn.ranks_per_row = picture.ranks_per_row();
   drawn.functions = functions;
+  drawn.sampling = sampling_of(source);
   drawn.pieces = packed_pieces(pieces, source, bytes / 10 * 7);
   size_t used = 0;
   for (const auto& line : drawn.pieces.value("lines", std::vector<std::string>{}))

@@ -35,10 +35,11 @@ struct ScenarioPicture {
   std::string path;                    ///< the critical path in a sentence
   std::optional<PlaceSummary> places;  ///< if waits are known
   TrafficPicture traffic;
-  EfficienciesOverTime over_time;  ///< of the recording, where they are defined
-  nlohmann::ordered_json pieces;   ///< packed_pieces()
-  std::string messages;            ///< packed_messages() of the longest ones
-  double message_unit = 1e-9;      ///< seconds; of `messages` and `path_pieces`
+  EfficienciesOverTime over_time;    ///< of the recording, where they are defined
+  nlohmann::ordered_json pieces;     ///< packed_pieces()
+  std::optional<Sampling> sampling;  ///< that its functions are known from
+  std::string messages;              ///< packed_messages() of the longest ones
+  double message_unit = 1e-9;        ///< seconds; of `messages` and `path_pieces`
   uint64_t all_messages = 0;
 };
 

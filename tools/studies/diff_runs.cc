@@ -26,19 +26,6 @@
 namespace rubato {
 namespace {
 
-/// The functions of an archive that can be measured in one pass, in the driver's order: first those
-/// that scenarios change.
-std::vector<std::string> measured_functions(const EventSource& source, const Scenario& scenario) {
-  std::vector<std::string> functions =
-      functions_to_time({scenario}, source.functions(), source.definitions());
-  for (const FunctionName& function : source.functions()) {
-    const bool is_new =
-        std::find(functions.begin(), functions.end(), function.name) == functions.end();
-    if (is_new && functions.size() < kMostFunctions) functions.push_back(function.name);
-  }
-  return functions;
-}
-
 /// The share of time without a core from which on recordings are compared without it: a tenth of
 /// the smallest difference that repeated runs usually show.
 constexpr double kLeastLost = 0.001;
@@ -123,14 +110,10 @@ struct OpenSide {
 /// A run that is replayed for comparing its operations.
 struct ReplayedRun {
   std::unique_ptr<CallLog> log;
-  std::vector<std::string> functions;
-  const FunctionTimes* times = nullptr;
   ObservedRun seen;
-
-  LoggedRun logged() const { return {log.get(), functions, times}; }
 };
 
-ReplayedRun replay_shown(OpenSide& open, ReplayOptions options, bool functions) {
+ReplayedRun replay_shown(OpenSide& open, ReplayOptions options) {
   const Scenario scenario = fixed_scenario(open.side.scenario);
   EventSource& source = *open.source;
   const TraceDefinitions& trace = source.definitions();
@@ -142,24 +125,10 @@ ReplayedRun replay_shown(OpenSide& open, ReplayOptions options, bool functions) 
   options.observers = {run.log.get(), &places};
   options.wait_states = true;
   options.total_functions = !open.side.is_prediction;
-  if (functions) {
-    run.functions = measured_functions(source, scenario);
-    options.functions = run.functions;
-  }
+  if (!source.functions().empty()) source.total_functions();  // in predictions: as recorded
   run.seen.results = run_replay(source, {scenario}, options);
   run.seen.places = place_summary(places, source);
-  if (functions) run.times = source.function_times();
   return run;
-}
-
-/// Sets the intervals of functions that are known from samples.
-template <double TimePair::*error>
-void add_errors(const Results& results, RunDifference& difference) {
-  for (const FunctionResult& function : results.functions) {
-    const auto pair = difference.by_function.find(function.name);
-    if (pair == difference.by_function.end()) continue;
-    pair->second.*error = std::hypot(pair->second.*error, function.error);
-  }
 }
 
 /// Replays the archives of both sides for their times, and decides in which scenario recordings are
@@ -251,15 +220,13 @@ DiffResults compare_runs(const DiffSides& sides, const DiffOptions& how, ReplayO
                             results.before.scenario == results.after.scenario;
   results.slowdown = slowdown_of(results.before.times, results.after.times, one_scenario);
   results.threshold = how.threshold.value_or(0.01 * results.slowdown.before);
-  const ReplayedRun first = replay_shown(before, options, how.functions);
-  const ReplayedRun second = replay_shown(after, options, how.functions);
+  const ReplayedRun first = replay_shown(before, options);
+  const ReplayedRun second = replay_shown(after, options);
   constexpr size_t kLargest = 10;
   const size_t largest = how.all ? std::numeric_limits<size_t>::max() : kLargest;
-  results.difference = difference_of(first.logged(), second.logged(), results.threshold, largest);
-  if (how.functions) {
-    add_errors<&TimePair::before_error>(first.seen.results, results.difference);
-    add_errors<&TimePair::after_error>(second.seen.results, results.difference);
-  }
+  results.difference = difference_of(*first.log, *second.log, results.threshold, largest);
+  if (how.functions)
+    results.difference.by_function = compared_functions(first.seen.places, second.seen.places);
   refuse_other_program(results);
   results.summary = summary_of(first.seen, second.seen);
   return results;

@@ -241,6 +241,24 @@ void find_call(DiffSummary& summary, const ObservedRun& before, const ObservedRu
 
 }  // namespace
 
+std::map<std::string, TimePair> compared_functions(const PlaceSummary& before,
+                                                   const PlaceSummary& after) {
+  std::map<std::string, TimePair> pairs;
+  const auto add = [&](const PlaceSummary& places, double TimePair::*time,
+                       double TimePair::*error) {
+    for (const FunctionEfficiency& function : places.functions) {
+      const double seconds = function.sum_of(function.inclusive);
+      if (function.name.empty() || !(seconds > 0)) continue;
+      TimePair& pair = pairs[function.name];
+      pair.*time += seconds;
+      pair.*error = std::hypot(pair.*error, function.inclusive_error);
+    }
+  };
+  add(before, &TimePair::before, &TimePair::before_error);
+  add(after, &TimePair::after, &TimePair::after_error);
+  return pairs;
+}
+
 DiffSummary summary_of(const ObservedRun& before, const ObservedRun& after) {
   DiffSummary summary;
   find_compute(summary, before, after);

@@ -3,9 +3,11 @@
 // Where two runs of a program differ, in the few facts that a developer acts on.
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "replay/analyse/place_summary.h"
+#include "replay/compare/run_difference.h"
 #include "replay/observe/results.h"
 
 namespace rubato {
@@ -46,6 +48,11 @@ struct DiffSummary {
   double lost_cores = 0;  ///< kept by both scenarios
   MessageSum messages_before, messages_after;
 };
+/// By name: the compute of all functions with their callees, over all ranks. Functions with equal
+/// names are added up.
+std::map<std::string, TimePair> compared_functions(const PlaceSummary& before,
+                                                   const PlaceSummary& after);
+
 /// REQUIRES equal numbers of ranks.
 DiffSummary summary_of(const ObservedRun& before, const ObservedRun& after);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "replay/analyse/place_summary.h"
@@ -100,17 +101,46 @@ class LinePacker {
   std::string text_;
 };
 
-/// A state as [activity, call or -1, place]: "solve (app.c:41)", "in exchange (halo.c:3) at
-/// halo.c:41", "".
+/// The call paths of states: [number of the caller or -1, name] of each function on them.
+class PackedStacks {
+ public:
+  PackedStacks(const CallStacks* stacks, const std::vector<FunctionName>& functions)
+      : stacks_(stacks), functions_(&functions) {}
+
+  /// The number of a node; -1: none.
+  int number_of(uint32_t node) {
+    if (!stacks_ || node == CallTree::kRoot) return -1;
+    const auto [entry, is_new] = numbers_.try_emplace(node, -1);
+    if (is_new) {
+      const CallTree::Node& of = stacks_->tree().nodes()[node];
+      const int caller = number_of(of.parent);
+      entry->second = static_cast<int>(list.size());
+      list.push_back(
+          {caller, of.function < functions_->size() ? (*functions_)[of.function].place() : "?"});
+    }
+    return entry->second;
+  }
+
+  Json list = Json::array();
+
+ private:
+  const CallStacks* stacks_;
+  const std::vector<FunctionName>* functions_;
+  std::map<uint32_t, int> numbers_;
+};
+
+/// A state as [activity, call or -1, place, call path or -1]: "solve (app.c:41)", "in exchange
+/// (halo.c:3) at halo.c:41", "".
 Json state_data(const TimelinePieces::State& state, const std::vector<FunctionName>& functions,
-                const std::vector<CallSite>& sites) {
+                const std::vector<CallSite>& sites, PackedStacks& stacks) {
   std::string place;
   const bool calls = state.call != ActivitySpan::kNoCall;
   if (state.function < functions.size())
     place = (calls ? "in " : "") + functions[state.function].place();
   if (state.site < sites.size())
     place += (place.empty() ? "at " : ", at ") + site_text(sites[state.site]);
-  return {static_cast<int>(state.activity), calls ? static_cast<int>(state.call) : -1, place};
+  return {static_cast<int>(state.activity), calls ? static_cast<int>(state.call) : -1, place,
+          stacks.number_of(state.stack)};
 }
 
 }  // namespace
@@ -122,9 +152,15 @@ void pack(std::string& text, uint64_t number) {
 
 Json packed_pieces(TimelinePieces& pieces, const EventSource& source, size_t bytes) {
   const TraceDefinitions& trace = source.definitions();
+  const std::vector<FunctionName> functions = source.functions();
+  const std::vector<CallSite> sites = source.call_sites();
   for (;;) {
     const StateOrder order = order_states(pieces, trace.timelines());
     const double grain = pieces.grain() / trace.ticks_per_second, unit = unit_of(grain);
+    PackedStacks stacks(pieces.stacks(), functions);
+    Json states = Json::array(), names = Json::array(), threads = Json::array();
+    for (const uint32_t state : order.states)
+      states.push_back(state_data(pieces.states()[state], functions, sites, stacks));
     size_t size = 0;
     std::vector<std::string> lines;
     for (int timeline = 0; timeline < trace.timelines() && size <= bytes; ++timeline) {
@@ -136,17 +172,13 @@ Json packed_pieces(TimelinePieces& pieces, const EventSource& source, size_t byt
       if (pieces.combine()) continue;
       return Json::object();
     }
-    Json states = Json::array(), names = Json::array(), threads = Json::array();
-    const std::vector<FunctionName> functions = source.functions();
-    const std::vector<CallSite> sites = source.call_sites();
-    for (const uint32_t state : order.states)
-      states.push_back(state_data(pieces.states()[state], functions, sites));
     for (const MpiCallInfo& call : trace.calls) names.push_back(call.name);
     for (int timeline = trace.ranks(); timeline < trace.timelines(); ++timeline)
       threads.push_back({trace.rank_of(timeline), trace.thread_of(timeline)});
     return {{"unit", unit},
             {"grain", grain},
             {"states", std::move(states)},
+            {"stacks", std::move(stacks.list)},
             {"calls", std::move(names)},
             {"threads", std::move(threads)},
             {"lines", std::move(lines)}};

@@ -43,6 +43,11 @@ struct SampledProgram {
       if (part.functions == functions) ticks += part.ticks;
     return ticks;
   }
+  bool is_called_by_main(const FunctionPart& part) const {
+    const std::vector<CallTree::Node>& nodes = places.paths(0).nodes();
+    const CallTree::Node& node = nodes[part.path];
+    return node.function == part.function && nodes[node.parent].function == kMainFunction;
+  }
 };
 
 }  // namespace
@@ -95,11 +100,7 @@ TEST_CASE("the functions of a gap are in the order in which they were found in i
     REQUIRE(before.size() == 2);
     CHECK((before[0].function == kPackFunction && before[0].ticks == Approx(ticks)));
     CHECK((before[1].function == kSolveFunction && before[1].ticks == Approx(ticks)));
-    for (const FunctionPart& part : before) {
-      const CallTree::Node& node = program.places.paths(0).nodes()[part.path];
-      CHECK(node.function == part.function);
-      CHECK(program.places.paths(0).nodes()[node.parent].function == kMainFunction);
-    }
+    for (const FunctionPart& part : before) CHECK(program.is_called_by_main(part));
   }
 }
 
@@ -170,4 +171,51 @@ TEST_CASE("only time between MPI_Init and MPI_Finalize counts in total") {
   program.gap(10, {}, kBarrierCall);
   program.clock.finish();
   CHECK(program.totals[0].nodes()[2].ticks == Approx(10));
+}
+
+// 120 with 12 samples: 4 in solve, 4 in pack, 4 in solve. Each run of samples is a third.
+TEST_CASE("a gap with many samples has its functions in their order") {
+  SampledProgram program;
+  program.gap(5, {}, kSendCall);
+  std::vector<SampledPath> found(12, kFoundInSolve);
+  std::fill(found.begin() + 4, found.begin() + 8, kFoundInPack);
+  program.gap(120, found, kBarrierCall);
+  program.clock.finish();
+  CallPlaces::Reader reader(program.places, 0);
+  const std::vector<FunctionPart> before = reader.at(2).before;
+  REQUIRE(before.size() == 3);
+  for (size_t i = 0; i < 3; ++i) {
+    CHECK(before[i].function == (i == 1 ? kPackFunction : kSolveFunction));
+    CHECK(before[i].ticks == Approx(40));
+    CHECK(program.is_called_by_main(before[i]));
+  }
+  CHECK(before[0].path == before[2].path);
+  // Its sums do not depend on the order: 12 + z² = 15.8416 samples, 8 + z²/2 = 9.9208 in solve, a
+  // part of 0.62625; z² 0.62625 0.37375 / 15.8416 = 0.056760.
+  for (const CallTree::Node& node : program.totals[0].nodes()) {
+    if (node.function != kSolveFunction) continue;
+    CHECK(node.ticks == Approx(80));
+    CHECK(node.own_error2 == Approx(120 * 120 * 0.056760).epsilon(1e-4));
+  }
+}
+
+// 600 samples, by turns in solve and in pack: 600 runs of one sample each, more than are kept.
+TEST_CASE("samples of a long gap are combined with their neighbours") {
+  SampledProgram program;
+  program.gap(5, {}, kSendCall);
+  std::vector<SampledPath> found(600, kFoundInSolve);
+  for (size_t i = 0; i < found.size(); i += 2) found[i] = kFoundInPack;
+  program.gap(6000, found, kBarrierCall);
+  program.clock.finish();
+  CallPlaces::Reader reader(program.places, 0);
+  const std::vector<FunctionPart> before = reader.at(2).before;
+  CHECK(before.size() <= 255);
+  CHECK(before.size() > 60);
+  double solve = 0, all = 0;
+  for (const FunctionPart& part : before) {
+    if (part.function == kSolveFunction) solve += part.ticks;
+    all += part.ticks;
+  }
+  CHECK(solve == Approx(3000));
+  CHECK(all == Approx(6000));
 }

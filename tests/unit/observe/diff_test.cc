@@ -23,20 +23,16 @@ struct Logged {
         trace, scenario.placement.place(Placement(trace.node_of_rank, trace.socket_of_rank)));
     ReplayOptions options;
     options.observers = {log.get()};
-    for (const FunctionName& function : source->functions()) functions.push_back(function.name);
-    options.functions = functions;
     elapsed = run_replay(*source, {scenario}, options).scenarios[0].elapsed;
   }
-  LoggedRun run() const { return {log.get(), functions, source->function_times()}; }
 
   std::unique_ptr<EventSource> source;
-  std::vector<std::string> functions;
   std::unique_ptr<CallLog> log;
   double elapsed = 0;
 };
 
 RunDifference difference(const Logged& a, const Logged& b, double threshold = 1) {
-  return difference_of(a.run(), b.run(), threshold, 10);
+  return difference_of(*a.log, *b.log, threshold, 10);
 }
 
 double ticks(double seconds) {
@@ -246,19 +242,6 @@ TEST_CASE("time outside of the program's calls is listed separately") {
   CHECK(ticks(d.by_call.at("tracer's flushes").after) == Approx(4));
   CHECK(ticks(d.by_call.at("compute").after) == Approx(10 + 10 + 6 + 10));
   CHECK(ticks(d.by_rank[0].after) == Approx(60));
-}
-
-TEST_CASE("compute in functions is compared by function") {
-  const char* text = R"(
-    0: 0..0 init
-    0: 10..30 function solve
-    0: 40..50 local MPI_Comm_rank
-    0: 60 end
-  )";
-  // Twice as fast a processor: 10 instead of 20.
-  const RunDifference d = difference(Logged(text, "measured:cpu*2"), Logged(text));
-  CHECK(ticks(d.by_function.at("solve").before) == Approx(10));
-  CHECK(ticks(d.by_function.at("solve").after) == Approx(20));
 }
 
 TEST_CASE("runs of other numbers of ranks are refused") {

@@ -147,6 +147,39 @@ TEST_CASE("more spans than fit are combined, and lose nothing") {
   CHECK(piece_letters(pieces, 0) == "c16000m4000*1000");
 }
 
+// 1000 rounds: 3 ns in main, 3 ns in solve, called by main, and 4 ns in a call of solve.
+TEST_CASE("combined compute keeps its call paths while intervals are short") {
+  std::string text = "0: 0..0 init\n0: 0 enter main\n";
+  for (int i = 0; i < 10000; i += 10)
+    text += "0: " + std::to_string(i + 3) + " enter solve\n0: " + std::to_string(i + 6) + ".." +
+            std::to_string(i + 10) + " local MPI_Comm_rank\n0: " + std::to_string(i + 10) +
+            " leave solve\n";
+  // Of 3000 parts 2200 have space with a grain of 20000 / 1024, 40 only with longer ones.
+  for (const auto& [most, own] : {std::pair(5000, 3000), {2200, 3000}, {40, 0}}) {
+    const auto source = parse_text_trace(text + "0: 10000 leave main\n0: 20000..20000 finalize\n");
+    source->note_places();
+    TimelinePieces pieces = pieces_of(*source, 20000, static_cast<size_t>(most));
+    pieces.know_places(*source, {});
+    replay_pieces(*source, pieces);
+    CHECK((pieces.grain() > 0) == (most < 3000));
+    const std::vector<CallTree::Node>& nodes = pieces.stacks()->tree().nodes();
+    REQUIRE(nodes.size() == 3);  // outside, main, solve
+    CHECK((nodes[2].function == 1 && nodes[2].parent == 1));
+    double main = 0, solve = 0;
+    for (const TimelinePieces::Part& part : pieces.parts(0)) {
+      const TimelinePieces::State& state = pieces.states()[part.state];
+      if (state.call != ActivitySpan::kNoCall) continue;
+      if (state.stack == 1) main += part.ticks;
+      if (state.stack == 2) solve += part.ticks;
+    }
+    CHECK(main == Approx(own));
+    CHECK(solve == Approx(own));
+    // Both functions with their callers, for the page.
+    const auto packed = packed_pieces(pieces, *source, 100000);
+    if (own > 0) CHECK(packed["stacks"] == nlohmann::ordered_json({{-1, "main"}, {0, "solve"}}));
+  }
+}
+
 // Base 32, lowest digit first, 32 added to all but the last: 5 is F, 40 = 8 + 32 × 1 is oB,
 // 1024 = 32² is ggB.
 TEST_CASE("numbers are packed in digits of five bits") {
@@ -164,7 +197,7 @@ TEST_CASE("packed lines have the lengths of their parts") {
   const auto packed = packed_pieces(pieces, *source, 1000);
   CHECK(packed["unit"] == 1e-9);
   CHECK(packed["grain"] == 0.0);
-  CHECK(packed["states"][0] == nlohmann::ordered_json({1, -1, ""}));
+  CHECK(packed["states"][0] == nlohmann::ordered_json({1, -1, "", -1}));
   CHECK(packed["lines"][0].get<std::string>().starts_with("AoB"));
   // In 12 bytes there is one piece per line at most, if at all.
   CHECK(packed_pieces(pieces, *source, 12).empty());

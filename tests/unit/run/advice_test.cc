@@ -142,7 +142,7 @@ TEST_CASE("a report names large functions that save nothing") {
   left_out.tried[0].deadlock = "rank 0 waits";
   const std::string unknown_text = advice_text(left_out, unknown, 1000);
   CHECK(unknown_text.find("The program deadlocks with: f in half the time.") != std::string::npos);
-  CHECK(unknown_text.find("Not evaluated: 2 functions with less compute\n") != std::string::npos);
+  CHECK(unknown_text.find("Not evaluated: 2 functions with less compute.\n") != std::string::npos);
   const std::string csv = advice_csv(advice, subject);
   CHECK(csv.find("\"bandela:latency=100ns,region=f*0.5\"") != std::string::npos);
 }

@@ -42,6 +42,26 @@ ObservedRun run_of(const std::vector<Function>& functions) {
 
 }  // namespace
 
+// burn() is called twice: by assemble(), 3 s, and as a function of another file, 2 s. By name that
+// is 5 s, known to the hypotenuse of 0.3 s and 0.4 s, 0.5 s. idle() has MPI calls only.
+TEST_CASE("diff compares all functions by name") {
+  ObservedRun before =
+      run_of({{"burn", 3, 3, kNoCaller}, {"burn", 2, 2, kNoCaller}, {"idle", 0, 0, 0}});
+  before.places.functions[0].inclusive_error = 0.3;
+  before.places.functions[1].inclusive_error = 0.4;
+  std::vector<std::string> names;
+  for (int i = 0; i < 100; ++i) names.push_back("f" + std::to_string(i));
+  std::vector<Function> functions;
+  for (const std::string& name : names) functions.push_back({name.c_str(), 1, 2, kNoCaller});
+  const auto pairs = compared_functions(before.places, run_of(functions).places);
+  CHECK(pairs.size() == 101);
+  CHECK(pairs.at("burn").before == Approx(5));
+  CHECK(pairs.at("burn").before_error == Approx(0.5));
+  CHECK(pairs.at("burn").after == 0);
+  CHECK(pairs.at("f99").after == Approx(2));
+  CHECK(pairs.at("f99").after_error == 0);
+}
+
 // burn() takes 1 s more, which is all: assemble() and main() include it.
 TEST_CASE("diff names the function whose own compute differs, and its caller") {
   const ObservedRun before =

@@ -18,6 +18,7 @@ namespace {
 std::string text_of(const std::string& text, const std::vector<Scenario>& scenarios,
                     const PerfettoWindow& window = {}, uint64_t most = kMostPerfettoCalls) {
   const auto source = parse_text_trace(text);
+  source->note_places();
   const Results results = run_replay(*source, scenarios, {});
   std::string written;
   write_perfetto(
@@ -78,6 +79,33 @@ TEST_CASE("a viewer gets calls, waits in them, and compute around them") {
   }
   CHECK(processes == std::vector<std::string>{"measured · rank 0", "measured · rank 1",
                                               "perfect · rank 0", "perfect · rank 1"});
+}
+
+// main from 0 to 50, in it solve from 10 to 40, in which the send is; nothing from 50 on.
+TEST_CASE("functions of call paths are open around compute and calls") {
+  const json file = json::parse(text_of(R"(
+    0: 0..0 init
+    0: 0 enter main
+    0: 10 enter solve
+    0: 20..30 send 1 8B
+    0: 40 leave solve
+    0: 50 leave main
+    0: 60..60 finalize
+    1: 0..0 init
+    1: 0..30 recv 0 8B
+    1: 60..60 finalize
+  )",
+                                        {on("measured")}));
+  std::vector<std::string> events;  // of rank 0, in the order of the file
+  for (const json& event : file["traceEvents"]) {
+    const std::string phase = event["ph"];
+    if (event["pid"] != 1 || (phase != "B" && phase != "E" && phase != "X")) continue;
+    events.push_back(phase + ' ' + std::to_string(std::lround(event["ts"].get<double>() * 1000)) +
+                     ' ' + event.value("name", ""));
+  }
+  CHECK(events == std::vector<std::string>{"X 0 MPI_Init", "B 0 main", "B 10 solve",
+                                           "X 20 MPI_Send", "E 40 ", "E 50 ", "X 50 compute",
+                                           "X 60 MPI_Finalize"});
 }
 
 TEST_CASE("a message flows from the send to the call that receives it") {
