@@ -47,8 +47,6 @@ class SampledGaps {
   const CallTree& paths() const { return paths_; }
   /// By kind, see PlaceSink.
   std::vector<std::vector<FunctionPart>> shares() const;
-  /// FunctionPart::path of shares() is a node.
-  const CallTree& paths() const { return paths_; }
   /// Replaces the number of a kind in FunctionTime::functions by functions and their times.
   void resolve(std::vector<FunctionTime>& times) const;
   /// The compute by call path, with the intervals of Agresti and Coull for each kind's shares.

@@ -13,9 +13,9 @@ TEST_CASE("places are found by event, also for calls in between") {
   CallPlaces places(2);
   const std::vector<FunctionPart> none;
   const std::vector<FunctionPart> two = {{3, 5}, {4, 7}};
-  places.add(1, 10, 2, 0, kNoPlace, two);
-  places.add(1, 12, 2, 0, kNoPlace, none);  // nothing new
-  places.add(1, uint64_t{1} << 40, 2, 1, 9, none);
+  places.add(1, 10, 2, kNoPlace, two, 0);
+  places.add(1, 12, 2, kNoPlace, none, 0);  // nothing new
+  places.add(1, uint64_t{1} << 40, 2, 9, none, 1);
   CallPlaces::Reader reader(places, 1);
   CHECK(reader.at(1).function == kNoPlace);
   CHECK(reader.at(10).function == 2);
@@ -40,7 +40,7 @@ TEST_CASE("places beyond what stays in memory come from the file") {
   constexpr uint32_t kCalls = 3000000;
   for (uint32_t i = 1; i <= kCalls; ++i) {
     const FunctionPart part = {i % 5, static_cast<double>(i % 1000)};
-    places.add(0, uint64_t{2} * i, i % 7, 0, i % 3, {&part, 1});
+    places.add(0, uint64_t{2} * i, i % 7, i % 3, {&part, 1}, 0);
   }
   for (int pass = 0; pass < 2; ++pass) {
     CallPlaces::Reader reader(places, 0);
