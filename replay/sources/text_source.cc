@@ -196,7 +196,6 @@ class TextSource : public EventSource {
     for (FunctionClock& clock : clocks_) clock.finish();
     for (int timeline = 0; timeline < text_.trace.timelines(); ++timeline)
       calls_[text_.trace.rank_of(timeline)]->end(text_.trace.thread_of(timeline));
-    for (FunctionClock& clock : clocks_) clock.finish();
   }
 
   /// Index of an MPI call in the table, which grows with new names.
