@@ -28,8 +28,8 @@ enum class CandidateKind : uint8_t {
   kPlacement,    ///< ranks on other nodes
   kPerfect,      ///< messages and collectives cost nothing: the bound of all changes of the network
 };
-inline constexpr std::array<const char*, 11> kCandidateNames = {
-    "function", "function_balance", "rank",      "balance",   "latency", "bandwidth",
+inline constexpr std::array<const char*, 10> kCandidateNames = {
+    "function", "function_balance", "balance",   "latency",   "bandwidth",
     "overhead", "collectives",      "algorithm", "placement", "perfect"};
 
 struct Candidate {

@@ -179,7 +179,7 @@ bool any_helps(const Advice& advice, Kind kind) {
   });
 }
 
-/// "No function, no rank saves 1 %": the kinds of changes that do not help.
+/// "No function, no balanced function saves 1 %": the kinds of changes that do not help.
 std::string non_findings(const Advice& advice) {
   std::vector<std::string> kinds;
   const std::pair<Kind, const char*> names[] = {
