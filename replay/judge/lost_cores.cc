@@ -13,7 +13,6 @@ namespace {
 
 // Shares of the ranks' time.
 constexpr double kMostLost = 0.02;
-constexpr double kMostTold = 0.1;
 
 }  // namespace
 
@@ -29,7 +28,7 @@ bool lost_cores(const Roles& roles) {
 
 bool lacks_cores(const Roles& roles) {
   if (!roles.measured) return false;
-  if (roles.results->trace.shared_cores || lost_share(roles) > kMostTold) return true;
+  if (roles.results->trace.shared_cores || lost_share(roles) > kMostLostTold) return true;
   if (implausible_cost(roles)) return true;
   if (!lost_cores(roles)) return false;
   return !roles.undisturbed || mean(roles.undisturbed->ranks, &RankResult::lost_core) > 0;

@@ -9,6 +9,7 @@ namespace rubato {
 /// The share of its time in "measured" for which the mean rank was descheduled; 0 without
 /// "measured".
 double lost_share(const Roles& roles);
+inline constexpr double kMostLostTold = 0.1;  ///< beyond it nothing is concluded
 
 /// True if that share is over 2 %, too much for a verdict on "measured".
 bool lost_cores(const Roles& roles);

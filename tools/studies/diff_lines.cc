@@ -111,6 +111,7 @@ std::string basis_of(const DiffResults& results) {
                                 : "one run each: 1 % variation of compute assumed";
   if (!results.before.has_uncertainty || !results.after.has_uncertainty)
     text += "; the platform states no uncertainty";
+  if (s.lacks_cores) text += "; ranks lacked cores for too long";
   return text;
 }
 
@@ -139,6 +140,7 @@ std::string more_runs(const DiffResults& results) {
   const double limit = results.limit.value_or(0);
   const bool runs_decide = s.half * s.half > 2 * s.other * s.other;  // the larger part
   const std::optional<size_t> runs = runs_to_decide(s, limit);
+  if (s.lacks_cores) return "record again without other programs on the nodes";
   if (!s.repeated && runs_decide) return "record each side 3 times: rubato trace --runs 3";
   if (runs)
     return fmt::format("about {} runs of each side decide: rubato diff OLD... --new NEW...",

@@ -219,6 +219,10 @@ DiffResults compare_runs(const DiffSides& sides, const DiffOptions& how, ReplayO
   const bool one_scenario = results.before.is_prediction && results.after.is_prediction &&
                             results.before.scenario == results.after.scenario;
   results.slowdown = slowdown_of(results.before.times, results.after.times, one_scenario);
+  for (const DiffSide* side : {&results.before, &results.after}) {
+    for (const DiffRun& run : side->runs)
+      results.slowdown.lacks_cores |= run.lost_share > kMostLostTold;
+  }
   results.threshold = how.threshold.value_or(0.01 * results.slowdown.before);
   const ReplayedRun first = replay_shown(before, options);
   const ReplayedRun second = replay_shown(after, options);

@@ -67,6 +67,7 @@ Slowdown slowdown_of(const std::vector<RunTime>& before, const std::vector<RunTi
 GateResult gate_result(const Slowdown& slowdown, double limit) {
   // (110 / 100 - 1 is above 0.1 by the last bit.)
   constexpr double kRounding = 1e-12;
+  if (slowdown.lacks_cores) return GateResult::kUndecided;
   if (slowdown.low() > limit + kRounding) return GateResult::kFailed;
   return slowdown.high() <= limit + kRounding ? GateResult::kPassed : GateResult::kUndecided;
 }

@@ -46,11 +46,13 @@ struct Slowdown {
   size_t runs_before = 0, runs_after = 0;
   double spread = 0;  ///< relative standard deviation from run to run; of repeated runs
   double other = 0;   ///< half-width without the part of the runs
+  /// Ranks lacked cores for so much of their time that nothing follows (replay/judge/lost_cores.h).
+  bool lacks_cores = false;
 
   double low() const { return share - half; }
   double high() const { return share + half; }
   /// True if the difference is larger than its uncertainty.
-  bool is_certain() const { return low() > 0 || high() < 0; }
+  bool is_certain() const { return !lacks_cores && (low() > 0 || high() < 0); }
 };
 
 /// REQUIRES a run on each side, with positive elapsed times. `one_scenario`: both sides are
@@ -60,7 +62,8 @@ Slowdown slowdown_of(const std::vector<RunTime>& before, const std::vector<RunTi
 
 enum class GateResult : uint8_t { kPassed, kFailed, kUndecided };
 
-/// kFailed only if the whole interval is above `limit`; kPassed if none of it is.
+/// kFailed only if the whole interval is above `limit`; kPassed if none of it is. Where ranks lacked
+/// cores neither.
 GateResult gate_result(const Slowdown& slowdown, double limit);
 
 /// The number of runs of each side, at most kMostRuns, after which an interval of runs that vary as

@@ -64,6 +64,16 @@ TEST_CASE("a gate fails beyond doubt only") {
   CHECK(result(1.1 / 1.0 - 1, 0, 0.1) == GateResult::kPassed);
 }
 
+TEST_CASE("where ranks lacked cores no difference is certain") {
+  Slowdown slowdown = slowdown_of(runs({100}), runs({200}), false);
+  CHECK(slowdown.is_certain());
+  CHECK(gate_result(slowdown, 0.03) == GateResult::kFailed);
+  slowdown.lacks_cores = true;
+  CHECK_FALSE(slowdown.is_certain());
+  CHECK(gate_result(slowdown, 0.03) == GateResult::kUndecided);
+  CHECK(gate_result(slowdown, 3) == GateResult::kUndecided);
+}
+
 TEST_CASE("the number of runs that would decide") {
   // s = 1 %, from 1 % to 0: t s sqrt(2 / n) is 1.07 % for 8 runs (t = 2.1448) - undecided - and
   // 0.9993 % for 9 (t = 2.1199).
