@@ -62,8 +62,8 @@ Slowdown slowdown_of(const std::vector<RunTime>& before, const std::vector<RunTi
 
 enum class GateResult : uint8_t { kPassed, kFailed, kUndecided };
 
-/// kFailed only if the whole interval is above `limit`; kPassed if none of it is. Where ranks lacked
-/// cores neither.
+/// kFailed only if the whole interval is above `limit`; kPassed if none of it is. Where ranks
+/// lacked cores neither.
 GateResult gate_result(const Slowdown& slowdown, double limit);
 
 /// The number of runs of each side, at most kMostRuns, after which an interval of runs that vary as
