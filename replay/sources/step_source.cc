@@ -73,7 +73,7 @@ bool defines_comm(std::string_view line) {
 
 RunSteps::RunSteps(std::vector<std::string> texts, const std::vector<int>& nodes,
                    const RecordingOverhead& overhead)
-    : texts_(std::move(texts)), comms_(texts_.size()), steps_(texts_.size()) {
+    : texts_(std::move(texts)), comms_(texts_.size()), steps_(texts_.size()), left_(texts_.size()) {
   const auto ranks = static_cast<int>(texts_.size());
   std::map<int, int> numbers;
   for (const int node : nodes) numbers.emplace(node, static_cast<int>(numbers.size()));
@@ -100,6 +100,8 @@ RunSteps::RunSteps(std::vector<std::string> texts, const std::vector<int>& nodes
     const auto has = [number = number](const RankSteps& all) { return all.contains(number); };
     if (std::all_of(steps_.begin(), steps_.end(), has)) numbers_.push_back(number);
   }
+  has_all_ = !numbers_.empty() && numbers_.back() + 1 == numbers_.size();
+  add_left_out();
 }
 
 void RunSteps::define_comm(int rank, const std::vector<std::string_view>& words, size_t line) {
@@ -118,6 +120,16 @@ void RunSteps::define_comm(int rank, const std::vector<std::string_view>& words,
   trace_.comms[found->second].set_members(std::move(members));
 }
 
+void RunSteps::note_channel(int rank, std::string_view item, size_t line) {
+  if (!item.starts_with("g:") && !item.starts_with("r:")) return;
+  const std::vector<std::string_view> parts = split(item.substr(2), ',');
+  if (parts.size() < 5 || parts[4] != "0") return;
+  const auto comm = comms_[rank].find(whole(rank, line, parts[0]));
+  if (comm == comms_[rank].end()) fail(rank, line, "an unknown communicator");
+  unnumbered_.insert({comm->second, static_cast<int32_t>(whole(rank, line, parts[1])), rank,
+                      whole(rank, line, parts[2])});
+}
+
 void RunSteps::read(int rank) {
   const std::string_view text = texts_[rank];
   Step* step = nullptr;
@@ -126,14 +138,13 @@ void RunSteps::read(int rank) {
     if (defines_comm(line)) {
       define_comm(rank, words, number);
     } else if (line.starts_with("left ")) {
-      if (words.size() != 5) fail(rank, number, "expected steps, two times and calls");
-      const auto mean = [&](size_t word) {
-        return static_cast<double>(whole(rank, number, words[word])) /
-               static_cast<double>(texts_.size());
+      if (words.size() != 5 || step != nullptr)
+        fail(rank, number, "expected a step, two times and calls, in front of all steps");
+      const auto value = [&](size_t word) {
+        return static_cast<double>(whole(rank, number, words[word]));
       };
-      left_out_.length += mean(2) * 1e-9;
-      left_out_.mpi += mean(3) * 1e-9;
-      left_out_.calls += mean(4);
+      left_[rank][whole(rank, number, words[1])] = {
+          .length = value(2) * 1e-9, .mpi = value(3) * 1e-9, .calls = value(4)};
     } else if (line.starts_with("step ")) {
       if (words.size() != 4) fail(rank, number, "a step has a number and two times");
       step = &steps_[rank][whole(rank, number, words[1])];
@@ -150,6 +161,8 @@ void RunSteps::read(int rank) {
       step->sums.mpi += (call.inside - std::min(call.inside, call.lost_inside)) * 1e-9;
       step->sums.lost += (call.lost_before + call.lost_inside) * 1e-9;
       step->sums.calls += 1;
+      for (size_t i = CallLine::kWords; i < call.words.size(); ++i)
+        note_channel(rank, call.words[i], number);
       if (call.words.back() == kKept) {
         step->sums.kept += (call.inside - std::min(call.inside, call.lost_inside)) * 1e-9;
         kept_calls_.emplace(call.words[0]);
@@ -162,6 +175,32 @@ void RunSteps::read(int rank) {
   });
   for (auto& [number, each] : steps_[rank]) {
     if (!each.lines.empty()) each.lines.remove_prefix(1);  // the end of the line before
+  }
+}
+
+/// A step that one rank left out counts as left out on all. Of a rank that does not have its sums
+/// either, the mean of the others is assumed.
+void RunSteps::add_left_out() {
+  std::set<uint64_t> numbers;
+  for (const auto& rank : left_) {
+    for (const auto& [number, sums] : rank) numbers.insert(number);
+  }
+  for (const uint64_t number : numbers) {
+    Sums all;
+    double known = 0;
+    for (size_t rank = 0; rank < left_.size(); ++rank) {
+      const auto left = left_[rank].find(number);
+      const auto kept = steps_[rank].find(number);
+      if (left == left_[rank].end() && kept == steps_[rank].end()) continue;
+      const Sums& sums = left != left_[rank].end() ? left->second : kept->second.sums;
+      all.length += sums.length;
+      all.mpi += sums.mpi;
+      all.calls += sums.calls;
+      known += 1;
+    }
+    left_out_.length += all.length / known;
+    left_out_.mpi += all.mpi / known;
+    left_out_.calls += all.calls / known;
   }
 }
 
@@ -206,9 +245,12 @@ class StepSource : public EventSource {
   void call(int rank, size_t number, const CallLine& line);
   void item(int rank, size_t number, std::string_view word);
 
-  /// Messages of different steps, communicators and tags do not match.
-  uint32_t tag_of(uint64_t step, uint32_t comm, uint64_t tag) {
-    return tags_.emplace(std::tuple(step, comm, tag), static_cast<uint32_t>(tags_.size()))
+  /// Both sides know a message by its key. On channels where a receive does not, those of a step
+  /// match in order; of all steps, if there are all.
+  uint32_t tag_of(uint32_t comm, int32_t from, int32_t to, uint64_t tag, uint64_t key) {
+    const bool by_key = !run_->unnumbered_.contains({comm, from, to, tag});
+    const uint64_t which = by_key ? key : run_->has_all_ ? 0 : step_;
+    return tags_.emplace(std::tuple(comm, tag, which, by_key), static_cast<uint32_t>(tags_.size()))
         .first->second;
   }
   template <typename Method, typename... Arguments>
@@ -220,7 +262,7 @@ class StepSource : public EventSource {
   std::vector<uint64_t> numbers_;
   bool keep_records_ = false;
   std::vector<std::unique_ptr<RankCalls>> calls_;  ///< by rank
-  std::map<std::tuple<uint64_t, uint32_t, uint64_t>, uint32_t> tags_;
+  std::map<std::tuple<uint32_t, uint64_t, uint64_t, bool>, uint32_t> tags_;
   // Of the rank that is built:
   uint64_t event_ = 0, step_ = 0;
   double now_ = 0;
@@ -245,7 +287,9 @@ void StepSource::build(int rank) {
 }
 
 void StepSource::call(int rank, size_t number, const CallLine& line) {
-  const int32_t name = run_->names_.find(line.words[0])->second;
+  const auto found = run_->names_.find(line.words[0]);
+  if (found == run_->names_.end()) fail(rank, number, "a call outside of a step");
+  const int32_t name = found->second;
   now_ += line.before;
   if (line.lost_before > 0) record(&CallBuilder::stolen_before, line.lost_before);
   record(&CallBuilder::enter, name);
@@ -287,6 +331,8 @@ void StepSource::item(int rank, size_t number, std::string_view word) {
     if (of[1] >= run_->texts_.size()) fail(rank, number, "an unknown rank");
     return static_cast<int32_t>(of[1]);
   };
+  const auto sent = [&] { return tag_of(comm(), rank, peer(), of[2], of[4]); };
+  const auto received = [&] { return tag_of(comm(), peer(), rank, of[2], of[4]); };
   // Calls `method` with the collective, unless its members are not known: then the call keeps its
   // time.
   const auto collective = [&](auto method, auto... more) {
@@ -302,18 +348,16 @@ void StepSource::item(int rank, size_t number, std::string_view word) {
   };
   switch (kind) {
     case 's':
-      has(4);
-      return record(&CallBuilder::send, uint32_t{0}, peer(), tag_of(step_, comm(), of[2]), of[3]);
+      has(5);
+      return record(&CallBuilder::send, uint32_t{0}, peer(), sent(), of[3]);
     case 'r':
-      has(4);
-      return record(&CallBuilder::recv, uint32_t{0}, peer(), tag_of(step_, comm(), of[2]), of[3],
-                    uint8_t{0});
+      has(5);
+      return record(&CallBuilder::recv, uint32_t{0}, peer(), received(), of[3], uint8_t{0});
     case 'i':
-      has(6);
-      return record(&CallBuilder::isend, uint32_t{0}, peer(), tag_of(step_, comm(), of[2]), of[3],
-                    of[4],
-                    static_cast<uint8_t>(of[5] == 1   ? kBuffered
-                                         : of[5] == 2 ? kSynchronous
+      has(7);
+      return record(&CallBuilder::isend, uint32_t{0}, peer(), sent(), of[3], of[5],
+                    static_cast<uint8_t>(of[6] == 1   ? kBuffered
+                                         : of[6] == 2 ? kSynchronous
                                                       : 0));
     case 'd':
       has(1);
@@ -322,9 +366,8 @@ void StepSource::item(int rank, size_t number, std::string_view word) {
       has(1);
       return record(&CallBuilder::irecv_request, of[0], uint8_t{0});
     case 'g':
-      has(5);
-      return record(&CallBuilder::irecv, uint32_t{0}, peer(), tag_of(step_, comm(), of[2]), of[3],
-                    of[4]);
+      has(6);
+      return record(&CallBuilder::irecv, uint32_t{0}, peer(), received(), of[3], of[5]);
     case 'x':
       has(1);
       return record(&CallBuilder::cancelled, of[0]);

@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "replay/trace/trace.h"
@@ -54,6 +55,8 @@ class RunSteps {
 
   void read(int rank);
   void define_comm(int rank, const std::vector<std::string_view>& words, size_t line);
+  void add_left_out();
+  void note_channel(int rank, std::string_view item, size_t line);
 
   std::vector<std::string> texts_;
   TraceDefinitions trace_;
@@ -61,8 +64,12 @@ class RunSteps {
   std::map<std::string, uint32_t, std::less<>> identity_;  ///< into trace_.comms
   std::vector<std::map<uint64_t, uint32_t>> comms_;        ///< by rank and its own number
   std::vector<RankSteps> steps_;                           ///< by rank
+  std::vector<std::map<uint64_t, Sums>> left_;             ///< by rank: the steps that it left out
   Sums left_out_;
   std::vector<uint64_t> numbers_;
+  bool has_all_ = false;  ///< steps of the run
+  /// Channels with receives without a key: communicator, sender, receiver, tag.
+  std::set<std::tuple<uint32_t, int32_t, int32_t, uint64_t>> unnumbered_;
   std::set<std::string> kept_calls_;
 };
 

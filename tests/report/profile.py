@@ -237,7 +237,7 @@ def sums():
     # With the calls of the run, in steps: rank 0 sends at 0.5, 1 and 1.5 s, rank 1 receives at once. On a machine with a
     # latency of 1 s and 4 bytes per second the last message is there at 1.5 + 1 + 1; then rank 1 takes 0.5.
     run["steps_one_of"] = 1
-    message = "500000000 0 0 0 {}:0,{},7,4\n"
+    message = "500000000 0 0 0 {}:0,{},7,4,0\n"
     for number, call, kind in ((0, "MPI_Send", "s"), (1, "MPI_Recv", "r")):
         line = f"{call} " + message.format(kind, 1 - number)
         if number == 1: line = line.replace("500000000", "0", 1)

@@ -257,12 +257,13 @@ int profile_of_sums(const std::string& path, const po::variables_map& values) {
     text += all ? profile_text(run->profile, width) : profile_summary(run->profile, width);
     if (!estimates.scenarios.empty()) {
       text += table.section(
-          run->steps_one_of == 1
+          estimates.is_exact
               ? "Other networks, by a replay of all steps between collectives of all ranks"
-              : fmt::format("Other networks, estimated from {} steps between collectives of all "
-                            "ranks, one of {}",
-                            show_count(run->steps->numbers().size()),
-                            show_count(run->steps_one_of)),
+              : fmt::format(
+                    "Other networks, estimated from {} steps between collectives of all "
+                    "ranks{}",
+                    show_count(run->steps->numbers().size()),
+                    run->steps_one_of == 1 ? "" : ", one of " + show_count(run->steps_one_of)),
           width);
     }
     for (const NetworkEstimate& each : estimates.scenarios) {
@@ -277,10 +278,12 @@ int profile_of_sums(const std::string& path, const po::variables_map& values) {
                    width, 2);
     }
     const double left_out = run->steps ? run->steps->left_out().length : 0;
-    if (!estimates.scenarios.empty() && left_out >= kWorthSaying * run->whole.elapsed) {
+    if (!estimates.scenarios.empty() && run->whole.elapsed > 0 &&
+        left_out >= kWorthSaying * run->whole.elapsed) {
       text += wrap(
-          fmt::format("Note: On other networks {:.0f} % of the run keeps its length: steps between "
-                      "collectives of all ranks that are too long to be recorded.",
+          fmt::format("Note: On other networks {:.0f} % of the run keeps its length, but for lost "
+                      "cores: steps between collectives of all ranks that are too long to be "
+                      "recorded.",
                       100 * left_out / run->whole.elapsed),
           width, 2);
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "models/base/error.h"
 #include "models/statistics/statistics.h"
@@ -55,16 +56,17 @@ struct Total {
   double value = 0, error = 0;
 };
 
-/// By ratio to a quantity whose sum over the run is known.
-Total total_of(const std::vector<double>& values, const std::vector<RunSteps::Sums>& groups,
-               double RunSteps::Sums::*quantity, double known) {
+/// By ratio to a quantity whose sum over the run is known; none if it has no sum.
+std::optional<Total> total_of(const std::vector<double>& values,
+                              const std::vector<RunSteps::Sums>& groups,
+                              double RunSteps::Sums::*quantity, double known) {
   std::vector<double> sizes, rest;
   for (const RunSteps::Sums& group : groups) sizes.push_back(group.*quantity);
   const double size = mean(sizes);
   if (!(size > 0) || !(known > 0)) return {};
   const double ratio = mean(values) / size;
   for (size_t i = 0; i < groups.size(); ++i) rest.push_back(values[i] - ratio * sizes[i]);
-  return {ratio * known, standard_error(rest) / size * known};
+  return Total{ratio * known, standard_error(rest) / size * known};
 }
 
 }  // namespace
@@ -76,7 +78,9 @@ NetworkEstimates estimate_networks(const RunSteps& steps, uint64_t one_of, const
   StepReplay replay(steps, scenarios, options, estimates);
   const std::vector<uint64_t>& numbers = steps.numbers();
   constexpr double kNearlyAll = 0.99;
-  if (one_of == 1 && !numbers.empty() && steps.sums(numbers).calls >= kNearlyAll * whole.calls) {
+  if (one_of == 1 && !numbers.empty() && whole.calls > 0 &&
+      steps.sums(numbers).calls >= kNearlyAll * whole.calls) {
+    estimates.is_exact = true;
     const std::vector<double> times = replay.elapsed(numbers);
     for (size_t i = 0; i < times.size(); ++i) estimates.scenarios[i].elapsed = times[i];
     return estimates;
@@ -95,12 +99,15 @@ NetworkEstimates estimate_networks(const RunSteps& steps, uint64_t one_of, const
   }
   const double not_seen = 1 - 1 / static_cast<double>(one_of);
   for (size_t i = 0; i < scenarios.size(); ++i) {
-    const Total by_time =
+    const std::optional<Total> by_time =
         total_of(saved[i], groups, &RunSteps::Sums::mpi, whole.mpi - steps.left_out().mpi);
-    const Total by_calls =
+    const std::optional<Total> by_calls =
         total_of(saved[i], groups, &RunSteps::Sums::calls, whole.calls - steps.left_out().calls);
-    const Total& best = by_calls.error < by_time.error ? by_calls : by_time;
+    const bool calls = by_calls && (!by_time || by_calls->error < by_time->error);
+    const Total best = (calls ? by_calls : by_time).value_or(Total{});
     estimates.scenarios[i].elapsed = whole.elapsed - whole.lost - best.value;
+    if (!(estimates.scenarios[i].elapsed > 0))
+      throw InputError("the steps on record do not represent the run");
     estimates.scenarios[i].half_width = student_t(kGroups - 1) * best.error * std::sqrt(not_seen);
   }
   return estimates;

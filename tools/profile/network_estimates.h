@@ -31,6 +31,7 @@ struct NetworkEstimate {
 };
 
 struct NetworkEstimates {
+  bool is_exact = false;  ///< of nearly all calls of the run
   std::vector<NetworkEstimate> scenarios;
   /// Calls that cannot be replayed, and keep their time: their share of MPI time, and their names.
   double kept = 0;
@@ -47,7 +48,7 @@ struct NetworkEstimates {
 ///   R = sum D / sum M
 ///
 /// with an interval from the groups' D - R M. Errors: InputError where that are fewer than
-/// kFewestSteps steps.
+/// kFewestSteps steps, or where they do not represent the run: a time is not above 0.
 NetworkEstimates estimate_networks(const RunSteps& steps, uint64_t one_of, const WholeRun& whole,
                                    const std::vector<Scenario>& scenarios,
                                    const ReplayOptions& options);

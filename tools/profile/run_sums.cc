@@ -286,6 +286,8 @@ void SumsReader::end(const nlohmann::json& head) {
   run_->whole.lost /= trace.ranks;
   if (!steps_.empty() && static_cast<int>(steps_.size()) == trace.ranks) {
     run_->steps_one_of = count_at(head, "steps_one_of");
+    if (!std::has_single_bit(run_->steps_one_of))
+      throw InputError("steps_one_of is no power of two");
     run_->steps = std::make_unique<RunSteps>(std::move(steps_), nodes_, overhead);
   }
   sort_calls();

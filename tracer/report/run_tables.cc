@@ -74,7 +74,6 @@ void RunTables::add(const record::Record& r, const TimeSums::Booked& booked, Fol
     steps_.tracer(words.word());
   }
   if (booked.kind == TimeSums::Booked::kNoCall) return;
-  if (main && booked.kind == TimeSums::Booked::kInside) steps_.call(r, booked, with_core(booked));
   if (main && booked.kind == TimeSums::Booked::kOutside) steps_.end(r.enter);
   if (booked.kind == TimeSums::Booked::kInit) {
     for (size_t i = 0; i < calls_.size(); ++i) {
@@ -86,6 +85,7 @@ void RunTables::add(const record::Record& r, const TimeSums::Booked& booked, Fol
     }
   }
   call_ = call_of(r.id, r.call_site);
+  keys_.clear();
   if (call_ == kNoCall) {  // as many calls as that do not exist
     ++left_out_.sizes;
     return;
@@ -101,6 +101,8 @@ void RunTables::add(const record::Record& r, const TimeSums::Booked& booked, Fol
   from_.clear();
   numbered_ = step_ends_ = false;
   items(r.items, thread);
+  if (main && booked.kind == TimeSums::Booked::kInside)
+    steps_.call(r, booked, with_core(booked), keys_);
   if (main && step_ends_) steps_.end(r.leave);
   if (main && booked.kind == TimeSums::Booked::kInit) {
     ranks_ = objects_.communicator(kWorld).member.peers;
@@ -224,6 +226,7 @@ void RunTables::message(Item kind, record::Reader& items, FoldedThread& thread) 
     }
   }
   const Numbered numbered = number_message(m, sends);
+  if (kind != Item::kIrecvRequest && kind != Item::kIrecvStart) keys_.push(numbered.key);
   open.key = numbered.key;
   open.counter = numbered.counter;
   if (sends) {
@@ -289,6 +292,7 @@ void RunTables::complete_receive(uint64_t number, const Message& m, const Folded
   calls_[call_].bytes_completed += m.bytes;
   from_.push(peer);
   const Open* const open = open_.find(number);
+  keys_.push(open == nullptr || open->kind != OpenKind::kReceive ? 0 : open->key);
   if (open == nullptr || open->kind != OpenKind::kReceive) {
     wait_for_post(number, {call_, {false, true, 0, m.bytes, m.bytes}}, thread);
     return;

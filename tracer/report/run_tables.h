@@ -200,7 +200,8 @@ class RunTables {
   FlatTable<PeerSums> peers_{1 << 16};
   FlatTable<Open> open_{1 << 15};
   FlatTable<Early> early_{1 << 14};
-  FlatArray<int32_t> from_{1 << 16};  ///< ranks that the present call receives from
+  FlatArray<uint64_t> keys_{1 << 16};  ///< of its messages that it sends or receives
+  FlatArray<int32_t> from_{1 << 16};   ///< ranks that the present call receives from
   LeftOut left_out_;
   WaitSamples samples_;
   StepRecords steps_;

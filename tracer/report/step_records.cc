@@ -25,7 +25,8 @@ uint64_t StepRecords::end_of(size_t step) const {
 }
 
 void StepRecords::set_ranks(int ranks) {
-  most_ = std::clamp(kMostOfAll / static_cast<size_t>(std::max(1, ranks)), kLeastWords, kMostWords);
+  most_ = std::min(kMostOfAll / static_cast<size_t>(std::max(1, ranks)), kMostWords);
+  off_ = most_ < kLeastWords;
 }
 
 void StepRecords::begin(uint64_t time, uint64_t posted) {
@@ -53,11 +54,10 @@ void StepRecords::end(uint64_t time) {
     step.rest = time - std::min(time, last_ + tracer_);
   }
   if (is_large(size_)) {
-    if (kept_) leave_out();  // on all ranks
-    ++left_.steps;
-    left_.length += time - began_;
-    left_.mpi += present_.mpi;
-    left_.calls += present_.calls;
+    if (kept_) leave_out();
+    present_.number = number_;
+    present_.length = time - began_;
+    off_ = off_ || !left_out_.push(present_);
   }
   ++number_;
   began_ = 0;
@@ -103,26 +103,34 @@ bool StepRecords::put(uint64_t word) {
   return kept_;
 }
 
-void StepRecords::call(const record::Record& r, const TimeSums::Booked& booked,
-                       uint64_t with_core) {
+void StepRecords::call(const record::Record& r, const TimeSums::Booked& booked, uint64_t with_core,
+                       const FlatArray<uint64_t>& keys) {
   if (began_ == 0) return;
-  size_ += kHead + r.items.words();
+  size_ += kHead + r.items.words() + keys.size();
   present_.mpi += with_core;
   ++present_.calls;
-  if (kept_) keep(r, booked);
+  if (kept_) keep(r, booked, keys);
   last_ = r.leave;
   lost_ = tracer_ = 0;
 }
 
-void StepRecords::keep(const record::Record& r, const TimeSums::Booked& booked) {
+void StepRecords::keep(const record::Record& r, const TimeSums::Booked& booked,
+                       const FlatArray<uint64_t>& keys) {
   const uint64_t gap = r.enter - std::min(r.enter, last_);
   const uint64_t head[kHead] = {r.id | uint64_t{r.items.words()} << 32,
-                                gap - std::min(gap, tracer_), booked.ticks, lost_, booked.stolen};
+                                gap - std::min(gap, tracer_),
+                                booked.ticks,
+                                lost_,
+                                booked.stolen,
+                                keys.size()};
   for (const uint64_t word : head) {
     if (!put(word)) return;
   }
   for (size_t i = 0; i < r.items.words(); ++i) {
     if (!put(r.items.data()[i])) return;
+  }
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (!put(keys[i])) return;
   }
 }
 
@@ -162,9 +170,9 @@ class StepText {
   StepText(double ticks_per_second, const LocalObjects& objects)
       : nanoseconds_(1e9 / ticks_per_second), objects_(objects) {}
 
-  void left_out(uint64_t steps, uint64_t length, uint64_t mpi, uint64_t calls) {
+  void left_out(uint64_t step, uint64_t length, uint64_t mpi, uint64_t calls) {
     text_ += "left";
-    for (const uint64_t value : {steps, time(length), time(mpi), calls})
+    for (const uint64_t value : {step, time(length), time(mpi), calls})
       text_ += ' ' + std::to_string(value);
     text_ += '\n';
   }
@@ -173,7 +181,9 @@ class StepText {
     text_ += "step " + std::to_string(number) + ' ' + std::to_string(time(length)) + ' ' +
              std::to_string(time(rest)) + '\n';
   }
-  void call(const std::string& name, const uint64_t* head, record::Reader items);
+  /// `keys`: of the messages.
+  void call(const std::string& name, const uint64_t* head, record::Reader items,
+            record::Reader keys);
 
   std::string text() { return std::move(text_); }
 
@@ -200,9 +210,10 @@ class StepText {
   double nanoseconds_;  ///< of a tick
   LocalObjects objects_;
   uint64_t posted_ = 0;
-  bool kept_ = false;           ///< the present call keeps its time
-  std::set<uint32_t> defined_;  ///< communicators
-  std::string text_, line_;     ///< line_: of the present call
+  bool kept_ = false;                      ///< the present call keeps its time
+  record::Reader keys_{nullptr, nullptr};  ///< of its further messages
+  std::set<uint32_t> defined_;             ///< communicators
+  std::string text_, line_;                ///< line_: of the present call
 };
 
 /// Defines a communicator before the line that names it.
@@ -235,16 +246,17 @@ void StepText::message(Item kind, record::Reader& items) {
     return;
   }
   if (kind == Item::kIrecvRequest || kind == Item::kIrecvStart) return put('p', {request});
+  const uint64_t whole = keys_.word(), key = (whole ^ whole >> 32) & 0xffffffff;
   const int peer = view(m.communicator).world_rank(m.peer);
   kept_ = kept_ || peer < 0;
   if (peer < 0) return;
   const auto other = static_cast<uint64_t>(peer), tag = uint64_t{static_cast<uint32_t>(m.tag)};
   if (kind == Item::kSend || kind == Item::kRecv) {
-    put(kind == Item::kSend ? 's' : 'r', {m.communicator, other, tag, m.bytes});
+    put(kind == Item::kSend ? 's' : 'r', {m.communicator, other, tag, m.bytes, key});
   } else if (kind == Item::kIrecv) {
-    put('g', {m.communicator, other, tag, m.bytes, request});
+    put('g', {m.communicator, other, tag, m.bytes, key, request});
   } else {
-    put('i', {m.communicator, other, tag, m.bytes, request, mode});
+    put('i', {m.communicator, other, tag, m.bytes, key, request, mode});
   }
 }
 
@@ -261,6 +273,7 @@ void StepText::collective(record::Reader& items) {
   }
   const Membership member = view(what.communicator).member;
   const char* const name = operation_name(what.op & ~kCollectiveInPlace);
+  kept_ = kept_ || member.inter || name == nullptr;
   if (member.inter || member.peers < 2 || name == nullptr) return;
   const auto members = static_cast<uint32_t>(member.peers);
   const uint64_t root = what.root == OTF2_COLLECTIVE_ROOT_SELF ? static_cast<uint32_t>(member.rank)
@@ -282,7 +295,9 @@ void StepText::parts(record::Reader& items) {
   }
 }
 
-void StepText::call(const std::string& name, const uint64_t* head, record::Reader items) {
+void StepText::call(const std::string& name, const uint64_t* head, record::Reader items,
+                    record::Reader keys) {
+  keys_ = keys;
   line_ = name;
   for (int i = 1; i <= 4; ++i) line_ += ' ' + std::to_string(i <= 2 ? time(head[i]) : head[i]);
   while (!items.done()) {
@@ -353,7 +368,11 @@ void StepText::call(const std::string& name, const uint64_t* head, record::Reade
 std::string StepRecords::text(uint64_t stride, double ticks_per_second, const LocalObjects& objects,
                               const char* (*name)(unsigned)) const {
   StepText text(ticks_per_second, objects);
-  if (left_.steps > 0) text.left_out(left_.steps, left_.length, left_.mpi, left_.calls);
+  if (off_) return "";
+  for (size_t i = 0; i < left_out_.size(); ++i) {
+    const Sums& step = left_out_[i];
+    text.left_out(step.number, step.length, step.mpi, step.calls);
+  }
   for (size_t i = 0; i < steps_.size(); ++i) {
     const Step& step = steps_[i];
     if (!counts(i, stride)) continue;
@@ -361,10 +380,11 @@ std::string StepRecords::text(uint64_t stride, double ticks_per_second, const Lo
     const uint64_t end = end_of(i);
     for (uint64_t at = step.first; at + kHead <= end;) {
       const uint64_t* const head = &words_[at];
-      const auto items = head[kCall] >> 32;
-      at += kHead + items;
-      text.call(name(head[kCall] & 0xffffffff), head,
-                record::Reader(head + kHead, head + kHead + items));
+      const uint64_t* const items = head + kHead;
+      const uint64_t* const keys = items + (head[kCall] >> 32);
+      at += kHead + (head[kCall] >> 32) + head[kKeys];
+      text.call(name(head[kCall] & 0xffffffff), head, record::Reader(items, keys),
+                record::Reader(keys, keys + head[kKeys]));
     }
   }
   return text.text();

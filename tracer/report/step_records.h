@@ -15,7 +15,7 @@
 /// the ranks choose the same steps without a word to each other: those whose hash is divisible by
 /// the stride, which doubles when the memory is full. At the end the largest stride of all ranks
 /// counts. With a stride of 1 all steps are known, except steps that would fill half of the memory:
-/// they are left out, and their time is summed up. Readers need the steps that all ranks have.
+/// they are left out, and their sums are listed. Readers need the steps that all ranks have.
 namespace rubato {
 inline namespace tracing {
 
@@ -25,7 +25,8 @@ class StepRecords {
  public:
   static constexpr size_t kMostWords = size_t{1} << 18;   ///< of a rank
   static constexpr size_t kMostOfAll = size_t{1} << 22;   ///< of all ranks together
-  static constexpr size_t kLeastWords = size_t{1} << 10;  ///< of a rank nevertheless
+  static constexpr size_t kLeastWords = size_t{1} << 10;  ///< of a rank; with less nothing is kept
+  static constexpr size_t kMostLeftOut = 256;  ///< steps that are listed; with more nothing is kept
 
   /// Call it before the first step.
   void set_ranks(int ranks);
@@ -36,7 +37,10 @@ class StepRecords {
   void lost(uint64_t nanoseconds) { lost_ += nanoseconds; }
   void tracer(uint64_t ticks) { tracer_ += ticks; }
   /// A call between MPI_Init and MPI_Finalize; `with_core`: ticks inside in which it had one.
-  void call(const record::Record& r, const TimeSums::Booked& booked, uint64_t with_core);
+  /// `keys`: of its messages that are sent or received, in order, as both sides compute them
+  /// (wait_samples.h); 0: not known.
+  void call(const record::Record& r, const TimeSums::Booked& booked, uint64_t with_core,
+            const FlatArray<uint64_t>& keys);
 
   uint64_t stride() const { return stride_; }
   /// The steps to count at this stride, as share/doc/profile.md describes them. `name`: of a call.
@@ -52,7 +56,7 @@ class StepRecords {
     uint64_t rest;    ///< ticks behind its last call
   };
   /// Words of a call before those of its items.
-  enum Head : uint8_t { kCall, kBefore, kInside, kLostBefore, kLostInside, kHead };
+  enum Head : uint8_t { kCall, kBefore, kInside, kLostBefore, kLostInside, kKeys, kHead };
 
   static bool wants(uint64_t number, uint64_t stride);
   /// The step is complete, and wanted.
@@ -60,7 +64,8 @@ class StepRecords {
     return steps_[step].length != 0 && wants(steps_[step].number, stride);
   }
   uint64_t end_of(size_t step) const;
-  void keep(const record::Record& r, const TimeSums::Booked& booked);
+  void keep(const record::Record& r, const TimeSums::Booked& booked,
+            const FlatArray<uint64_t>& keys);
   bool put(uint64_t word);
   /// Makes space: leaves out the present step if it is large, else those of every other hash.
   void thin();
@@ -77,11 +82,13 @@ class StepRecords {
   uint64_t last_ = 0;    ///< tick of the last leave
   uint64_t lost_ = 0, tracer_ = 0;
   size_t size_ = 0;  ///< words of the present step, kept or not
-  /// The present step; all steps that were left out.
   struct Sums {
-    uint64_t steps = 0, length = 0, mpi = 0;  ///< ticks
+    uint64_t number = 0, length = 0, mpi = 0;  ///< ticks
     uint64_t calls = 0;
-  } present_, left_;
+  };
+  Sums present_;                            ///< of the present step
+  FlatArray<Sums> left_out_{kMostLeftOut};  ///< of steps
+  bool off_ = false;                        ///< too many ranks, or steps that were left out
 };
 
 }  // namespace tracing
