@@ -212,8 +212,12 @@ Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhe
         variants.models ? kErrors * kGuessedAlgorithmError * mean_guessed(result, results.calls)
                         : 0;
     const bool recorded = scenarios_[i].basis != Basis::kModel;
-    const double losses = kErrors * (recorded ? kLossErrorRecorded : kLossErrorModel) *
-                          (lost - mean(result.ranks, &RankResult::lost_core));
+    const bool many = lost > kManyLosses * results.trace.elapsed;
+    const double loss_error = many       ? kLossErrorOfMany
+                              : recorded ? kLossErrorRecorded
+                                         : kLossErrorModel;
+    const double losses =
+        kErrors * loss_error * (lost - mean(result.ranks, &RankResult::lost_core));
     const double of_platform = std::hypot(network, model, guesses);
     const double half = std::hypot(of_platform, std::hypot(compute, losses, subtracted));
     intervals[i] = {std::max(0.0, result.elapsed - half),
