@@ -30,7 +30,6 @@ TimelinePieces::TimelinePieces(const TraceDefinitions& trace, double begin, doub
       recent_(kRecentStates) {
   // Number 0, also of unused entries of recent_.
   states_.push_back({});
-  combined_.push_back(0);
   bare_.push_back(0);
   numbers_.emplace(State{}, 0);
 }
@@ -53,13 +52,9 @@ uint32_t TimelinePieces::number_of(const State& state) {
   const auto [entry, is_new] = numbers_.emplace(known, static_cast<uint32_t>(states_.size()));
   if (is_new) {
     states_.push_back(known);
-    combined_.push_back(entry->second);
     bare_.push_back(entry->second);
     const State bare{known.activity, known.call};
     if (bare != known) bare_[entry->second] = number_of(bare);
-    // (Calls have no stack of their own when they are combined.)
-    const bool keeps = known.stack != 0 && known.call == ActivitySpan::kNoCall;
-    if (!keeps) combined_[entry->second] = bare_[entry->second];
   }
   recent_[hash % kRecentStates] = {state, entry->second};
   return entry->second;
@@ -72,7 +67,9 @@ int64_t TimelinePieces::cell_of(double from, double to) const {
 }
 
 uint32_t TimelinePieces::combined(uint32_t state) const {
-  return grain_ > kGrainOfStacks * elapsed_ ? bare_[state] : combined_[state];
+  // (Calls have no stack of their own when they are combined.)
+  const bool has_stack = states_[state].stack != 0 && states_[state].call == ActivitySpan::kNoCall;
+  return has_stack && grain_ <= kGrainOfStacks * elapsed_ ? state : bare_[state];
 }
 
 void TimelinePieces::add_piece(Line& line, std::span<const Part> piece, double end) {

@@ -89,8 +89,7 @@ class TimelinePieces : public Activities {
   size_t size_ = 0;  ///< parts of all lines
   std::vector<Line> lines_;
   std::vector<State> states_;
-  std::vector<uint32_t> combined_;  ///< by state: the same without its place, if it has no stack
-  std::vector<uint32_t> bare_;      ///< by state: the same without its place
+  std::vector<uint32_t> bare_;  ///< by state: the same without its place
   std::map<State, uint32_t> numbers_;
   struct Recent {
     State state;

@@ -33,14 +33,14 @@ void FunctionClock::take_time(double time) {
   const uint32_t probes = std::exchange(probes_, 0);
   since_ = time;
   if (open_.empty() || (ticks == 0 && probes == 0)) return;
-  if (tree_) {
+  if (counts_) {
     // lose() takes a part of the ticks back.
-    (*tree_)[open_.back().node].ticks += ticks;
-    (*tree_)[open_.back().node].probes += probes;
+    paths_[open_.back().node].ticks += ticks;
+    paths_[open_.back().node].probes += probes;
     add_to(node_parts_, {open_.back().node, ticks, probes}, &FunctionPart::function, kMostParts);
   }
   if (places_) {
-    const FunctionPart part{open_.back().function.number, ticks, probes, open_.back().path};
+    const FunctionPart part{open_.back().function.number, ticks, probes, open_.back().node};
     if (!add_to(parts_, part, &FunctionPart::path, kMostParts))
       add_to(parts_, part, &FunctionPart::function, kMostParts);  // on another path
   }
@@ -54,13 +54,10 @@ void FunctionClock::enter_function(Function function, double time) {
   if (matters(function)) {
     take_time(time);
     uint32_t node = CallTree::kRoot;
-    if (tree_) {
-      node = tree_->call(open_.empty() ? node : open_.back().node, function.number);
-      if (stopped_ == 0) ++(*tree_)[node].calls;
-    }
-    uint32_t path = CallTree::kRoot;
-    if (places_) path = paths_.call(open_.empty() ? path : open_.back().path, function.number);
-    open_.push_back({function, node, path});
+    if (counts_ || places_)
+      node = paths_.call(open_.empty() ? node : open_.back().node, function.number);
+    if (counts_ && stopped_ == 0) ++paths_[node].calls;
+    open_.push_back({function, node});
   }
   if (stopped_ == 0) ++probes_;
 }
@@ -79,13 +76,13 @@ void FunctionClock::leave_function(Function function, double time) {
 
 void FunctionClock::begin_window() {
   if (gaps_) gaps_->begin_window();
-  if (!tree_) return;
-  tree_->clear();
-  for (const Open& open : open_) ++(*tree_)[open.node].calls;
+  if (!counts_) return;
+  paths_.clear();
+  for (const Open& open : open_) ++paths_[open.node].calls;
 }
 
 void FunctionClock::end_window() {
-  tree_ = nullptr;
+  counts_ = false;
   if (gaps_) gaps_->end_window();
 }
 
@@ -120,7 +117,7 @@ void FunctionClock::stop(uint64_t event, double time, uint32_t site, uint32_t ca
   if (places_) {
     const uint32_t function = open_.empty() ? caller : open_.back().function.number;
     places_->add(timeline_, event, function, site, parts_,
-                 open_.empty() ? CallTree::kRoot : open_.back().path);
+                 open_.empty() ? CallTree::kRoot : open_.back().node);
   }
   parts_.clear();
   node_parts_.clear();
@@ -146,13 +143,14 @@ void FunctionClock::lose(double ticks, double time) {
   for (FunctionTime& part : gap_) part.ticks *= left;
   for (FunctionPart& part : parts_) part.ticks *= left;
   for (FunctionPart& part : node_parts_) {
-    if (tree_) (*tree_)[part.function].ticks -= (1 - left) * part.ticks;
+    if (counts_) paths_[part.function].ticks -= (1 - left) * part.ticks;
     part.ticks *= left;
   }
 }
 
 void FunctionClock::finish() {
   if (!gaps_) {
+    if (totals_) *totals_ = paths_;
     if (places_) places_->add_paths(timeline_, std::move(paths_), {});
     return;
   }

@@ -17,7 +17,7 @@ class FunctionClock {
   FunctionClock(FunctionWatch watch, int timeline)
       : times_(watch.times ? &watch.times->of(timeline) : nullptr),
         totals_(watch.totals ? &watch.totals->at(timeline) : nullptr),
-        tree_(totals_),
+        counts_(watch.totals),
         places_(watch.places),
         samples_(watch.samples ? &watch.samples->sums.at(timeline) : nullptr),
         timeline_(timeline) {
@@ -50,29 +50,27 @@ class FunctionClock {
   void finish();
 
  private:
-  static constexpr size_t kMostParts = 255;  ///< functions in one gap; further ones are ignored
+  static constexpr size_t kMostParts = 255;  ///< in one gap; further ones count as known ones
 
-  /// An open function, and its nodes in tree_ and in paths_.
   struct Open {
     Function function;
-    uint32_t node = CallTree::kRoot;
-    uint32_t path = CallTree::kRoot;
+    uint32_t node = CallTree::kRoot;  ///< of paths_
   };
   void take_time(double time);
   bool matters(Function function) const {
-    return !gaps_ && (tree_ || places_ || function.chosen != 0);
+    return !gaps_ && (counts_ || places_ || function.chosen != 0);
   }
 
   std::vector<FunctionTime>* times_;
   CallTree* totals_;  ///< null: not wanted
-  CallTree* tree_;    ///< the same, in the window
+  bool counts_;       ///< paths_ has the times, in the window
   PlaceSink* places_;
   std::unordered_map<uint32_t, SampleSum>* samples_;
   int timeline_;
   std::optional<SampledGaps> gaps_;       ///< if functions are known from samples only
-  CallTree paths_;                        ///< for places_, if functions are known by calls
+  CallTree paths_;                        ///< if functions are known by calls
   std::vector<FunctionPart> parts_;       ///< since the last call, for places_
-  std::vector<FunctionPart> node_parts_;  ///< likewise, by node of tree_
+  std::vector<FunctionPart> node_parts_;  ///< likewise, by node of paths_
   std::vector<Open> open_;                ///< open functions, as far as needed, the innermost last
   std::vector<FunctionTime> gap_;         ///< since the last call
   uint32_t probes_ = 0;                   ///< functions entered or left since the last take_time()

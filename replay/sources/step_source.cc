@@ -69,6 +69,37 @@ bool defines_comm(std::string_view line) {
   return line.starts_with("comm ");
 }
 
+/// What a call did: its kind, the operation of a collective, numbers.
+struct Item {
+  char kind;
+  std::optional<CollectiveOp> op;
+  std::vector<uint64_t> of;
+};
+
+[[noreturn]] void no_item(int rank, size_t line, std::string_view word) {
+  fail(rank, line, "'" + std::string(word) + "' is no item of a call");
+}
+
+Item item_of(int rank, size_t line, std::string_view word) {
+  static const std::map<char, size_t> kNumbers = {{'s', 5}, {'r', 5}, {'i', 7}, {'d', 1},
+                                                  {'p', 1}, {'g', 6}, {'x', 1}, {'v', 2},
+                                                  {'b', 2}, {'c', 5}, {'e', 6}, {'o', 1}};
+  const auto numbers = word.size() < 2 || word[1] != ':' ? kNumbers.end() : kNumbers.find(word[0]);
+  if (numbers == kNumbers.end()) no_item(rank, line, word);
+  Item item{word[0], {}, {}};
+  std::vector<std::string_view> parts = split(word.substr(2), ',');
+  if ((item.kind == 'c' || item.kind == 'e') && !parts.empty()) {
+    item.op = parts[0] == name_of(CollectiveOp::kCreateHandle)
+                  ? CollectiveOp::kCreateHandle
+                  : collective_named(std::string(parts[0]));
+    if (!item.op) fail(rank, line, "'" + std::string(parts[0]) + "' is no collective");
+    parts.erase(parts.begin());
+  }
+  for (const std::string_view part : parts) item.of.push_back(whole(rank, line, part));
+  if (item.of.size() != numbers->second) no_item(rank, line, word);
+  return item;
+}
+
 }  // namespace
 
 RunSteps::RunSteps(std::vector<std::string> texts, const std::vector<int>& nodes,
@@ -224,6 +255,7 @@ class StepSource : public EventSource {
  public:
   StepSource(const RunSteps& run, const std::vector<uint64_t>& numbers)
       : run_(&run), numbers_(numbers) {
+    for (int rank = 0; rank < definitions().ranks(); ++rank) count_sends(rank);
     rewind();
   }
 
@@ -231,6 +263,7 @@ class StepSource : public EventSource {
   bool read(int rank, Block& block) override { return calls_[rank]->take(0, block); }
   void rewind() override {
     calls_.clear();
+    sends_left_ = sends_;
     for (int rank = 0; rank < definitions().ranks(); ++rank) build(rank);
   }
   void keep_records(bool keep) override {
@@ -241,17 +274,32 @@ class StepSource : public EventSource {
   Counts counts() const override { return {}; }
 
  private:
+  /// Communicator, sender, receiver, tag in the replay. On some channels several are equal.
+  using Message = std::tuple<uint32_t, int32_t, int32_t, uint32_t>;
+
+  void count_sends(int rank);
   void build(int rank);
   void call(int rank, size_t number, const CallLine& line);
-  void item(int rank, size_t number, std::string_view word);
+  void item(int rank, size_t number, const Item& item);
+  Message message(int rank, size_t number, const Item& item, bool sent);
+  uint32_t comm_of(int rank, size_t number, const Item& item) const {
+    const auto found = run_->comms_[rank].find(item.of[0]);
+    if (found == run_->comms_[rank].end()) fail(rank, number, "an unknown communicator");
+    return found->second;
+  }
 
-  /// Both sides know a message by its key. On channels where a receive does not, those of a step
-  /// match in order; of all steps, if there are all.
-  uint32_t tag_of(uint32_t comm, int32_t from, int32_t to, uint64_t tag, uint64_t key) {
-    const bool by_key = !run_->unnumbered_.contains({comm, from, to, tag});
-    const uint64_t which = by_key ? key : run_->has_all_ ? 0 : step_;
-    return tags_.emplace(std::tuple(comm, tag, which, by_key), static_cast<uint32_t>(tags_.size()))
-        .first->second;
+  /// Calls `visit(line, call)` for each call of the rank in these steps, `end(step)` behind each.
+  template <typename Visit, typename End = void (*)(const RunSteps::Step&)>
+  void for_each_call(
+      int rank, Visit visit, End end = [](const RunSteps::Step&) {}) {
+    for (const uint64_t number : numbers_) {
+      const RunSteps::Step& step = run_->steps_[rank].at(number);
+      step_ = number;
+      for_each_line(step.lines, step.first_line, [&](size_t at, std::string_view line) {
+        if (!defines_comm(line)) visit(at, call_line(rank, at, line));
+      });
+      end(step);
+    }
   }
   template <typename Method, typename... Arguments>
   void record(Method method, Arguments... arguments) {
@@ -263,10 +311,22 @@ class StepSource : public EventSource {
   bool keep_records_ = false;
   std::vector<std::unique_ptr<RankCalls>> calls_;  ///< by rank
   std::map<std::tuple<uint32_t, uint64_t, uint64_t, bool>, uint32_t> tags_;
+  std::map<Message, int64_t> sends_;       ///< of each message, in these steps
+  std::map<Message, int64_t> sends_left_;  ///< that no receive has taken
   // Of the rank that is built:
   uint64_t event_ = 0, step_ = 0;
   double now_ = 0;
 };
+
+void StepSource::count_sends(int rank) {
+  for_each_call(rank, [&](size_t number, const CallLine& line) {
+    for (size_t i = CallLine::kWords; i < line.words.size(); ++i) {
+      const std::string_view word = line.words[i];
+      if (!word.starts_with("s:") && !word.starts_with("i:")) continue;
+      ++sends_[message(rank, number, item_of(rank, number, word), true)];
+    }
+  });
+}
 
 void StepSource::build(int rank) {
   calls_.push_back(std::make_unique<RankCalls>(definitions(), std::vector<int>{rank}));
@@ -274,14 +334,9 @@ void StepSource::build(int rank) {
   event_ = 0;
   now_ = 0;
   record(&CallBuilder::other);  // the run begins
-  for (const uint64_t number : numbers_) {
-    const RunSteps::Step& step = run_->steps_[rank].at(number);
-    step_ = number;
-    for_each_line(step.lines, step.first_line, [&](size_t at, std::string_view line) {
-      if (!defines_comm(line)) call(rank, at, call_line(rank, at, line));
-    });
-    now_ += step.rest;
-  }
+  for_each_call(
+      rank, [&](size_t number, const CallLine& line) { call(rank, number, line); },
+      [&](const RunSteps::Step& step) { now_ += step.rest; });
   record(&CallBuilder::other);  // and ends
   calls_.back()->end(0);
 }
@@ -295,99 +350,82 @@ void StepSource::call(int rank, size_t number, const CallLine& line) {
   record(&CallBuilder::enter, name);
   const double leave = now_ + line.inside;
   for (size_t i = CallLine::kWords; i < line.words.size(); ++i) {
+    if (line.words[i] == kKept) continue;
     // What completes is recorded at the end of the call.
     if (std::string_view("drgxceo").find(line.words[i].substr(0, 1)) != std::string_view::npos)
       now_ = leave;
-    item(rank, number, line.words[i]);
+    item(rank, number, item_of(rank, number, line.words[i]));
   }
   now_ = leave;
   if (line.lost_inside > 0) record(&CallBuilder::stolen_inside, line.lost_inside);
   record(&CallBuilder::leave, name);
 }
 
-void StepSource::item(int rank, size_t number, std::string_view word) {
-  if (word == kKept) return;
-  const char kind = word.empty() ? '\0' : word[0];
-  std::vector<std::string_view> parts = split(word.substr(std::min<size_t>(2, word.size())), ',');
-  std::optional<CollectiveOp> op;
-  if ((kind == 'c' || kind == 'e') && !parts.empty()) {
-    op = parts[0] == name_of(CollectiveOp::kCreateHandle) ? CollectiveOp::kCreateHandle
-                                                          : collective_named(std::string(parts[0]));
-    if (!op) fail(rank, number, "'" + std::string(parts[0]) + "' is no collective");
-    parts.erase(parts.begin());
-  }
-  std::vector<uint64_t> of;
-  for (const std::string_view part : parts) of.push_back(whole(rank, number, part));
-  const auto has = [&](size_t count) {
-    if (of.size() != count || word.size() < 2 || word[1] != ':')
-      fail(rank, number, "'" + std::string(word) + "' is no item of a call");
-  };
-  const auto comm = [&] {
-    const auto found = run_->comms_[rank].find(of[0]);
-    if (found == run_->comms_[rank].end()) fail(rank, number, "an unknown communicator");
-    return found->second;
-  };
-  const auto peer = [&] {
-    if (of[1] >= run_->texts_.size()) fail(rank, number, "an unknown rank");
-    return static_cast<int32_t>(of[1]);
-  };
-  const auto sent = [&] { return tag_of(comm(), rank, peer(), of[2], of[4]); };
-  const auto received = [&] { return tag_of(comm(), peer(), rank, of[2], of[4]); };
+StepSource::Message StepSource::message(int rank, size_t number, const Item& item, bool sent) {
+  const uint32_t comm = comm_of(rank, number, item);
+  if (item.of[1] >= run_->texts_.size()) fail(rank, number, "an unknown rank");
+  const auto peer = static_cast<int32_t>(item.of[1]);
+  const int32_t from = sent ? rank : peer, to = sent ? peer : rank;
+  // Both sides know a message by its key. On channels where a receive does not, those of a step
+  // match in order; of all steps, if there are all.
+  const bool by_key = !run_->unnumbered_.contains({comm, from, to, item.of[2]});
+  const uint64_t which = by_key ? item.of[4] : run_->has_all_ ? 0 : step_;
+  const auto tag = tags_.emplace(std::tuple(comm, item.of[2], which, by_key),
+                                 static_cast<uint32_t>(tags_.size()));
+  return {comm, from, to, tag.first->second};
+}
+
+void StepSource::item(int rank, size_t number, const Item& item) {
+  const std::vector<uint64_t>& of = item.of;
   // Calls `method` with the collective, unless its members are not known: then the call keeps its
   // time.
   const auto collective = [&](auto method, auto... more) {
-    const uint32_t on = comm();
+    const uint32_t on = comm_of(rank, number, item);
     const Communicator& members = run_->trace_.comms[on];
     const int me = members.local_rank(rank);
     if (me < 0) return;
     if (of[1] >= static_cast<uint64_t>(members.size())) fail(rank, number, "an unknown root");
-    const int32_t root = is_rooted(*op) ? static_cast<int32_t>(of[1]) : kNoRoot;
+    const int32_t root = is_rooted(*item.op) ? static_cast<int32_t>(of[1]) : kNoRoot;
     const CollectiveBytes bytes =
-        whole_bytes(run_->trace_, *op, on, root, me, {of[2], of[3]}, of[4] != 0);
-    record(method, *op, on, root, bytes.sent, bytes.received, more...);
+        whole_bytes(run_->trace_, *item.op, on, root, me, {of[2], of[3]}, of[4] != 0);
+    record(method, *item.op, on, root, bytes.sent, bytes.received, more...);
   };
-  switch (kind) {
+  switch (item.kind) {
     case 's':
-      has(5);
-      return record(&CallBuilder::send, uint32_t{0}, peer(), sent(), of[3]);
-    case 'r':
-      has(5);
-      return record(&CallBuilder::recv, uint32_t{0}, peer(), received(), of[3], uint8_t{0});
-    case 'i':
-      has(7);
-      return record(&CallBuilder::isend, uint32_t{0}, peer(), sent(), of[3], of[5],
+    case 'i': {
+      const auto [comm, from, to, tag] = message(rank, number, item, true);
+      if (item.kind == 's') return record(&CallBuilder::send, uint32_t{0}, to, tag, of[3]);
+      return record(&CallBuilder::isend, uint32_t{0}, to, tag, of[3], of[5],
                     static_cast<uint8_t>(of[6] == 1   ? kBuffered
                                          : of[6] == 2 ? kSynchronous
                                                       : 0));
+    }
+    case 'r':
+    case 'g': {
+      const Message received = message(rank, number, item, false);
+      const auto [comm, from, to, tag] = received;
+      // The send is in a step that is not on record: the call keeps its time.
+      if (sends_left_[received]-- <= 0) return;
+      if (item.kind == 'r')
+        return record(&CallBuilder::recv, uint32_t{0}, from, tag, of[3], uint8_t{0});
+      return record(&CallBuilder::irecv, uint32_t{0}, from, tag, of[3], of[5]);
+    }
     case 'd':
-      has(1);
       return record(&CallBuilder::isend_complete, of[0]);
     case 'p':
-      has(1);
       return record(&CallBuilder::irecv_request, of[0], uint8_t{0});
-    case 'g':
-      has(6);
-      return record(&CallBuilder::irecv, uint32_t{0}, peer(), received(), of[3], of[5]);
     case 'x':
-      has(1);
       return record(&CallBuilder::cancelled, of[0]);
     case 'v':
-      has(2);
       return record(&CallBuilder::part, of[0], static_cast<uint32_t>(of[1]));
     case 'b':
-      has(2);
       return record(&CallBuilder::icollective_request, of[0], static_cast<uint32_t>(of[1]));
     case 'c':
-      has(5);
       return collective(&CallBuilder::collective_end);
     case 'e':
-      has(6);
       return collective(&CallBuilder::icollective_complete, of[5]);
-    case 'o':
-      has(1);
-      return record(&CallBuilder::own_work, static_cast<double>(of[0]), int32_t{-1});
     default:
-      fail(rank, number, "'" + std::string(word) + "' is no item of a call");
+      return record(&CallBuilder::own_work, static_cast<double>(of[0]), int32_t{-1});
   }
 }
 

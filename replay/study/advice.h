@@ -49,11 +49,11 @@ struct Advice {
 
 inline constexpr double kLeastSaving = 0.01;  ///< of the elapsed time
 
-/// Limit for functions, and for ranks: as many as two passes can have.
+/// Limit for functions: as many as two passes can have.
 inline constexpr size_t kMostTried = 64;
 
 struct AdviceSettings {
-  size_t most = 10;  ///< number of functions, and of ranks, to try; at most kMostTried
+  size_t most = 10;  ///< number of functions to try; at most kMostTried
   ParseScenario parse;
   bool tries = true;       ///< false: no candidate is replayed, Advice::tried is empty
   std::string hosts_file;  ///< file name of Advice::hosts in the texts of scenarios

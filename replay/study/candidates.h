@@ -70,8 +70,8 @@ std::vector<std::string> balancing_changes(const std::vector<RankResult>& ranks)
 /// Parses `--on` texts: parse_scenario().
 using ParseScenario = std::function<Scenario(const std::string& text)>;
 
-/// Functions and ranks are those with most compute on the critical path and in total, in turn: the
-/// critical path is assumed to contain a function with its share in each rank's compute. Functions
+/// Functions are those with most compute on the critical path and in total, in turn: the critical
+/// path is assumed to contain a function with its share in each rank's compute. Functions
 /// that are to be balanced are those with the largest inclusive time beyond the mean. A function
 /// with all compute is no candidate: that all compute takes half as long is known. Nor is a caller
 /// of a function that is called only in it and has 98 % of its amount: the callee is. Placements

@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "replay/judge/diagnosis.h"
-#include "tools/cli/install_paths.h"
+#include "models/scenario/scenario.h"
+#include "replay/judge/implausible_cost.h"
+#include "replay/judge/lost_cores.h"
+#include "replay/study/run_replay.h"
 #include "tools/format/json_text.h"
 #include "tools/format/numbers.h"
 #include "tools/format/text_table.h"
@@ -156,9 +158,17 @@ Json findings_to_json(const Judgement& judgement, const Results& results) {
 
 std::string no_conclusion(EventSource& source, const ReplayOptions& options,
                           const Scenario& scenario) {
-  const JudgedRun run = judged_run(source, options, {scenario});
-  const Roles roles(run.results);
-  return no_conclusion(roles, judge(roles, run.diagnosis, platforms_dir(), run.intervals));
+  ReplayOptions own = options;
+  own.wait_states = true;
+  own.verify = false;
+  std::vector<Scenario> scenarios = {parse_scenario("measured"), parse_scenario("perfect")};
+  if (scenario.basis == Basis::kModel) scenarios.push_back(scenario);
+  Results results = run_replay(source, scenarios, own);
+  find_undisturbed(source, results, own);
+  const Roles roles(results);
+  Judgement judgement;
+  if (implausible_cost(roles)) judgement.least_elapsed = elapsed_by_least_times(source, roles, own);
+  return no_conclusion(roles, judgement);
 }
 
 }  // namespace rubato

@@ -85,9 +85,8 @@ std::string words_for(const Advice& advice, const Candidate& candidate) {
 
 /// The rows of the text: changes that help, the best algorithm of each operation, and all
 /// placements.
-std::vector<const TriedCandidate*> rows_of(const Advice& advice, const AdviceSubject& subject) {
+std::vector<const TriedCandidate*> rows_of(const Advice& advice) {
   std::vector<const TriedCandidate*> rows;
-  if (!subject.unknown.empty()) return rows;
   std::set<std::string> operations;
   for (const TriedCandidate& tried : advice.tried) {
     const Candidate& candidate = tried.candidate;
@@ -208,10 +207,9 @@ std::string deadlocks(const Advice& advice) {
 
 std::string left_out(const Advice& advice, const AdviceSubject& subject) {
   if (advice.functions_left_out == 0) return "";
-  const bool has_more = subject.most < kMostTried && subject.unknown.empty();
   return fmt::format("Not evaluated: {} with less compute{}.",
                      counted(advice.functions_left_out, "function", "functions"),
-                     has_more ? "; --all evaluates more" : "");
+                     subject.most < kMostTried ? "; --all evaluates more" : "");
 }
 
 /// Reasons for missing results, and how to get them.
@@ -252,10 +250,9 @@ Table candidate_table(const Advice& advice, const AdviceSubject& subject) {
   Table table;
   for (const TriedCandidate& tried : advice.tried) {
     const bool is_candidate = !tried.candidate.text.empty();  // else the row of a reason
-    const bool is_known = tried.deadlock.empty() && subject.unknown.empty();
-    const bool has_interval = tried.saving && subject.unknown.empty();
-    const Json low = has_interval ? number(tried.saving->first) : nullptr;
-    const Json high = has_interval ? number(tried.saving->second) : nullptr;
+    const bool is_known = is_candidate && tried.deadlock.empty();
+    const Json low = tried.saving ? number(tried.saving->first) : nullptr;
+    const Json high = tried.saving ? number(tried.saving->second) : nullptr;
     table.add(
         {{"scenario", subject.scenario->name, As::kCsv},
          {"kind", is_candidate ? kCandidateNames[static_cast<size_t>(tried.candidate.kind)] : "",
@@ -265,7 +262,7 @@ Table candidate_table(const Advice& advice, const AdviceSubject& subject) {
          {"scenario", tried.candidate.text, As::kJson},
          {"elapsed", is_known ? number(tried.elapsed) : nullptr, "", As::kSeconds},
          {"saved", is_known ? number(saved(advice, tried)) : nullptr, "", As::kSeconds},
-         {"saved_interval", has_interval ? Json::array({low, high}) : nullptr, As::kJson},
+         {"saved_interval", tried.saving ? Json::array({low, high}) : nullptr, As::kJson},
          {"saved_low_s", low, As::kCsv},
          {"saved_high_s", high, As::kCsv},
          {"compute_share", tried.compute_share ? number(*tried.compute_share) : nullptr,
@@ -302,7 +299,7 @@ std::string advice_command(const Advice& advice, const TriedCandidate& tried,
 }
 
 std::string advice_text(const Advice& advice, const AdviceSubject& subject, int width) {
-  const std::vector<const TriedCandidate*> rows = rows_of(advice, subject);
+  const std::vector<const TriedCandidate*> rows = rows_of(advice);
   std::string text = wrap(opening(advice, subject, rows), width, 2);
   for (const std::string& line : caveats(advice.run.trace)) text += wrap("Note: " + line, width, 2);
   if (!rows.empty()) text += "\n" + table(advice, rows, width);

@@ -10,7 +10,7 @@ namespace rubato {
 /// The subject of an advice report.
 struct AdviceSubject {
   const Scenario* scenario = nullptr;
-  size_t most = 0;          ///< maximum number of functions, and of ranks, evaluated
+  size_t most = 0;          ///< maximum number of functions evaluated
   std::string hosts_file;   ///< as used in scenarios
   bool hosts_here = false;  ///< the hosts file is written with this report
   /// The scenario was chosen in place of `measured`, because ranks lost their cores.

@@ -16,7 +16,6 @@
 #include "replay/judge/lost_cores.h"
 #include "replay/observe/wait_places.h"
 #include "replay/rubato.h"
-#include "replay/run/scenario_groups.h"
 #include "replay/study/intervals.h"
 #include "tools/cli/standard_streams.h"
 #include "tools/files/run_times.h"

@@ -206,8 +206,10 @@ std::string tolerance_text(const Tolerances& found, const Scenario& scenario,
   std::string out;
   for (const std::string& sentence : {answer(found, scenario, percents[0]), no_conclusion})
     if (!sentence.empty()) out += wrap(sentence, width, 2);
-  out += (out.empty() ? "" : "\n") +
-         tolerance_table(found, scenario, percents, no_conclusion, true).text(width);
+  const std::string table =
+      tolerance_table(found, scenario, percents, no_conclusion, true).text(width);
+  if (table.empty()) return out;
+  out += (out.empty() ? "" : "\n") + table;
   out += "\n" + wrap(
                     "Share: part of the elapsed time due to this parameter. On path: number of "
                     "latencies, bytes, or seconds of compute on the critical path. never: not up "

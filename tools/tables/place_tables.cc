@@ -65,7 +65,7 @@ std::string joined(std::span<const std::string> elements) {
 }
 
 /// path_text() of these places, without outer functions as far as it is longer than `columns`: at
-/// least the end in which it differs from the others.
+/// least the end in which it differs from the others, of which inner functions are left out then.
 std::map<size_t, std::string> short_paths(const PlaceSummary& summary,
                                           const std::set<size_t>& places, size_t columns) {
   std::map<std::string, std::set<std::string>> ends;  // whole paths by their ends
@@ -85,8 +85,12 @@ std::map<size_t, std::string> short_paths(const PlaceSummary& summary,
     each_end(place, [&](const auto& path, auto end) {
       const bool is_whole = end.size() == path.size();
       if (!is_whole && (end.size() < kLeastElements || ends[joined(end)].size() > 1)) return false;
-      texts[place] = (is_whole ? "" : "... > ") + joined(end);
-      return texts[place].size() > columns;
+      const std::string outer = is_whole ? "" : "... > ";
+      texts[place] = outer + joined(end);
+      if (texts[place].size() <= columns) return false;
+      if (end.size() > kLeastElements + 1)
+        texts[place] = outer + end.front() + " > ... > " + joined(end.last(kLeastElements));
+      return true;
     });
   }
   return texts;

@@ -63,6 +63,7 @@ TEST_CASE("ticks belong to the innermost function, and MPI calls to none") {
   clock.go(90);
   clock.leave_function({0, kSolve}, 95);
   clock.leave_function({0, kMain}, 100);
+  clock.finish();
   const std::vector<CallTree::Node>& nodes = totals[0].nodes();
   REQUIRE(nodes.size() == 4);
   CHECK(nodes[1].ticks == 10 + 5);       // main, from 0 to 10 and from 95 to 100
@@ -84,6 +85,7 @@ TEST_CASE("a lost core shortens all functions since the last call") {
   clock.leave_function({0, kMain}, 100);
   clock.enter_function({0, kSolve}, 100);
   clock.lose(9, 108);
+  clock.finish();
   const std::vector<CallTree::Node>& nodes = totals[0].nodes();
   REQUIRE(nodes.size() == 4);
   CHECK(nodes[1].ticks == 10 + 2.5);

@@ -68,6 +68,22 @@ TEST_CASE("a message keeps its receiver, whatever the steps of both") {
   CHECK(end_of_rank_1("43") == Approx(10 + 700));
 }
 
+TEST_CASE("a receive whose send is not on record lets no other receive pass") {
+  // Rank 1 receives number 43, of a step that is not on record, then 41, which rank 0 sends at 10
+  // in the same step, so that it is there at 10 + 1008. The first receive keeps its 700, or 1700,
+  // and so does the wait for a nonblocking one, whose call takes no time on this machine.
+  const std::string sender = "comm 0 abc 0 1\nstep 1 20 0\nMPI_Send 10 10 0 0 s:0,1,7,8,41\n";
+  const auto end_of_rank_1 = [&](const std::string& first) {
+    const RunSteps steps =
+        steps_of({sender, "comm 0 abc\nstep 1 20 0\n" + first + "MPI_Recv 0 9 0 0 r:0,0,7,8,41\n"});
+    return ends_of(replay(steps, "bandela:latency=1us,bandwidth=1GB/s").scenarios[0]).at(1);
+  };
+  CHECK(end_of_rank_1("MPI_Recv 10 700 0 0 r:0,0,7,8,43\n") == Approx(1018));
+  CHECK(end_of_rank_1("MPI_Recv 10 1700 0 0 r:0,0,7,8,43\n") == Approx(1710));
+  CHECK(end_of_rank_1("MPI_Irecv 0 10 0 0 p:1\nMPI_Wait 10 1700 0 0 g:0,0,7,8,43,1\n") ==
+        Approx(1710));
+}
+
 TEST_CASE("a step that one rank left out is left out on all") {
   // Rank 0 left out step 1, of 500 with 400 in 9 calls. Rank 1 has it: 480, 100 and one call. Rank
   // 2 has neither, so that the mean of the others counts. Rank 3 left it out, too: 510, 350 and 5.

@@ -168,19 +168,37 @@ TEST_CASE("a cause and a wait have their whole call paths") {
         std::string::npos);
 }
 
-// 40 call paths to f, each with 1 of the 40 that rank 0 waits: a gap keeps 32 paths, the time of
-// the others goes to a known path of the same function. None is lost.
+// The ends in which the two paths to burn differ have four functions: too long for 60 columns, so
+// that the outermost and the two innermost are shown.
+TEST_CASE("long call paths of causes leave out functions in the middle") {
+  std::string text =
+      "0: 0..0 init\n0: 0..100 recv 1 8B\n0: 100 end\n1: 0..0 init\n1: 0 enter main\n";
+  for (const std::string outer : {"a", "b"}) {
+    for (const std::string& function : {outer, std::string("x"), std::string("y")})
+      text += "1: " + std::string(outer == "a" ? "0" : "30") + " enter " + function + "\n";
+    text += outer == "a" ? "1: 0..30 function burn\n" : "1: 30..100 function burn\n";
+    for (const std::string& function : {std::string("y"), std::string("x"), outer})
+      text += "1: " + std::string(outer == "a" ? "30" : "100") + " leave " + function + "\n";
+  }
+  const Seen seen = see(text + "1: 100..100 send 0 8B\n1: 100 leave main\n1: 100 end\n", kMeasured);
+  const std::string table = places_text(seen.summary, "measured", 60);
+  CHECK(table.find("\n... > a > ... > y > burn ") != std::string::npos);
+  CHECK(table.find("\n... > b > ... > y > burn ") != std::string::npos);
+}
+
+// 200 call paths to f, each with 1 of the 200 that rank 0 waits: a gap keeps 255 parts, those of f
+// and g on 127 paths. The time of the others goes to a known path of the same function.
 TEST_CASE("a gap with more call paths than are kept loses no time of a function") {
-  std::string text = "0: 0..40 recv 1 8B\n0: 40 end\n1: 0..0 init\n";
-  for (int i = 0; i < 40; ++i) {
+  std::string text = "0: 0..200 recv 1 8B\n0: 200 end\n1: 0..0 init\n";
+  for (int i = 0; i < 200; ++i) {
     const std::string number = std::to_string(i);
     text += "1: " + number + " enter g" + number + "\n1: " + number + ".." + std::to_string(i + 1) +
             " function f\n1: " + std::to_string(i + 1) + " leave g" + number + "\n";
   }
-  const Seen seen = see(text + "1: 40..40 send 0 8B\n1: 40 end\n", kMeasured);
-  CHECK(ns(seen.function("f").compute) == std::vector<double>{0, 40});
+  const Seen seen = see(text + "1: 200..200 send 0 8B\n1: 200 end\n", kMeasured);
+  CHECK(ns(seen.function("f").compute) == std::vector<double>{0, 200});
   CHECK(seen.delay(1, "f, called by g1") == Approx(1));
-  CHECK(seen.all_delays() == Approx(40));
+  CHECK(seen.all_delays() == Approx(200));
 }
 
 // Rank 0 receives from 0 on, rank 1 sends at 60: a wait of 60. In it rank 1 is
