@@ -15,8 +15,10 @@ std::optional<double> half_of(const Finding& finding, const Roles& roles,
   if (finding.kind == FindingKind::kLostCores) return perfect.losses;
   if (row_of(finding.kind).part.has_errors_of_losses)
     return std::hypot(perfect.overhead, perfect.losses);
-  return std::hypot(finding.seconds * (perfect.high - perfect.low) / 2 / roles.perfect->elapsed,
-                    finding.sampled);
+  // A replay with balanced work has the losses and the overhead of the run that it is compared
+  // with.
+  const double half = finding.is_replayed ? perfect.compute : (perfect.high - perfect.low) / 2;
+  return std::hypot(finding.seconds * half / roles.perfect->elapsed, finding.sampled);
 }
 
 bool is_of_compute(const Finding& finding) {
