@@ -179,7 +179,7 @@ int main(int argc, char** argv) {
 WAYS = ("MPI_Waitall", "MPI_Waitsome", "MPI_Test")
 
 
-def late_receivers(flavour, directory, tries=5):
+def late_receivers(flavour, directory, tries=12):
     """Compares both accounts; the two runs differ when ranks lose their cores, so there are several tries."""
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                        OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_btl_vader_single_copy_mechanism="none")
