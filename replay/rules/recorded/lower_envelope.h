@@ -1,6 +1,8 @@
 #pragma once
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <map>
 
@@ -55,9 +57,8 @@ class LowerEnvelope {
  private:
   static double rounded(double size) {
     if (size <= 1024) return size;
-    int exponent = 0;
-    const double mantissa = std::frexp(size, &exponent);  // [0.5, 1)
-    return std::ldexp(std::floor(mantissa * 128) / 128, exponent);
+    constexpr uint64_t kKept = ~uint64_t{0} << (std::numeric_limits<double>::digits - 7);
+    return std::bit_cast<double>(std::bit_cast<uint64_t>(size) & kKept);
   }
 
   std::map<double, double> least_;
