@@ -39,12 +39,34 @@ std::string between(const std::string& zone, const std::string& from, const std:
   return zone + " " + from + "-" + to;
 }
 
+/// The links of limiter_link, one for each host or switch: a way passes those of its ends and of
+/// all in between.
+class Limiters {
+ public:
+  /// `zone`: with the level of the switches, where there are several.
+  void add(Platform* platform, const CableKind& cable, const std::string& zone,
+           const std::string& of) {
+    if (cable.limiter > 0) {
+      links_.push_back(platform->add_link(
+          {between(zone, "limiter", of), cable.limiter, 0, true, platform->kind("limiter")}));
+    }
+  }
+  /// `entity`: in the order of add().
+  void pass(size_t entity, Way& way) const {
+    if (!links_.empty()) way.links.push_back(links_[entity]);
+  }
+
+ private:
+  std::vector<uint32_t> links_;  ///< empty: no limiters
+};
+
 class Torus : public Zone {
  public:
   Torus(Platform* platform, Point* point, const CableKind& cable, const std::vector<int>& sizes)
       : Zone(platform, point), sizes_(sizes) {
     for (const int size : sizes) nodes_ *= size;
     for (int node = 0; node < nodes_; ++node) {
+      limiters_.add(platform, cable, point->name, std::to_string(node));
       int stride = 1;
       for (size_t d = 0; d < sizes_.size(); ++d) {
         Cables cables(platform, cable, "dimension " + std::to_string(d + 1));
@@ -59,6 +81,7 @@ class Torus : public Zone {
     Way way;
     if (from.number >= nodes_ || to.number >= nodes_) return way;
     int at = from.number, stride = 1;
+    limiters_.pass(at, way);
     for (size_t d = 0; d < sizes_.size(); ++d) {
       const int size = sizes_[d];
       const int here = from.number / stride % size, there = to.number / stride % size;
@@ -69,6 +92,7 @@ class Torus : public Zone {
         const size_t cable = (up ? at : after) * sizes_.size() + d;
         way.links.push_back(up ? links_[cable].up : links_[cable].down);
         at = after;
+        limiters_.pass(at, way);
       }
       stride *= size;
     }
@@ -83,6 +107,7 @@ class Torus : public Zone {
 
   std::vector<int> sizes_;
   int nodes_ = 1;
+  Limiters limiters_;
   std::vector<Cables::Ends> links_;  ///< by node and dimension, up
 };
 
@@ -94,11 +119,16 @@ class FatTree : public Zone {
       : Zone(platform, point), shape_(shape) {
     const size_t levels = shape_.down.size();
     for (const int down : shape_.down) nodes_ *= down;
-    for (size_t level = 0; level < levels; ++level) {
-      first_.push_back(links_.size());
-      Cables cables(platform, cable, "level " + std::to_string(level + 1));
+    for (size_t level = 0; level <= levels; ++level) {
+      const std::string of_level = level > 0 ? " level " + std::to_string(level) : "";
       int children = 1;
       for (size_t i = 0; i < levels; ++i) children *= i < level ? shape_.up[i] : shape_.down[i];
+      Limiters& limiters = limiters_.emplace_back();
+      for (int i = 0; i < children; ++i)
+        limiters.add(platform, cable, point->name + of_level, std::to_string(i));
+      if (level == levels) break;
+      first_.push_back(links_.size());
+      Cables cables(platform, cable, "level " + std::to_string(level + 1));
       const int ports = shape_.up[level] * shape_.parallel[level];
       for (int link = 0; link < children * ports; ++link) {
         links_.push_back(
@@ -115,16 +145,20 @@ class FatTree : public Zone {
     const std::vector<int> target = label(to.number);
     const size_t levels = shape_.down.size();
     size_t level = 0;
+    const auto pass_limiter = [&] { limiters_[level].pass(number_at(level, at), way); };
     const auto is_above = [&] {
       return level > 0 && std::equal(at.begin() + static_cast<long>(level), at.end(),
                                      target.begin() + static_cast<long>(level));
     };
-    for (int divisor = 1; level < levels && !is_above(); ++level) {
+    pass_limiter();
+    for (int divisor = 1; level < levels && !is_above();) {
       const int ports = shape_.up[level] * shape_.parallel[level];
       const int port = to.number / divisor % ports;
       divisor *= shape_.up[level];
       way.links.push_back(cable(level, at, port).up);
       at[level] = port % shape_.up[level];
+      ++level;
+      pass_limiter();
     }
     // Port i of a switch leads to child i modulo its children. SimGrid searches from a port on, and
     // continues the search from there further down.
@@ -138,6 +172,7 @@ class FatTree : public Zone {
         at[level - 1] = target[level - 1];
         --level;
         way.links.push_back(cable(level, at, parent + port / children * shape_.up[level]).down);
+        pass_limiter();
       }
       if (level == top) throw InputError("a fat tree of SimGrid has no way down");
     }
@@ -153,20 +188,25 @@ class FatTree : public Zone {
     }
     return digits;
   }
+  /// The number of an entity among those of its level.
+  size_t number_at(size_t level, const std::vector<int>& label) const {
+    int number = 0;
+    for (size_t i = label.size(); i-- > 0;)
+      number = number * (i < level ? shape_.up[i] : shape_.down[i]) + label[i];
+    return static_cast<size_t>(number);
+  }
   /// Of port `port` of a child at `level`.
   const Cables::Ends& cable(size_t level, const std::vector<int>& child, int port) const {
-    int number = 0;
-    for (size_t i = child.size(); i-- > 0;)
-      number = number * (i < level ? shape_.up[i] : shape_.down[i]) + child[i];
     return links_[first_[level] +
-                  static_cast<size_t>(number) *
+                  number_at(level, child) *
                       static_cast<size_t>(shape_.up[level] * shape_.parallel[level]) +
                   static_cast<size_t>(port)];
   }
 
   TreeShape shape_;
   int nodes_ = 1;
-  std::vector<size_t> first_;  ///< by level, in links_
+  std::vector<Limiters> limiters_;  ///< by level, hosts first
+  std::vector<size_t> first_;       ///< by level, in links_
   std::vector<Cables::Ends> links_;
 };
 
@@ -181,11 +221,9 @@ class Dragonfly : public Zone {
     Cables node(platform, cable, "node"), green(platform, cable, "chassis"),
         black(platform, cable, "group"), blue(platform, cable, "global");
     const int routers = nodes_ / shape.nodes;
-    for (int i = 0; cable.limiter > 0 && i < nodes_ + routers; ++i) {
-      const std::string of = i < nodes_ ? std::to_string(i) : router_name(i - nodes_);
-      limiter_.push_back(platform->add_link(
-          {between(name, "limiter", of), cable.limiter, 0, true, platform->kind("limiter")}));
-    }
+    for (int i = 0; i < nodes_ + routers; ++i)
+      limiters_.add(platform, cable, name,
+                    i < nodes_ ? std::to_string(i) : router_name(i - nodes_));
     for (int i = 0; i < nodes_; ++i)
       node_.push_back(node.add(between(name, router_name(i / shape.nodes), std::to_string(i))));
     const auto add = [&](Cables& cables, int count, int a, int b) {
@@ -214,20 +252,17 @@ class Dragonfly : public Zone {
   Way route(const Point& from, const Point& to) const override {
     Way way;
     if (from.number >= nodes_ || to.number >= nodes_) return way;
-    const auto pass_limiter = [&](int entity) {
-      if (!limiter_.empty()) way.links.push_back(limiter_[entity]);
-    };
-    pass_limiter(from.number);
+    limiters_.pass(from.number, way);
     way.links.push_back(node_[from.number].up);
     int at = from.number / shape_.nodes;
-    pass_limiter(nodes_ + at);
+    limiters_.pass(nodes_ + at, way);
     const int target = to.number / shape_.nodes;
     /// On to another router, after which the way goes on from `then`.
     const auto go_on = [&](int next, int then) {
       if (next == at) return;
       way.links.push_back(links_.at({at, next}));
       at = then;
-      pass_limiter(nodes_ + at);
+      limiters_.pass(nodes_ + at, way);
     };
     const auto go = [&](int next) { go_on(next, next); };
     const int group = group_of(at), other = group_of(target);
@@ -243,7 +278,7 @@ class Dragonfly : public Zone {
     }
     go(router(other, chassis_of(target), target % shape_.routers));
     way.links.push_back(node_[to.number].down);
-    pass_limiter(to.number);
+    limiters_.pass(to.number, way);
     return way;
   }
 
@@ -257,7 +292,7 @@ class Dragonfly : public Zone {
   DragonflyShape shape_;
   int nodes_;
   std::vector<Cables::Ends> node_;
-  std::vector<uint32_t> limiter_;  ///< of each node, then of each router; empty: none
+  Limiters limiters_;                              ///< of the nodes, then of the routers
   std::map<std::pair<int, int>, uint32_t> links_;  ///< between routers
 };
 

@@ -290,11 +290,6 @@ Zone* File::add_shape(const Node& node, Point* point, const CableKind& cable, do
   const std::string topology = get(node, "topology");
   if (*node.attribute("bb_bw").value())
     throw InputError("'bb_bw' is understood in clusters that are FLAT");
-  if (cable.limiter > 0 && topology != "DRAGONFLY") {
-    throw InputError(
-        "'limiter_link' is understood in clusters that are FLAT or a DRAGONFLY; without it only "
-        "the links limit a node");
-  }
   std::vector<std::vector<int>> parts;
   std::istringstream parameters(get(node, "topo_parameters"));
   for (std::string part; std::getline(parameters, part, ';');) parts.push_back(counts(part));

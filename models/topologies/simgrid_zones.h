@@ -133,7 +133,7 @@ struct CableKind {
   double latency = 0;
   bool is_shared = true;
   bool is_split = true;  ///< a link in each direction
-  double limiter = 0;    ///< bandwidth of all that a host or router sends and receives; 0: none
+  double limiter = 0;    ///< bandwidth of all that passes a host or switch; 0: no limit
 };
 
 /// Hosts are the first points. Errors: InputError if the numbers do not fit them.

@@ -11,6 +11,7 @@
 #include "replay/archive/archive.h"
 #include "replay/archive/event_files.h"
 #include "replay/archive/host_definitions.h"
+#include "replay/archive/kernel_clock.h"
 #include "replay/cluster/byte_stream.h"
 #include "replay/cluster/division.h"
 #include "replay/cluster/processors.h"
@@ -166,6 +167,14 @@ class ArchiveSource : public EventSource {
       return true;
     });
     return times;
+  }
+
+  KernelSums kernels() override {
+    KernelClock clock;
+    for (const SideLocation& side : archive_.definitions.side_locations) {
+      if (side.stream) files().sum_kernels(side, clock);
+    }
+    return clock.sums(archive_);
   }
 
   Counts counts() const override { return counts_; }

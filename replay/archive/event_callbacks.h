@@ -11,10 +11,15 @@ namespace rubato {
 void give(EventLocation& l, const PlainRecord& record, uint64_t event, OTF2_TimeStamp time,
           uint64_t request);
 
-/// Callbacks for all records.
+/// Callbacks for all records, or for the kernels of GPU streams only.
 class EventCallbacks {
  public:
   explicit EventCallbacks(const ArchiveIndex& index);
+  /// `set`: sets other callbacks.
+  explicit EventCallbacks(void (*set)(OTF2_EvtReaderCallbacks*))
+      : callbacks_(OTF2_EvtReaderCallbacks_New()) {
+    set(callbacks_);
+  }
   ~EventCallbacks() { OTF2_EvtReaderCallbacks_Delete(callbacks_); }
   EventCallbacks(const EventCallbacks&) = delete;
   EventCallbacks& operator=(const EventCallbacks&) = delete;

@@ -26,6 +26,7 @@
 #include "replay/archive/event_callbacks.h"
 #include "replay/archive/file_ends.h"
 #include "replay/archive/now_reading.h"
+#include "replay/archive/record_callback.h"
 #include "replay/store/call_store.h"
 
 namespace rubato {
@@ -75,7 +76,11 @@ void EventFiles::Closing::operator()(OTF2_Reader_struct* reader) const {
 
 struct EventFiles::Decoding {
   Decoding(const Archive& a, bool ignore, Reader r)
-      : archive(&a), ignore_offsets(ignore), reader(std::move(r)), callbacks(a.index) {}
+      : archive(&a),
+        ignore_offsets(ignore),
+        reader(std::move(r)),
+        callbacks(a.index),
+        kernel_callbacks(set_kernel_callbacks) {}
 
   /// True for an archive with one file per location, as it was written.
   bool is_plain() const;
@@ -90,7 +95,7 @@ struct EventFiles::Decoding {
   const Archive* archive;
   bool ignore_offsets;
   Reader reader;
-  EventCallbacks callbacks;
+  EventCallbacks callbacks, kernel_callbacks;
   std::unordered_map<uint64_t, LocalDefinitions> local_definitions;  ///< by location
 };
 
@@ -219,6 +224,14 @@ std::optional<Miscount> EventFiles::read_apart(const SideLocation& side,
   return location.miscount;
 }
 
+void EventFiles::sum_kernels(const SideLocation& stream, KernelClock& kernels) {
+  RankCalls none(decoding_->archive->definitions, {stream.rank});
+  EventLocation location(*decoding_->archive, stream.id, stream.rank, 0, none);
+  location.kernels = &kernels;
+  while (none.missing() >= 0) decoding_->burst(location);
+  kernels.end_stream();
+}
+
 bool EventFiles::Decoding::is_plain() const {
   OTF2_FileSubstrate substrate = OTF2_SUBSTRATE_UNDEFINED;
   OTF2_Compression compression = OTF2_COMPRESSION_UNDEFINED;
@@ -268,7 +281,9 @@ bool EventFiles::Decoding::open(EventLocation& location) {
       found == local_definitions.end() ? LocalDefinitions() : found->second;
   OTF2_EvtReader_ApplyMappingTables(location.reader.get(), local.mappings);
   OTF2_EvtReader_ApplyClockOffsets(location.reader.get(), local.clock_offsets && !ignore_offsets);
-  OTF2_Reader_RegisterEvtCallbacks(reader.get(), location.reader.get(), callbacks.get(), &location);
+  OTF2_Reader_RegisterEvtCallbacks(reader.get(), location.reader.get(),
+                                   (location.kernels ? kernel_callbacks : callbacks).get(),
+                                   &location);
   return true;
 }
 

@@ -13,6 +13,8 @@
 
 namespace rubato {
 
+class KernelClock;
+
 /// The event files of an archive, opened by one thread for itself.
 class EventFiles {
  public:
@@ -50,6 +52,9 @@ class EventFiles {
   /// InputError.
   std::optional<Miscount> read_apart(const SideLocation& side,
                                      const std::function<bool(const Block&)>& look);
+
+  /// Reads a GPU stream to its end. Errors: InputError.
+  void sum_kernels(const SideLocation& stream, KernelClock& kernels);
 
  private:
   struct Decoding;

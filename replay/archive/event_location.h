@@ -14,6 +14,7 @@
 
 #include "models/base/error.h"
 #include "replay/archive/archive.h"
+#include "replay/archive/kernel_clock.h"
 #include "replay/calls/function_clock.h"
 #include "replay/calls/loop_cache.h"
 #include "replay/calls/rank_calls.h"
@@ -59,6 +60,7 @@ struct EventLocation {
   std::optional<Miscount> miscount = {};  ///< set after it was read to its end
   std::exception_ptr error;
   std::optional<FunctionClock> functions;  ///< if some are to be timed
+  KernelClock* kernels = nullptr;          ///< of a GPU stream whose kernels are summed up
   int calls_open = 0;                      ///< nesting depth; used only for `functions`
 
   double ticks(OTF2_TimeStamp time) const {

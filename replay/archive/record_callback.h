@@ -27,4 +27,7 @@ OTF2_CallbackCode guarded(void* user, Body body) {
 /// Sets the callbacks for records of one-sided communication (rma_callbacks.cc).
 void set_rma_callbacks(OTF2_EvtReaderCallbacks* callbacks);
 
+/// Sets the callbacks for EventLocation::kernels, alone (kernel_clock.cc).
+void set_kernel_callbacks(OTF2_EvtReaderCallbacks* callbacks);
+
 }  // namespace rubato

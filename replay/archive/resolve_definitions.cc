@@ -74,8 +74,8 @@ void resolve_ranks(const std::string& anchor, const Collected& data, TraceDefini
     const auto rank = rank_of_group.find(location.group);
     // Locations of a foreign group (a GPU's own location group) move with rank 0, because they have
     // no parent.
-    others.push_back(
-        {location.id, rank == rank_of_group.end() ? 0 : rank->second, location.thread});
+    others.push_back({location.id, rank == rank_of_group.end() ? 0 : rank->second, location.thread,
+                      location.stream});
   }
   trace.side_locations = std::move(others);
   const auto streams = std::count_if(data.locations.begin(), data.locations.end(),

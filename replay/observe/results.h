@@ -10,6 +10,7 @@
 
 #include "models/network/link_loads.h"
 #include "models/placement/placement.h"
+#include "replay/trace/kernel_sums.h"
 #include "replay/trace/oddity.h"
 #include "replay/trace/wildcards_known.h"
 
@@ -249,6 +250,7 @@ struct TraceSummary {
   std::string mpi_library;  ///< "Open MPI v4.1.4, ..."; "" if the archive does not have it
   std::vector<std::string> callbacks;  ///< "user operation f", by number in the archive
   std::string record_functions;        ///< TraceDefinitions::how_to_record_functions()
+  KernelSums kernels;                  ///< of summarize_archive() only
   int ranks = 0;
   int locations = 0;
   int nodes = 0;

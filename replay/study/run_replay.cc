@@ -27,7 +27,11 @@ Results run_replay(const std::string& archive, const std::vector<Scenario>& scen
 }
 
 TraceSummary summarize_archive(const std::string& archive, const ReplayOptions& options) {
-  return run_replay(archive, {}, options).trace;
+  const std::unique_ptr<EventSource> source =
+      open_trace(archive, {options.ignore_offsets, options.threads});
+  TraceSummary summary = run_replay(*source, {}, options).trace;
+  summary.kernels = source->kernels();
+  return summary;
 }
 
 }  // namespace rubato

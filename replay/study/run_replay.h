@@ -23,7 +23,7 @@ Results run_replay(const std::string& archive, const std::vector<Scenario>& scen
 Results run_replay(EventSource& source, const std::vector<Scenario>& scenarios,
                    const ReplayOptions& options);
 
-/// Reads the whole archive without replaying it. Errors: InputError.
+/// Reads the whole archive without replaying it, also its GPU streams. Errors: InputError.
 TraceSummary summarize_archive(const std::string& archive, const ReplayOptions& options);
 
 }  // namespace rubato

@@ -11,6 +11,7 @@
 #include "models/base/fixed_list.h"
 #include "models/placement/placement.h"
 #include "replay/trace/function_times.h"
+#include "replay/trace/kernel_sums.h"
 #include "replay/trace/member_list.h"
 #include "replay/trace/mpi_calls.h"
 #include "replay/trace/neighbours.h"
@@ -68,6 +69,7 @@ struct SideLocation {
   uint64_t id = 0;
   int rank = 0;
   bool thread = false;  ///< a thread of the processor, which might make MPI calls
+  bool stream = false;  ///< of a GPU
 };
 
 /// The definitions of an archive. Data by rank is in lists, which the processes of a host share
@@ -174,6 +176,8 @@ class EventSource {
   /// Record times of a side location, in order. Errors: InputError, also when it sends, receives or
   /// takes part in collectives, which only threads may do.
   virtual std::vector<double> side_records(const SideLocation& location) = 0;
+  /// Reads the GPU streams, if there are any. Errors: InputError.
+  virtual KernelSums kernels() { return {}; }
 
   /// Records read since the last rewind, and operations that never completed.
   struct Counts {

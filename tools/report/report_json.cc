@@ -133,6 +133,17 @@ std::string json_file(const Json& results) {
   return dump(json, 1) + "\n";
 }
 
+Json kernels_to_json(const KernelSums& kernels) {
+  if (kernels.streams == 0) return nullptr;
+  Json by_name = Json::array();
+  for (const KernelSums::Kernel& each : kernels.by_name)
+    by_name.push_back({{"name", each.name}, {"count", each.count}, {"time", number(each.time)}});
+  return {{"streams", kernels.streams},
+          {"count", kernels.count},
+          {"time", number(kernels.time)},
+          {"by_name", std::move(by_name)}};
+}
+
 Json trace_to_json(const TraceSummary& trace) {
   Json kept = Json::array();
   for (const KeptCall& call : trace.kept) {
@@ -213,7 +224,7 @@ std::string report_json(const Report& report) {
 }
 
 std::string info_json(const TraceSummary& trace) {
-  return json_file({{"trace", trace_to_json(trace)}});
+  return json_file({{"trace", trace_to_json(trace)}, {"kernels", kernels_to_json(trace.kernels)}});
 }
 
 std::string report_csv(const Report& report) {

@@ -22,9 +22,27 @@ namespace rubato {
 namespace {
 
 constexpr size_t kCallsShown = 5;  ///< number of calls with a column of their own, without --all
+constexpr size_t kKernelsShown = 5;
 
 std::string plural(uint64_t count, const std::string& word) {
   return counted(count, word, word + "s");
+}
+
+Table longest_kernels(std::vector<KernelSums::Kernel> kernels) {
+  if (kernels.size() > kKernelsShown + 1) {
+    KernelSums::Kernel& others = kernels[kKernelsShown];
+    others.name = fmt::format("{} others", kernels.size() - kKernelsShown);
+    for (size_t i = kKernelsShown + 1; i < kernels.size(); ++i)
+      others.count += kernels[i].count, others.time += kernels[i].time;
+    kernels.resize(kKernelsShown + 1);
+  }
+  Table table;
+  for (const KernelSums::Kernel& each : kernels) {
+    table.add({{"Kernel", each.name},
+               {"Runs", each.count, As::kCount},
+               {"Time", each.time, As::kSeconds}});
+  }
+  return table;
 }
 
 std::string trace_line(const TraceSummary& trace) {
@@ -395,10 +413,16 @@ std::string describe_trace(const TraceSummary& trace, int width) {
   line("Messages", show_count(trace.messages));
   line("Collectives", show_count(trace.collectives));
   line("Communicators", show_count(trace.communicators));
+  const KernelSums& kernels = trace.kernels;
+  if (kernels.streams > 0) {
+    line("GPU streams",
+         fmt::format("{}, {}, {} in all streams together", show_count(kernels.streams),
+                     plural(kernels.count, "kernel"), show_seconds(kernels.time)));
+  }
   if (const std::string runs = runs_line(trace); !runs.empty()) out += wrap(runs, width, 2);
   out += "\n" + wrap(kept_calls_line(trace), width, 2);
   for (const std::string& note : caveats(trace)) out += wrap("Note: " + note, width, 2);
-  return out;
+  return out + longest_kernels(kernels.by_name).section("", width);
 }
 
 }  // namespace rubato

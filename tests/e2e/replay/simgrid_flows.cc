@@ -12,6 +12,8 @@
 // Dragonflies have one chassis a group, and no more groups than it has routers: with more groups
 // SimGrid 3.32 reads behind its arrays, and with more chassis a route within a group, by way of a
 // green link, goes on from the first chassis, wherever it is.
+// Fat trees with limiters have no more switches than hosts: else SimGrid gives the limiters of two
+// the same name, and stops.
 //
 // Prints a line a case, and in the end how many flows agree within 0.1 %; exits with 1 if not all.
 
@@ -95,8 +97,9 @@ std::string ring(const std::string& routing) {
 
 std::string clusters(const std::string& latency) {
   std::string text = "<zone id=\"w\" routing=\"Full\">\n";
-  const char* const kinds[] = {"bb_bw=\"3GBps\" bb_lat=\"0us\"", "limiter_link=\"1.2GBps\"",
-                               "topology=\"TORUS\" topo_parameters=\"2,4\""};
+  const char* const kinds[] = {
+      "bb_bw=\"3GBps\" bb_lat=\"0us\"", "limiter_link=\"1.2GBps\"",
+      "topology=\"TORUS\" topo_parameters=\"2,4\" limiter_link=\"800MBps\""};
   for (int i = 0; i < 3; ++i) {
     const std::string id = std::to_string(i);
     text += "<cluster id=\"c" + id + "\" prefix=\"n\" suffix=\"\" radical=\"" +
@@ -138,6 +141,20 @@ std::vector<Case> of_readers() {
        "topology=\"DRAGONFLY\" topo_parameters=\"3,1;1,1;4,1;2\" limiter_link=\"1.2GBps\"", "", 24},
       {"dragonfly, 2 chassis, limiters",
        "topology=\"DRAGONFLY\" topo_parameters=\"2,1;2,1;4,1;2\" limiter_link=\"1.2GBps\"", "", 32},
+      {"torus 4x3, limiters", "topology=\"TORUS\" topo_parameters=\"4,3\" limiter_link=\"700MBps\"",
+       "", 12},
+      {"fat tree 4x4, limiters",
+       "topology=\"FAT_TREE\" topo_parameters=\"2;4,4;1,2;1,2\" limiter_link=\"700MBps\"", "", 16},
+      {"fat tree 2x3x2, limiters",
+       "topology=\"FAT_TREE\" topo_parameters=\"3;2,3,2;1,1,2;1,2,1\" limiter_link=\"1.5GBps\"", "",
+       12},
+      {"rtt: torus 4x4, limiters",
+       "topology=\"TORUS\" topo_parameters=\"4,4\" lat=\"2us\" limiter_link=\"700MBps\"", "", 16,
+       true},
+      {"rtt: fat tree, limiters",
+       "topology=\"FAT_TREE\" topo_parameters=\"2;4,4;1,2;1,1\" lat=\"1us\" "
+       "limiter_link=\"700MBps\"",
+       "", 16, true},
       {"dragonfly of 2 chassis", "topology=\"DRAGONFLY\" topo_parameters=\"3,1;2,1;4,1;2\"", "",
        48},
       {"torus 2x4x4", "topology=\"TORUS\" topo_parameters=\"2,4,4\"", "", 32},

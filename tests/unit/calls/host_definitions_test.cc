@@ -68,7 +68,7 @@ std::vector<std::string> differing(const TraceDefinitions& a, const TraceDefinit
           }));
   compare("side_locations",
           equal(a.side_locations, b.side_locations, [](const SideLocation& x, const auto& y) {
-            return x.id == y.id && x.rank == y.rank && x.thread == y.thread;
+            return x.id == y.id && x.rank == y.rank && x.thread == y.thread && x.stream == y.stream;
           }));
   compare("properties", a.properties == b.properties && a.warnings == b.warnings);
   compare("conventions", a.sizes == b.sizes && a.wildcards == b.wildcards &&

@@ -129,6 +129,29 @@ TEST_CASE("SimGrid's file: limiters in a dragonfly") {
   CHECK(two->latency(0, 1) == Approx(2e-6));
 }
 
+// A host's limiter counts for what it passes on in a torus, too, and each switch of a fat tree has
+// one. From 0 to 2 in a ring of 4 over 1; in a tree of two levels over both switches and the root.
+TEST_CASE("SimGrid's file: limiters in a torus and in a fat tree") {
+  const std::string cluster =
+      "<cluster id=\"c\" prefix=\"h\" suffix=\"\" radical=\"0-3\" speed=\"1Gf\" bw=\"1GBps\" "
+      "lat=\"1us\" limiter_link=\"150MBps\" ";
+  const auto limiters = [](const Topology& topology, int from, int to) {
+    Names names;
+    for (const std::string& name : route(topology, from, to)) {
+      if (name.find("limiter") != std::string::npos) names.push_back(name);
+    }
+    return names;
+  };
+  const auto ring = read(cluster + "topology=\"TORUS\" topo_parameters=\"4\"/>");
+  CHECK(limiters(*ring, 0, 2) == Names{"c limiter-0", "c limiter-1", "c limiter-2"});
+  CHECK(limiters(*ring, 1, 0) == Names{"c limiter-0", "c limiter-1"});
+  CHECK(ring->latency(0, 2) == Approx(2e-6));
+  const auto tree = read(cluster + "topology=\"FAT_TREE\" topo_parameters=\"2;2,2;1,1;1,1\"/>");
+  CHECK(limiters(*tree, 0, 2) == Names{"c limiter-0", "c limiter-2", "c level 1 limiter-0",
+                                       "c level 1 limiter-1", "c level 2 limiter-0"});
+  CHECK(limiters(*tree, 3, 2) == Names{"c limiter-2", "c limiter-3", "c level 1 limiter-1"});
+}
+
 // network=FILE.xml: 2 links of 20 ns on top of 100 + n; two into one host share its link. The same
 // from a file with [network].
 TEST_CASE("SimGrid's file as the network of a scenario") {
@@ -207,9 +230,6 @@ TEST_CASE("SimGrid's files that are not understood are refused by line") {
           "different numbers of hosts");
   refused(cluster + "radical=\"0-3\" topology=\"TORUS\" topo_parameters=\"4;4\"/>", "do not fit");
   refused(cluster + "radical=\"0-3\" topology=\"RING\" topo_parameters=\"4\"/>", "\"RING\"");
-  refused(
-      cluster + "radical=\"0-3\" topology=\"TORUS\" topo_parameters=\"4\" limiter_link=\"1GBps\"/>",
-      "that are FLAT or a DRAGONFLY");
   refused(cluster + "radical=\"0-9999999\"/>", "more than 1 M hosts");
   refused(cluster + "radical=\"0-\"/>", "as in 0-15,20");
   refused(cluster + "radical=\"0-3\" topology=\"DRAGONFLY\" topo_parameters=\"4,1;1,1;1,1;1\"/>",
