@@ -8,6 +8,7 @@
 #include "tools/profile/network_estimates.h"
 
 using namespace rubato;
+using Catch::Matchers::Contains;
 
 namespace {
 
@@ -155,4 +156,33 @@ TEST_CASE("other networks are estimated from some of the steps") {
   CHECK_THROWS_WITH(
       estimate_networks(steps_of({"step 0 1 0\n", "step 0 1 0\n"}), 2, whole, perfect, options),
       "fewer than 8 steps are on record");
+}
+
+TEST_CASE("a network on which the steps deadlock has its reason in place of an estimate") {
+  // Both ranks send before they receive: from 4 bytes on a send waits for the receive.
+  std::string first = "comm 0 abc 0 1\n", second = "comm 0 abc\n";
+  for (int step = 0; step < 8; ++step) {
+    const std::string number = std::to_string(step), head = "step " + number + " 40 0\n";
+    const std::string key = ",7,8," + number + "1\n", other = ",7,8," + number + "2\n";
+    first += head + "MPI_Send 10 10 0 0 s:0,1" + key + "MPI_Recv 10 10 0 0 r:0,1" + other;
+    second += head + "MPI_Send 10 10 0 0 s:0,0" + other + "MPI_Recv 10 10 0 0 r:0,0" + key;
+  }
+  const RunSteps steps = steps_of({first, second});
+  const std::vector<Scenario> scenarios = {parse_scenario("loggps:L=1us,S=4B"),
+                                           parse_scenario("perfect")};
+  ReplayOptions options;
+  options.repair = false;
+  for (const uint64_t one_of : {1, 2}) {  // a replay of all, an estimate
+    const NetworkEstimates found = estimate_networks(
+        steps, one_of, {.elapsed = 1, .mpi = 0.25, .lost = 0, .calls = 32}, scenarios, options);
+    const Json networks = network_table(found, 1).json();
+    REQUIRE(networks.size() == 3);
+    CHECK(networks[1]["scenario"] == "loggps:L=1us,S=4B");
+    CHECK(networks[1]["elapsed"].is_null());
+    CHECK(networks[1]["vs_measured"].is_null());
+    CHECK_THAT(networks[1]["deadlock"].get<std::string>(),
+               Contains("rank 0") && Contains("MPI_Send"));
+    CHECK(networks[2]["elapsed"].get<double>() > 0);
+    CHECK(networks[2]["deadlock"].is_null());
+  }
 }
