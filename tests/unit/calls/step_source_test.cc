@@ -116,6 +116,25 @@ TEST_CASE("steps that cannot be read are refused with rank and line") {
   refused("step 0 1 0\nMPI_Bcast 1 2 0 0 c:cast,0,0,1,1,0", "'cast' is no collective");
   refused("step 0 1 0\ncomm 0 abc 7", "there is no rank 7");
   refused("comm 0 abc 0\nMPI_Send 1 2 0 0", "a call outside of a step");
+  refused("comm 0 abc 0\ncomm 0 def", "communicator 0 is defined twice");
+  refused("comm 0 abc 0\ncomm 1 def  0", "'' is not a count");
+}
+
+TEST_CASE("steps with contradictory members of a communicator are refused") {
+  const std::string none = "step 0 1 0\n";
+  const auto refused = [&](const std::string& second, const std::string& why) {
+    CHECK_THROWS_WITH(replay(steps_of({"comm 1 abc 0 1\n" + none, second, none}), "perfect"),
+                      "rank 1, line 2 of its steps: " + why);
+  };
+  refused(none + "comm 2 def 1 2 1", "communicator def has rank 1 twice");
+  refused(none + "comm 2 abc 1 2", "communicator abc has other members on another rank");
+  CHECK_THROWS_WITH(
+      replay(steps_of({"comm 1 abc 0 1\n" + none, none,
+                       "comm 4 abc\n" + none + "MPI_Barrier 1 2 0 0 c:barrier,4,0,0,0,0\n"}),
+             "perfect"),
+      "rank 2, line 3 of its steps: this rank is no member of communicator abc");
+  // MPI_COMM_SELF is one communicator by its identity.
+  CHECK_NOTHROW(steps_of({"comm 1 2 0\n" + none, "comm 1 2 1\n" + none}));
 }
 
 TEST_CASE("other networks are estimated from some of the steps") {
