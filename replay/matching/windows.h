@@ -46,6 +46,7 @@
 #include <limits>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -160,8 +161,8 @@ class Windows {
     uint64_t completing = 0;
     bool accesses = false;  ///< the epoch `accessed` has started, and is not complete
     uint64_t accessed = 0;
-    bool started = false;         ///< in `started_` of its origin
-    std::vector<uint32_t> slots;  ///< of the operations begun in it
+    bool started = false;                ///< in `started_` of its origin
+    std::unordered_set<uint32_t> slots;  ///< of the operations begun in it
   };
 
   Windows() { over_.abandoned = true; }
@@ -203,12 +204,12 @@ class Windows {
     if (!of.started) started_[{action.comm, rank, 0}].push_back(action.epoch.peer);
     of.started = of.accesses = true;
     of.accessed = number;
-    of.slots.clear();
+    of.slots = {};
   }
   /// An origin begins operations of `slot`; in an epoch they belong to it.
   void begin(uint32_t window, int origin, int target, uint32_t slot) {
     Pair& of = pair(window, origin, target);
-    if (of.accesses && (of.slots.empty() || of.slots.back() != slot)) of.slots.push_back(slot);
+    if (of.accesses) of.slots.insert(slot);
   }
   /// The complete of an epoch leaves; its target was ready at `ready`. Operations begun in the
   /// epoch that end later (a get whose request is waited for afterwards) started then.
@@ -227,7 +228,7 @@ class Windows {
     for (const int32_t target : std::exchange(found->second, {})) {
       Pair& of = pair(window, origin, target);
       of.started = false;
-      of.slots.clear();
+      of.slots = {};
       if (std::exchange(of.accesses, false)) visit(epoch(of, of.accessed));
     }
   }
@@ -266,7 +267,7 @@ class Windows {
   /// The operations are complete, and others may have this slot from now on.
   void forget(uint32_t window, int rank, uint32_t slot) {
     if (const OneSided<K>* operation = find(rank, slot))
-      std::erase(pair(window, rank, operation->target).slots, slot);
+      pair(window, rank, operation->target).slots.erase(slot);
     operations_.erase(static_cast<uint64_t>(rank) << 32 | slot);
   }
 

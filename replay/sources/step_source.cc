@@ -140,15 +140,24 @@ void RunSteps::define_comm(int rank, const std::vector<std::string_view>& words,
   const auto [found, is_new] =
       identity_.emplace(words[2], static_cast<uint32_t>(trace_.comms.size()));
   if (is_new) trace_.comms.emplace_back().name = "communicator " + std::string(words[2]);
-  comms_[rank][whole(rank, line, words[1])] = found->second;
-  if (words.size() == 3) return;
+  if (!comms_[rank].emplace(whole(rank, line, words[1]), found->second).second)
+    fail(rank, line, "communicator " + std::string(words[1]) + " is defined twice");
   std::vector<int32_t> members;
   for (size_t i = 3; i < words.size(); ++i) {
     const uint64_t member = whole(rank, line, words[i]);
     if (member >= texts_.size()) fail(rank, line, "there is no rank " + std::to_string(member));
     members.push_back(static_cast<int32_t>(member));
   }
-  trace_.comms[found->second].set_members(std::move(members));
+  std::vector<int32_t> sorted = members;
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  Communicator& comm = trace_.comms[found->second];
+  if (twice != sorted.end())
+    fail(rank, line, comm.name + " has rank " + std::to_string(*twice) + " twice");
+  if (members.size() < 2) return;  // MPI_COMM_SELF has one identity on all ranks
+  if (comm.size() > 0 && comm.members.copy() != members)
+    fail(rank, line, comm.name + " has other members on another rank");
+  comm.set_members(std::move(members));
 }
 
 void RunSteps::note_channel(int rank, std::string_view item, size_t line) {
@@ -383,6 +392,8 @@ void StepSource::item(int rank, size_t number, const Item& item) {
     const uint32_t on = comm_of(rank, number, item);
     const Communicator& members = run_->trace_.comms[on];
     const int me = members.local_rank(rank);
+    if (me < 0 && members.size() > 0)
+      fail(rank, number, "this rank is no member of " + members.name);
     if (me < 0) return;
     if (of[1] >= static_cast<uint64_t>(members.size())) fail(rank, number, "an unknown root");
     const int32_t root = is_rooted(*item.op) ? static_cast<int32_t>(of[1]) : kNoRoot;

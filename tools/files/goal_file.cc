@@ -34,7 +34,7 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -49,6 +49,17 @@
 namespace rubato {
 namespace {
 
+/// Bytes for each member, as runs of equal parts: Part::packed(), but for `members`, which is where
+/// the run ends.
+using PartRuns = std::vector<uint64_t>;
+
+double part_of(const PartRuns& parts, int member) {
+  const auto run =
+      std::upper_bound(parts.begin(), parts.end(), static_cast<uint64_t>(member),
+                       [](uint64_t at, uint64_t packed) { return at < Part::of(packed).members; });
+  return run == parts.end() ? 0 : static_cast<double>(Part::of(*run).bytes);
+}
+
 /// A collective, from the records of its members. The payload is that of the replay
 /// (collective_plays.h).
 struct Collective {
@@ -59,8 +70,8 @@ struct Collective {
   bool needs_mean = false;
   std::optional<double> entered;  ///< by the last member, if it creates a handle; recorded ticks
   // Of operations with parts, by member:
-  std::vector<double> own;                ///< bytes that it gives, or gets
-  std::vector<std::vector<double>> each;  ///< bytes for each member; empty: `own`
+  std::vector<double> own;            ///< bytes that it gives, or gets
+  std::vector<const PartRuns*> each;  ///< bytes for each member; null, or no list: `own`
 
   static bool goes_to_each(CollectiveOp op) {
     return op == CollectiveOp::kAlltoallv || op == CollectiveOp::kAlltoallw;
@@ -70,7 +81,9 @@ struct Collective {
            op == CollectiveOp::kAllgatherv || op == CollectiveOp::kReduceScatter;
   }
 
-  void add(const TraceDefinitions& trace, const Action& action, int local, double enter) {
+  /// `known`: calls with equal parts share them, as p members have p * p.
+  void add(const TraceDefinitions& trace, const Action& action, int local, double enter,
+           std::set<PartRuns>& known) {
     const int p = trace.comms[action.comm].size();
     const bool starts = action.kind == ActionKind::kStartCollective;
     if (action.op == CollectiveOp::kCreateHandle) {
@@ -81,8 +94,8 @@ struct Collective {
     double one =
         starts ? std::bit_cast<double>(action.start.payload) : priced_bytes(trace, action, local);
     double part = one;
-    if (const auto known = starts ? std::nullopt : own_part(trace, action))
-      std::tie(part, one) = std::pair(known->own, known->mean);
+    if (const auto told = starts ? std::nullopt : own_part(trace, action))
+      std::tie(part, one) = std::pair(told->own, told->mean);
     if (goes_to_each(op) && !starts && action.collective.sent < action.collective.received)
       part *= static_cast<double>(action.collective.sent) /
               static_cast<double>(action.collective.received);
@@ -96,14 +109,17 @@ struct Collective {
                            : how != Synchronisation::kPrefix || local == 0;
     if (tells) payload = std::max(payload, one);
     if (!has_parts()) return;
-    own.resize(p), each.resize(p);
+    own.resize(p);
     own[local] = part;
     if (!(action.flags & kHasParts)) return;
+    PartRuns parts;
+    uint64_t end = 0;
     for_each_part(action, [&](const Part& equal) {
-      const size_t end = std::min<uint64_t>(p, each[local].size() + equal.members);
-      each[local].resize(end, static_cast<double>(equal.bytes));
+      end = std::min<uint64_t>(p, end + equal.members);
+      parts.push_back(Part{end, equal.bytes}.packed());
     });
-    each[local].resize(p);
+    each.resize(p);
+    each[local] = &*known.insert(std::move(parts)).first;
   }
 
   /// The payload by which the algorithm is chosen; each member of a Gatherv knows only its part.
@@ -118,18 +134,19 @@ struct Collective {
   /// Bytes of a message between members that are numbered from the root on.
   double bytes_of(const ScheduledMessage& message) const {
     if (!has_parts()) return message.bytes * payload;
-    const auto parts_of = [&](int member) { return std::span(each[member]); };
+    const auto parts_of = [&](int member) { return each.empty() ? nullptr : each[member]; };
     if (goes_to_each(op)) {
-      const auto parts = parts_of(message.from);
-      return parts.empty() ? own[message.from] : parts[message.to];
+      const PartRuns* const parts = parts_of(message.from);
+      return parts ? part_of(*parts, message.to) : own[message.from];
     }
-    const auto spread = op == CollectiveOp::kScatterv ? parts_of(root) : std::span<const double>();
-    const std::span<const double> blocks = spread.empty() ? std::span(own) : spread;
+    const PartRuns* const spread = op == CollectiveOp::kScatterv ? parts_of(root) : nullptr;
     const bool is_share = message.first == ScheduledMessage::kShare;
     const auto count = is_share ? members : static_cast<int>(std::lround(message.bytes));
     double bytes = 0;
-    for (int i = 0; i < count; ++i)
-      bytes += blocks[((is_share ? 0 : message.first) + i + root) % members];
+    for (int i = 0; i < count; ++i) {
+      const int block = ((is_share ? 0 : message.first) + i + root) % members;
+      bytes += spread ? part_of(*spread, block) : own[block];
+    }
     return is_share ? bytes * message.bytes / members : bytes;
   }
 };
@@ -159,7 +176,7 @@ class Goal {
           const Communicator& comm = comm_of(action);
           if (is_message(action)) ++channel_of(action).ends[action.kind == ActionKind::kPost];
           if (is_between_members(action) && comm.size() > 1)
-            collective_of(action).add(*trace_, action, comm.local_rank(rank_), call.enter);
+            collective_of(action).add(*trace_, action, comm.local_rank(rank_), call.enter, parts_);
         }
       });
     }
@@ -481,6 +498,7 @@ class Goal {
   GoalCollectives how_;
   double start_ = std::numeric_limits<double>::infinity();  ///< of the first rank, seconds
   std::vector<Collective> collectives_;
+  std::set<PartRuns> parts_;                           ///< of the collectives
   std::map<Sequence, std::vector<uint32_t>> numbers_;  ///< into collectives_, in order
   std::map<std::pair<int, Sequence>, uint32_t> next_;  ///< by rank
   std::map<std::tuple<int, int, uint32_t, uint32_t>, Channel> channels_;

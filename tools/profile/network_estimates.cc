@@ -99,6 +99,7 @@ NetworkEstimates estimate_networks(const RunSteps& steps, uint64_t one_of, const
   }
   const double not_seen = 1 - 1 / static_cast<double>(one_of);
   for (size_t i = 0; i < scenarios.size(); ++i) {
+    if (!estimates.scenarios[i].deadlock.empty()) continue;
     const std::optional<Total> by_time =
         total_of(saved[i], groups, &RunSteps::Sums::mpi, whole.mpi - steps.left_out().mpi);
     const std::optional<Total> by_calls =
@@ -115,19 +116,21 @@ NetworkEstimates estimate_networks(const RunSteps& steps, uint64_t one_of, const
 
 Table network_table(const NetworkEstimates& estimates, double measured) {
   Table table;
-  const auto add = [&](const std::string& name, double elapsed, double half_width) {
-    const double factor = measured > 0 ? elapsed / measured : 0;
-    table.add({{"scenario", name, "Scenario"},
-               {"elapsed", json_text::number(elapsed), "Elapsed", As::kSeconds},
-               {"half_width", half_width > 0 ? json_text::number(half_width) : Json(nullptr), "±",
-                As::kSeconds},
-               {"vs_measured", json_text::number(factor), As::kJson},
-               {"vs measured", fmt::format("{:.3f}×", factor)}});
+  const auto add = [&](const NetworkEstimate& each) {
+    const bool ended = each.deadlock.empty();
+    const double factor = measured > 0 ? each.elapsed / measured : 0;
+    const auto if_ended = [&](const Json& value) { return ended ? value : Json(nullptr); };
+    table.add(
+        {{"scenario", each.scenario, "Scenario"},
+         {"elapsed", if_ended(json_text::number(each.elapsed)), "Elapsed", As::kSeconds},
+         {"half_width", each.half_width > 0 ? json_text::number(each.half_width) : Json(nullptr),
+          "±", As::kSeconds},
+         {"vs_measured", if_ended(json_text::number(factor)), As::kJson},
+         {"deadlock", ended ? Json(nullptr) : Json(each.deadlock), As::kJson},
+         {"vs measured", if_ended(fmt::format("{:.3f}×", factor))}});
   };
-  add("measured", measured, 0);
-  for (const NetworkEstimate& each : estimates.scenarios) {
-    if (each.deadlock.empty()) add(each.scenario, each.elapsed, each.half_width);
-  }
+  add({"measured", measured, 0, ""});
+  for (const NetworkEstimate& each : estimates.scenarios) add(each);
   return table;
 }
 

@@ -54,7 +54,7 @@ NetworkEstimates estimate_networks(const RunSteps& steps, uint64_t one_of, const
                                    const ReplayOptions& options);
 inline constexpr size_t kFewestSteps = 8;
 
-/// The estimates beside the measured time.
+/// The estimates beside the measured time; without one, the reason in JSON.
 Table network_table(const NetworkEstimates& estimates, double measured);
 
 }  // namespace rubato

@@ -22,17 +22,42 @@ constexpr const char* kSumsBegin = R"({"kind":"rubatosums")";  ///< without whit
 constexpr size_t kBegin = 256;                                 ///< bytes that contain it
 constexpr uint64_t kSumsFormat = 1;
 
-/// A value of the file. Errors: as nlohmann's, InputError if it is not a count or a time.
+/// A value of the file, of the type asked for. Errors: InputError.
+const nlohmann::json& value_at(const nlohmann::json& json, const char* key) {
+  const auto found = json.find(key);
+  if (found == json.end()) throw InputError(fmt::format("{} is missing", key));
+  return *found;
+}
+const nlohmann::json& value_at(const nlohmann::json& json, const char* key,
+                               bool (nlohmann::json::*is)() const noexcept, const char* what) {
+  const nlohmann::json& value = value_at(json, key);
+  if (!(value.*is)()) throw InputError(fmt::format("{} is not {}", key, what));
+  return value;
+}
 uint64_t count_at(const nlohmann::json& json, const char* key) {
-  const nlohmann::json& value = json.at(key);
-  if (!value.is_number_unsigned()) throw InputError(fmt::format("{} is not a count", key));
-  return value.get<uint64_t>();
+  return value_at(json, key, &nlohmann::json::is_number_unsigned, "a count").get<uint64_t>();
 }
 double seconds_at(const nlohmann::json& json, const char* key) {
-  const nlohmann::json& value = json.at(key);
-  if (value.is_null()) return 0;  // it was not finite
-  if (!value.is_number()) throw InputError(fmt::format("{} is not a number", key));
-  return value.get<double>();
+  if (value_at(json, key).is_null()) return 0;  // it was not finite
+  return value_at(json, key, &nlohmann::json::is_number, "a number").get<double>();
+}
+std::string text_at(const nlohmann::json& json, const char* key) {
+  return value_at(json, key, &nlohmann::json::is_string, "text").get<std::string>();
+}
+bool flag_at(const nlohmann::json& json, const char* key) {
+  return value_at(json, key, &nlohmann::json::is_boolean, "true or false").get<bool>();
+}
+const nlohmann::json& list_at(const nlohmann::json& json, const char* key) {
+  return value_at(json, key, &nlohmann::json::is_array, "a list");
+}
+/// Errors of `read` get their place in the file.
+template <typename Read>
+void read_within(const char* what, size_t number, Read read) {
+  try {
+    read();
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{} {}: {}", what, number, error.what()));
+  }
 }
 
 /// Reads rank by rank: a file may have a million pairs.
@@ -82,7 +107,7 @@ void SumsReader::call(const nlohmann::json& json, RankCalls& calls) {
   row.outside = seconds_at(json, "outside");
   row.traffic.outside = row.outside;
   row.traffic.bytes_completed = count_at(json, "bytes_completed");
-  if (const nlohmann::json& waits = json.at("waits"); !waits.is_null()) {
+  if (const nlohmann::json& waits = value_at(json, "waits"); !waits.is_null()) {
     const auto wait = [&](WaitKind kind, const char* key) {
       row.traffic.waits[static_cast<size_t>(kind)] = seconds_at(waits, key);
     };
@@ -90,14 +115,14 @@ void SumsReader::call(const nlohmann::json& json, RankCalls& calls) {
     wait(WaitKind::kLateReceiver, "late_receiver");
     wait(WaitKind::kCollective, "collective_wait");
   }
-  for (const nlohmann::json& size : json.at("sizes")) {
+  for (const nlohmann::json& size : list_at(json, "sizes")) {
     const auto at = static_cast<size_t>(std::bit_width(count_at(size, "size")));
     row.traffic.sent.add_class(at, {count_at(size, "sends"), count_at(size, "bytes_sent")});
     row.traffic.received.add_class(at,
                                    {count_at(size, "receives"), count_at(size, "bytes_received")});
   }
   add_site(json, row);
-  CallRow& sum = calls[number_of(json.at("call").get<std::string>())];
+  CallRow& sum = calls[number_of(text_at(json, "call"))];
   sum.calls += row.calls;
   sum.time += row.time;
   sum.lengths += row.lengths;
@@ -107,8 +132,8 @@ void SumsReader::call(const nlohmann::json& json, RankCalls& calls) {
 
 void SumsReader::add_site(const nlohmann::json& json, const CallRow& row) {
   if (!json.contains("call_site")) return;
-  const auto call = json.at("call").get<std::string>();
-  const auto line = json.at("call_site").get<std::string>();
+  const std::string call = text_at(json, "call");
+  const std::string line = text_at(json, "call_site");
   SiteRow& site = sites_[{call, line}];
   site.call = call;
   if (!line.empty()) site.path = {line};
@@ -156,7 +181,7 @@ void SumsReader::format(const nlohmann::json& number) const {
 
 void SumsReader::rank(const nlohmann::json& json) {
   if (count_at(json, "rank") != calls_.size())
-    throw InputError(fmt::format("rank {} is not at its place", count_at(json, "rank")));
+    throw InputError(fmt::format("its number is {}", count_at(json, "rank")));
   RankProfile profile;
   RankResult result;
   result.threads = static_cast<int>(std::min<uint64_t>(count_at(json, "threads"), INT_MAX));
@@ -170,22 +195,24 @@ void SumsReader::rank(const nlohmann::json& json) {
   result.lost_core = seconds_at(json, "lost_core");
   result.before = seconds_at(json, "before");
   result.after = seconds_at(json, "after");
-  stopped_ = stopped_ || json.at("stopped").get<bool>();
-  const nlohmann::json& left_out = json.at("left_out");
+  stopped_ = flag_at(json, "stopped") || stopped_;
+  const nlohmann::json& left_out = value_at(json, "left_out");
   pairs_ += count_at(left_out, "pairs");
   messages_ += count_at(left_out, "messages");
   requests_ += count_at(left_out, "requests");
   sizes_ += count_at(left_out, "sizes");
   RankCalls& calls = calls_.emplace_back();
-  for (const nlohmann::json& each : json.at("calls")) call(each, calls);
+  size_t at = 0;
+  for (const nlohmann::json& each : list_at(json, "calls"))
+    read_within("call", at++, [&] { call(each, calls); });
   for (const auto& [number, row] : calls) {
     result.mpi += row.time;
     for (int kind = 0; kind < kWaitKinds; ++kind) result.waits[kind] += row.traffic.waits[kind];
     run_->results.trace.mpi_calls += row.calls;
   }
-  peers(json.at("peers"), profile);
+  peers(list_at(json, "peers"), profile);
   if (json.contains("steps")) {
-    steps_.push_back(json.at("steps").get<std::string>());
+    steps_.push_back(text_at(json, "steps"));
     nodes_.push_back(static_cast<int>(std::min<uint64_t>(count_at(json, "node"), INT_MAX)));
   }
   run_->whole.mpi += result.mpi;
@@ -258,26 +285,26 @@ void SumsReader::add_notes(const nlohmann::json& head) {
 }
 
 void SumsReader::end(const nlohmann::json& head) {
-  format(head.at("format"));
-  if (!head.at("ranks").is_array() || !head.at("ranks").empty() || calls_.empty())
+  format(value_at(head, "format"));
+  if (!list_at(head, "ranks").empty() || calls_.empty())
     throw InputError("'ranks' is no list of ranks");
   ScenarioResult& scenario = run_->results.scenarios[0];
   scenario.name = scenario.base = "measured";
   scenario.from_recording = true;
   scenario.elapsed = seconds_at(head, "elapsed");
-  scenario.has_waits = head.at("waits_known").get<bool>();
+  scenario.has_waits = flag_at(head, "waits_known");
   for (const RankProfile& rank : run_->profile.ranks) {
     if (!rank.peers.empty() &&
         static_cast<size_t>(rank.peers.back().peer) >= run_->profile.ranks.size())
       throw InputError("a rank has a peer that is no rank");
   }
   TraceSummary& trace = run_->results.trace;
-  trace.command = head.at("command").get<std::string>();
-  trace.mpi_library = head.at("mpi_library").get<std::string>();
-  trace.creator = "rubato trace " + head.at("rubato").get<std::string>() + ", sums";
+  trace.command = text_at(head, "command");
+  trace.mpi_library = text_at(head, "mpi_library");
+  trace.creator = "rubato trace " + text_at(head, "rubato") + ", sums";
   trace.ranks = static_cast<int>(scenario.ranks.size());
   trace.elapsed = scenario.elapsed;
-  run_->summary = head.at("summary").get<std::string>();
+  run_->summary = text_at(head, "summary");
   RecordingOverhead overhead;  // as subtracted from compute: for each call
   if (run_->whole.calls > 0) overhead.outside = overhead_ / run_->whole.calls;
   run_->whole.elapsed = scenario.elapsed;
@@ -321,9 +348,9 @@ std::unique_ptr<RunSums> read_run_sums(const std::string& path) {
   std::string key;
   const auto refuse = [&](const std::string& why) {
     return InputError(fmt::format(
-        "{}: the sums cannot be read: {} (after {} ranks); record the run again with 'rubato trace "
-        "--no-archive --report FILE'",
-        path, why, run->profile.ranks.size()));
+        "{}: the sums cannot be read: {}; record the run again with 'rubato trace --no-archive "
+        "--report FILE'",
+        path, why));
   };
   try {
     const nlohmann::json head =
@@ -332,14 +359,14 @@ std::unique_ptr<RunSums> read_run_sums(const std::string& path) {
           if (event == Event::value && depth == kDepthOfKeys && key == "format")
             reader.format(parsed);
           if (event != Event::object_end || depth != kDepthOfRanks || key != "ranks") return true;
-          reader.rank(parsed);
+          read_within("rank", run->profile.ranks.size(), [&] { reader.rank(parsed); });
           return false;
         });
     reader.end(head);
   } catch (const nlohmann::json::parse_error& error) {
     throw refuse(fmt::format("no JSON at byte {}", error.byte));
-  } catch (const nlohmann::json::exception& error) {
-    throw refuse(error.what());
+  } catch (const nlohmann::json::out_of_range&) {
+    throw refuse(fmt::format("a number is too large (after {} ranks)", run->profile.ranks.size()));
   } catch (const InputError& error) {
     throw refuse(error.what());
   }

@@ -54,11 +54,11 @@ void StepRecords::end(uint64_t time) {
     step.rest = time - std::min(time, last_ + tracer_);
   }
   if (is_large(size_)) {
-    if (kept_) leave_out();
     present_.number = number_;
     present_.length = time - began_;
     off_ = off_ || !left_out_.push(present_);
   }
+  while (words_.size() > most_) thin();
   ++number_;
   began_ = 0;
 }
@@ -71,10 +71,6 @@ void StepRecords::leave_out() {
 }
 
 void StepRecords::thin() {
-  if (kept_ && is_large(size_)) {
-    leave_out();
-    return;
-  }
   for (const size_t before = steps_.size(); steps_.size() == before && before > 0;) {
     stride_ *= 2;
     size_t steps = 0, words = 0;
@@ -95,7 +91,7 @@ void StepRecords::thin() {
 }
 
 bool StepRecords::put(uint64_t word) {
-  while (kept_ && (words_.size() == most_ || !words_.push(word))) {
+  while (kept_ && !words_.push(word)) {
     const size_t before = words_.size();
     thin();
     if (kept_ && words_.size() == before) leave_out();  // there is no memory
@@ -109,6 +105,7 @@ void StepRecords::call(const record::Record& r, const TimeSums::Booked& booked, 
   size_ += kHead + r.items.words() + keys.size();
   present_.mpi += with_core;
   ++present_.calls;
+  if (kept_ && is_large(size_)) leave_out();
   if (kept_) keep(r, booked, keys);
   last_ = r.leave;
   lost_ = tracer_ = 0;

@@ -67,14 +67,16 @@ class StepRecords {
   void keep(const record::Record& r, const TimeSums::Booked& booked,
             const FlatArray<uint64_t>& keys);
   bool put(uint64_t word);
-  /// Makes space: leaves out the present step if it is large, else those of every other hash.
+  /// Makes space: leaves out the steps of every other hash.
   void thin();
   void leave_out();
   bool is_large(size_t words) const { return words > most_ / 2; }
 
-  FlatArray<uint64_t> words_{kMostWords};
+  /// Those of the ended steps are at most `most_`; the present one, which may be left out, has
+  /// half of that beside them.
+  FlatArray<uint64_t> words_{kMostWords + kMostWords / 2};
   FlatArray<Step> steps_{kMostWords / 16};
-  size_t most_ = kMostWords;
+  size_t most_ = kMostWords;  ///< words of steps that have ended
   uint64_t stride_ = 1;
   uint64_t number_ = 0;  ///< of the present step
   bool kept_ = false;    ///< the present step is the last of steps_

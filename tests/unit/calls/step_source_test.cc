@@ -8,6 +8,7 @@
 #include "tools/profile/network_estimates.h"
 
 using namespace rubato;
+using Catch::Matchers::Contains;
 
 namespace {
 
@@ -131,6 +132,25 @@ TEST_CASE("steps that cannot be read are refused with rank and line") {
   refused("step 0 1 0\nMPI_Bcast 1 2 0 0 c:cast,0,0,1,1,0", "'cast' is no collective");
   refused("step 0 1 0\ncomm 0 abc 7", "there is no rank 7");
   refused("comm 0 abc 0\nMPI_Send 1 2 0 0", "a call outside of a step");
+  refused("comm 0 abc 0\ncomm 0 def", "communicator 0 is defined twice");
+  refused("comm 0 abc 0\ncomm 1 def  0", "'' is not a count");
+}
+
+TEST_CASE("steps with contradictory members of a communicator are refused") {
+  const std::string none = "step 0 1 0\n";
+  const auto refused = [&](const std::string& second, const std::string& why) {
+    CHECK_THROWS_WITH(replay(steps_of({"comm 1 abc 0 1\n" + none, second, none}), "perfect"),
+                      "rank 1, line 2 of its steps: " + why);
+  };
+  refused(none + "comm 2 def 1 2 1", "communicator def has rank 1 twice");
+  refused(none + "comm 2 abc 1 2", "communicator abc has other members on another rank");
+  CHECK_THROWS_WITH(
+      replay(steps_of({"comm 1 abc 0 1\n" + none, none,
+                       "comm 4 abc\n" + none + "MPI_Barrier 1 2 0 0 c:barrier,4,0,0,0,0\n"}),
+             "perfect"),
+      "rank 2, line 3 of its steps: this rank is no member of communicator abc");
+  // MPI_COMM_SELF is one communicator by its identity.
+  CHECK_NOTHROW(steps_of({"comm 1 2 0\n" + none, "comm 1 2 1\n" + none}));
 }
 
 TEST_CASE("other networks are estimated from some of the steps") {
@@ -171,4 +191,33 @@ TEST_CASE("other networks are estimated from some of the steps") {
   CHECK_THROWS_WITH(
       estimate_networks(steps_of({"step 0 1 0\n", "step 0 1 0\n"}), 2, whole, perfect, options),
       "fewer than 8 steps are on record");
+}
+
+TEST_CASE("a network on which the steps deadlock has its reason in place of an estimate") {
+  // Both ranks send before they receive: from 4 bytes on a send waits for the receive.
+  std::string first = "comm 0 abc 0 1\n", second = "comm 0 abc\n";
+  for (int step = 0; step < 8; ++step) {
+    const std::string number = std::to_string(step), head = "step " + number + " 40 0\n";
+    const std::string key = ",7,8," + number + "1\n", other = ",7,8," + number + "2\n";
+    first += head + "MPI_Send 10 10 0 0 s:0,1" + key + "MPI_Recv 10 10 0 0 r:0,1" + other;
+    second += head + "MPI_Send 10 10 0 0 s:0,0" + other + "MPI_Recv 10 10 0 0 r:0,0" + key;
+  }
+  const RunSteps steps = steps_of({first, second});
+  const std::vector<Scenario> scenarios = {parse_scenario("loggps:L=1us,S=4B"),
+                                           parse_scenario("perfect")};
+  ReplayOptions options;
+  options.repair = false;
+  for (const uint64_t one_of : {1, 2}) {  // a replay of all, an estimate
+    const NetworkEstimates found = estimate_networks(
+        steps, one_of, {.elapsed = 1, .mpi = 0.25, .lost = 0, .calls = 32}, scenarios, options);
+    const Json networks = network_table(found, 1).json();
+    REQUIRE(networks.size() == 3);
+    CHECK(networks[1]["scenario"] == "loggps:L=1us,S=4B");
+    CHECK(networks[1]["elapsed"].is_null());
+    CHECK(networks[1]["vs_measured"].is_null());
+    CHECK_THAT(networks[1]["deadlock"].get<std::string>(),
+               Contains("rank 0") && Contains("MPI_Send"));
+    CHECK(networks[2]["elapsed"].get<double>() > 0);
+    CHECK(networks[2]["deadlock"].is_null());
+  }
 }

@@ -120,13 +120,27 @@ TEST_CASE("a damaged file of sums is refused, wherever it ends") {
     const char *from, *to, *why;
   };
   for (const auto& [from, to, why] :
-       {Damage{"\"calls\": 5", "\"calls\": -5", "calls is not a count"},
-        Damage{"\"time\": 0.25", "\"time\": \"1 s\"", "time is not a number"},
+       {Damage{"\"calls\": 5", "\"calls\": -5", "rank 0: call 0: calls is not a count;"},
+        Damage{"\"time\": 0.25", "\"time\": \"1 s\"", "rank 0: call 0: time is not a number;"},
+        Damage{"MPI_Get\"", "MPI_Get\", \"call_site\": 7",
+               "rank 0: call 1: call_site is not text;"},
+        Damage{"\"waits\": null", "\"waits\": 1", "rank 0: call 1: late_sender is missing;"},
+        Damage{"\"call\": \"MPI_Recv\"", "\"call\": 5", "rank 1: call 0: call is not text;"},
+        Damage{"\"calls\": [{", "\"calls\": [5, {", "rank 0: call 0: calls is missing;"},
+        Damage{"\"stopped\": false", "\"stopped\": 0", "rank 0: stopped is not true or false;"},
+        Damage{"\"threads\": 1, ", "", "rank 0: threads is missing;"},
+        Damage{"\"node\": 0,", "\"steps\": \"\",", "rank 0: node is missing;"},
+        Damage{"\"node\": 0,", "\"node\": 0, \"steps\": [],", "rank 0: steps is not text;"},
+        Damage{"\"peers\": [", "\"peers\": 1, \"none\": [", "rank 0: peers is not a list;"},
+        Damage{"\"elapsed\": 1.25", "\"elapsed\": true", "elapsed is not a number;"},
+        Damage{"\"elapsed\": 1.25", "\"elapsed\": 1e999", "a number is too large (after 0 ranks);"},
+        Damage{"\"command\": ", "\"commands\": ", "command is missing;"},
         Damage{"\"peer\": 1", "\"peer\": 2", "a rank has a peer that is no rank"},
         Damage{"\"peer\": 1", "\"peer\": 99999999999", "a rank has a peer that is no rank"},
         Damage{"\"format\": 1", "\"format\": 2", "its format is 2, and this version reads 1"},
-        Damage{"\"sizes\": [{", "\"sizes\": [{\"size\": 0.5}, {", "size is not a count"},
-        Damage{"\"rank\": 1", "\"rank\": 0", "rank 0 is not at its place"},
+        Damage{"\"sizes\": [{", "\"sizes\": [{\"size\": 0.5}, {",
+               "rank 0: call 0: size is not a count"},
+        Damage{"\"rank\": 1", "\"rank\": 0", "rank 1: its number is 0"},
         Damage{"\"ranks\": [", "\"ranks\": [1, ", "'ranks' is no list of ranks"}}) {
     CHECK_THROWS_WITH(read_run_sums(directory.write("sums", changed(from, to))),
                       Contains(std::string("sums: the sums cannot be read: ") + why));

@@ -172,4 +172,25 @@ TEST_CASE("a step that needs half of the memory is left out, and summed up") {
   CHECK(run.tables.steps().stride() == 1);
 }
 
+TEST_CASE("a step that is left out takes no space from others") {
+  // Ten steps of 3000 calls of six words and a barrier of seven fill 180,070 of 2^18 = 262,144
+  // words. The next one needs more than 2^17, and is left out. Two of the ten more are kept; with
+  // the fifteenth all are more than 2^18.
+  Run run;
+  run.call(kInit, 0, 500);
+  const auto step = [&](int calls) {
+    for (int i = 0; i < calls; ++i) run.call(kSend, 2, 3);
+    run.call(kBarrier, 10, 1, barrier());
+  };
+  for (int i = 0; i < 10; ++i) step(3000);
+  step(30000);
+  CHECK(run.tables.steps().stride() == 1);
+  for (int i = 0; i < 2; ++i) step(3000);
+  CHECK(run.tables.steps().stride() == 1);
+  for (int i = 0; i < 3; ++i) step(3000);
+  CHECK(run.tables.steps().stride() >= 2);
+  run.call(kFinalize, 1, 1);
+  CHECK(run.text(1).starts_with("left 10 "));
+}
+
 }  // namespace step_records_test
