@@ -50,6 +50,10 @@ if [[ ! -e $root/complete ]]; then
   touch "$root/complete"
 fi
 export QEMU_LD_PREFIX=$root
+"$root/usr/bin/true" || {
+  echo "$0: programs of aarch64 do not start; mount -t binfmt_misc none /proc/sys/fs/binfmt_misc; update-binfmts --enable" >&2
+  exit 77
+}
 
 cat >"$work/toolchain.cmake" <<C
 set(CMAKE_SYSTEM_NAME Linux)
