@@ -131,6 +131,15 @@ trace() {
   run "$ranks" "$rubato" trace -o run.otf2dir "$@"
 }
 
+# until_quiet COMMAND...: up to 8 times, until it succeeds. For what is only seen where no other program disturbs the run.
+until_quiet() {
+  tries=1
+  until "$@"; do
+    tries=$((tries + 1))
+    [ $tries -le 8 ] || return 1
+  done
+}
+
 # recover_ended [WHAT]: recovers run.otf2dir of a killed run, whose ranks may outlive the launcher for a moment.
 recover_ended() {
   tries=0

@@ -40,12 +40,7 @@ C
 line_of() { grep -n "$1" app.c | head -1 | cut -d: -f1; }
 wait_line=$(line_of MPI_Allreduce)
 build_program app -g -O0 -finstrument-functions '-finstrument-functions-exclude-function-list=now,compute'
-trace 2 --functions --call-sites ./app || fail "exit code $?"
-check_archive
-check_replay
-
-"$rubato" profile run.otf2dir --all >tables.txt && "$rubato" profile run.otf2dir --csv run.csv --json run.json >/dev/null || fail "profile"
-"$python" - "$wait_line" <<'P' || fail "$(cat tables.txt)"
+cat >check.py <<'P'
 import collections, csv, json, sys
 line = sys.argv[1]
 rows = list(csv.DictReader(open("run.csv")))
@@ -81,6 +76,16 @@ functions = {function["name"]: function for function in scenario["functions"]}
 assert functions["assemble"]["load_balance"] < 0.6 < functions["solve"]["load_balance"], functions
 assert functions["exchange"]["compute_share"] < 0.5, functions["exchange"]
 P
+judge() {
+  trace 2 --functions --call-sites ./app || fail "exit code $?"
+  check_archive
+  check_replay
+  "$rubato" profile run.otf2dir --all >tables.txt && "$rubato" profile run.otf2dir --csv run.csv --json run.json >/dev/null ||
+    fail "profile"
+  "$python" check.py "$wait_line" >out.txt 2>&1
+}
+# On a busy machine ranks sleep longer than they asked for, and one rank waits less for the other.
+until_quiet judge || fail "$(tail -1 out.txt; cat tables.txt)"
 grep -q 'causes of waits by place' tables.txt || fail "$(cat tables.txt)"
 grep -qE '^assemble \(app.c:[0-9]+\) +1 +' tables.txt || fail "$(cat tables.txt)"
 

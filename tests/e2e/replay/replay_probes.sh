@@ -91,11 +91,7 @@ judge() {
 # The machine may interrupt a loop for longer than a thousand polls. What is before is not taken for a wait, so that a run
 # of many interrupts tells nothing: another one is judged.
 for kind in probe_irecv probe_any probe_start mprobe_imrecv iprobe_irecv improbe_mrecv testany getstatus; do
-  tries=1
-  until judge $kind; do
-    tries=$((tries + 1))
-    [ $tries -le 8 ] || fail "$kind: $(tail -1 out.txt)"
-  done
+  until_quiet judge $kind || fail "$kind: $(tail -1 out.txt)"
 done
 # Each probe that found something names it.
 trace 2 ./app mprobe_imrecv
