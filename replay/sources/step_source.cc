@@ -161,13 +161,15 @@ void RunSteps::define_comm(int rank, const std::vector<std::string_view>& words,
 }
 
 void RunSteps::note_channel(int rank, std::string_view item, size_t line) {
-  if (!item.starts_with("g:") && !item.starts_with("r:")) return;
+  const bool sends = item.starts_with("s:") || item.starts_with("i:");
+  if (!sends && !item.starts_with("g:") && !item.starts_with("r:")) return;
   const std::vector<std::string_view> parts = split(item.substr(2), ',');
   if (parts.size() < 5 || parts[4] != "0") return;
   const auto comm = comms_[rank].find(whole(rank, line, parts[0]));
   if (comm == comms_[rank].end()) fail(rank, line, "an unknown communicator");
-  unnumbered_.insert({comm->second, static_cast<int32_t>(whole(rank, line, parts[1])), rank,
-                      whole(rank, line, parts[2])});
+  const auto peer = static_cast<int32_t>(whole(rank, line, parts[1]));
+  unnumbered_.insert(
+      {comm->second, sends ? rank : peer, sends ? peer : rank, whole(rank, line, parts[2])});
 }
 
 void RunSteps::read(int rank) {
@@ -375,8 +377,8 @@ StepSource::Message StepSource::message(int rank, size_t number, const Item& ite
   if (item.of[1] >= run_->texts_.size()) fail(rank, number, "an unknown rank");
   const auto peer = static_cast<int32_t>(item.of[1]);
   const int32_t from = sent ? rank : peer, to = sent ? peer : rank;
-  // Both sides know a message by its key. On channels where a receive does not, those of a step
-  // match in order; of all steps, if there are all.
+  // Both sides know a message by its key. On channels where one does not, those of a step match in
+  // order; of all steps, if there are all.
   const bool by_key = !run_->unnumbered_.contains({comm, from, to, item.of[2]});
   const uint64_t which = by_key ? item.of[4] : run_->has_all_ ? 0 : step_;
   const auto tag = tags_.emplace(std::tuple(comm, item.of[2], which, by_key),
