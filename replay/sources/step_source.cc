@@ -76,16 +76,13 @@ struct Item {
   std::vector<uint64_t> of;
 };
 
-[[noreturn]] void no_item(int rank, size_t line, std::string_view word) {
-  fail(rank, line, "'" + std::string(word) + "' is no item of a call");
-}
-
 Item item_of(int rank, size_t line, std::string_view word) {
   static const std::map<char, size_t> kNumbers = {{'s', 5}, {'r', 5}, {'i', 7}, {'d', 1},
                                                   {'p', 1}, {'g', 6}, {'x', 1}, {'v', 2},
                                                   {'b', 2}, {'c', 5}, {'e', 6}, {'o', 1}};
   const auto numbers = word.size() < 2 || word[1] != ':' ? kNumbers.end() : kNumbers.find(word[0]);
-  if (numbers == kNumbers.end()) no_item(rank, line, word);
+  const auto refuse = [&] { fail(rank, line, "'" + std::string(word) + "' is no item of a call"); };
+  if (numbers == kNumbers.end()) refuse();
   Item item{word[0], {}, {}};
   std::vector<std::string_view> parts = split(word.substr(2), ',');
   if ((item.kind == 'c' || item.kind == 'e') && !parts.empty()) {
@@ -96,7 +93,7 @@ Item item_of(int rank, size_t line, std::string_view word) {
     parts.erase(parts.begin());
   }
   for (const std::string_view part : parts) item.of.push_back(whole(rank, line, part));
-  if (item.of.size() != numbers->second) no_item(rank, line, word);
+  if (item.of.size() != numbers->second) refuse();
   return item;
 }
 
@@ -117,6 +114,7 @@ RunSteps::RunSteps(std::vector<std::string> texts, const std::vector<int>& nodes
     everybody.push_back(rank);
   }
   trace_.creator = "rubato sums";
+  trace_.path = "the file of sums";
   trace_.ticks_per_second = 1e9;
   trace_.overhead = overhead;
   trace_.location_of_rank = locations;
@@ -161,13 +159,15 @@ void RunSteps::define_comm(int rank, const std::vector<std::string_view>& words,
 }
 
 void RunSteps::note_channel(int rank, std::string_view item, size_t line) {
-  if (!item.starts_with("g:") && !item.starts_with("r:")) return;
+  const bool sends = item.starts_with("s:") || item.starts_with("i:");
+  if (!sends && !item.starts_with("g:") && !item.starts_with("r:")) return;
   const std::vector<std::string_view> parts = split(item.substr(2), ',');
   if (parts.size() < 5 || parts[4] != "0") return;
   const auto comm = comms_[rank].find(whole(rank, line, parts[0]));
   if (comm == comms_[rank].end()) fail(rank, line, "an unknown communicator");
-  unnumbered_.insert({comm->second, static_cast<int32_t>(whole(rank, line, parts[1])), rank,
-                      whole(rank, line, parts[2])});
+  const auto peer = static_cast<int32_t>(whole(rank, line, parts[1]));
+  unnumbered_.insert(
+      {comm->second, sends ? rank : peer, sends ? peer : rank, whole(rank, line, parts[2])});
 }
 
 void RunSteps::read(int rank) {
@@ -187,7 +187,9 @@ void RunSteps::read(int rank) {
           .length = value(2) * 1e-9, .mpi = value(3) * 1e-9, .calls = value(4)};
     } else if (line.starts_with("step ")) {
       if (words.size() != 4) fail(rank, number, "a step has a number and two times");
-      step = &steps_[rank][whole(rank, number, words[1])];
+      const auto [entry, is_new] = steps_[rank].try_emplace(whole(rank, number, words[1]));
+      if (!is_new) fail(rank, number, "step " + std::string(words[1]) + " is there twice");
+      step = &entry->second;
       *step = {{}, number + 1, {}, static_cast<double>(whole(rank, number, words[3]))};
       step->sums.length = static_cast<double>(whole(rank, number, words[2])) * 1e-9;
       step->lines = {line.data() + line.size(), 0};
@@ -351,9 +353,7 @@ void StepSource::build(int rank) {
 }
 
 void StepSource::call(int rank, size_t number, const CallLine& line) {
-  const auto found = run_->names_.find(line.words[0]);
-  if (found == run_->names_.end()) fail(rank, number, "a call outside of a step");
-  const int32_t name = found->second;
+  const int32_t name = run_->names_.find(line.words[0])->second;
   now_ += line.before;
   if (line.lost_before > 0) record(&CallBuilder::stolen_before, line.lost_before);
   record(&CallBuilder::enter, name);
@@ -375,8 +375,8 @@ StepSource::Message StepSource::message(int rank, size_t number, const Item& ite
   if (item.of[1] >= run_->texts_.size()) fail(rank, number, "an unknown rank");
   const auto peer = static_cast<int32_t>(item.of[1]);
   const int32_t from = sent ? rank : peer, to = sent ? peer : rank;
-  // Both sides know a message by its key. On channels where a receive does not, those of a step
-  // match in order; of all steps, if there are all.
+  // Both sides know a message by its key. On channels where one does not, those of a step match in
+  // order; of all steps, if there are all.
   const bool by_key = !run_->unnumbered_.contains({comm, from, to, item.of[2]});
   const uint64_t which = by_key ? item.of[4] : run_->has_all_ ? 0 : step_;
   const auto tag = tags_.emplace(std::tuple(comm, item.of[2], which, by_key),

@@ -68,7 +68,7 @@ class RunSteps {
   Sums left_out_;
   std::vector<uint64_t> numbers_;
   bool has_all_ = false;  ///< steps of the run
-  /// Channels with receives without a key: communicator, sender, receiver, tag.
+  /// Channels with messages without a key: communicator, sender, receiver, tag.
   std::set<std::tuple<uint32_t, int32_t, int32_t, uint64_t>> unnumbered_;
   std::set<std::string> kept_calls_;
 };

@@ -66,7 +66,7 @@ class CallPlaces final : public PlaceSink {
     timelines_[timeline].kinds = std::move(kinds);
   }
   void forget(int timeline) override;
-  /// The functions of a timeline by call path; without calls and ticks.
+  /// The functions of a timeline by call path; calls and ticks of the nodes mean nothing.
   const CallTree& paths(int timeline) const { return timelines_[timeline].paths; }
 
   /// Reads the places of one timeline forwards.

@@ -208,7 +208,7 @@ NetworkEstimates estimates_of(const RunSums& run, std::vector<Scenario> scenario
     if (!run.steps) {
       throw InputError(
           "several threads communicate, recording was switched off, or the file is of an older "
-          "version");
+          "version; record a trace");
     }
     ReplayOptions options;
     options.repair = false;  // steps begin at the same time on all ranks
@@ -216,10 +216,7 @@ NetworkEstimates estimates_of(const RunSums& run, std::vector<Scenario> scenario
   } catch (const InputError& error) {
     why_not = fmt::format("Other networks are not known: {}.", error.what());
     if (asked)
-      throw InputError(
-          fmt::format("{}: --on needs steps between collectives of all ranks: {}; "
-                      "record a trace for it",
-                      path, error.what()));
+      throw InputError(fmt::format("{}: other networks are not known: {}", path, error.what()));
   }
   return {};
 }

@@ -16,41 +16,6 @@ namespace {
 
 constexpr size_t kGroups = 8;
 
-/// Replays steps in all scenarios.
-class StepReplay {
- public:
-  StepReplay(const RunSteps& steps, const std::vector<Scenario>& scenarios,
-             const ReplayOptions& options, NetworkEstimates& estimates)
-      : steps_(&steps), scenarios_(&scenarios), options_(&options), estimates_(&estimates) {
-    for (const Scenario& scenario : scenarios)
-      estimates.scenarios.push_back({scenario.name, 0, 0, ""});
-  }
-
-  /// The elapsed times.
-  std::vector<double> elapsed(const std::vector<uint64_t>& numbers) {
-    const Results results = run_replay(*steps_->source(numbers), *scenarios_, *options_);
-    std::vector<double> times;
-    for (size_t i = 0; i < results.scenarios.size(); ++i) {
-      times.push_back(results.scenarios[i].elapsed);
-      if (!results.scenarios[i].deadlock.empty())
-        estimates_->scenarios[i].deadlock = results.scenarios[i].deadlock;
-    }
-    const RunSteps::Sums sums = steps_->sums(numbers);
-    kept_ += sums.kept;
-    mpi_ += sums.mpi;
-    estimates_->kept = mpi_ > 0 ? kept_ / mpi_ : 0;
-    estimates_->kept_calls = steps_->kept_calls();
-    return times;
-  }
-
- private:
-  const RunSteps* steps_;
-  const std::vector<Scenario>* scenarios_;
-  const ReplayOptions* options_;
-  NetworkEstimates* estimates_;
-  double kept_ = 0, mpi_ = 0;
-};
-
 /// An estimate of the sum of `values` over the run, and its standard error.
 struct Total {
   double value = 0, error = 0;
@@ -74,26 +39,43 @@ std::optional<Total> total_of(const std::vector<double>& values,
 NetworkEstimates estimate_networks(const RunSteps& steps, uint64_t one_of, const WholeRun& whole,
                                    const std::vector<Scenario>& scenarios,
                                    const ReplayOptions& options) {
-  NetworkEstimates estimates;
-  StepReplay replay(steps, scenarios, options, estimates);
   const std::vector<uint64_t>& numbers = steps.numbers();
+  const RunSteps::Sums all = steps.sums(numbers);
+  NetworkEstimates estimates;
+  estimates.kept = all.mpi > 0 ? all.kept / all.mpi : 0;
+  estimates.kept_calls = steps.kept_calls();
+  for (const Scenario& scenario : scenarios)
+    estimates.scenarios.push_back({scenario.name, 0, 0, ""});
+  /// The elapsed times of these steps.
+  const auto replay = [&](const std::vector<uint64_t>& chosen) {
+    const Results results = run_replay(*steps.source(chosen), scenarios, options);
+    std::vector<double> times;
+    for (size_t i = 0; i < results.scenarios.size(); ++i) {
+      times.push_back(results.scenarios[i].elapsed);
+      if (!results.scenarios[i].deadlock.empty())
+        estimates.scenarios[i].deadlock = results.scenarios[i].deadlock;
+    }
+    return times;
+  };
   constexpr double kNearlyAll = 0.99;
-  if (one_of == 1 && !numbers.empty() && whole.calls > 0 &&
-      steps.sums(numbers).calls >= kNearlyAll * whole.calls) {
+  if (one_of == 1 && !numbers.empty() && whole.calls > 0 && all.calls >= kNearlyAll * whole.calls) {
     estimates.is_exact = true;
-    const std::vector<double> times = replay.elapsed(numbers);
+    const std::vector<double> times = replay(numbers);
     for (size_t i = 0; i < times.size(); ++i) estimates.scenarios[i].elapsed = times[i];
     return estimates;
   }
   if (numbers.size() < kFewestSteps)
-    throw InputError(fmt::format("fewer than {} steps are on record", kFewestSteps));
+    throw InputError(
+        fmt::format("fewer than {} steps between collectives of all ranks are on record; record a "
+                    "trace",
+                    kFewestSteps));
   std::vector<RunSteps::Sums> groups;
   std::vector<std::vector<double>> saved(scenarios.size());  // by group
   for (size_t group = 0; group < kGroups; ++group) {
     std::vector<uint64_t> members;
     for (size_t i = group; i < numbers.size(); i += kGroups) members.push_back(numbers[i]);
     groups.push_back(steps.sums(members));
-    const std::vector<double> times = replay.elapsed(members);
+    const std::vector<double> times = replay(members);
     for (size_t i = 0; i < times.size(); ++i)
       saved[i].push_back(groups.back().length - groups.back().lost - times[i]);
   }
@@ -108,7 +90,7 @@ NetworkEstimates estimate_networks(const RunSteps& steps, uint64_t one_of, const
     const Total best = (calls ? by_calls : by_time).value_or(Total{});
     estimates.scenarios[i].elapsed = whole.elapsed - whole.lost - best.value;
     if (!(estimates.scenarios[i].elapsed > 0))
-      throw InputError("the steps on record do not represent the run");
+      throw InputError("the steps on record do not represent the run; record a trace");
     estimates.scenarios[i].half_width = student_t(kGroups - 1) * best.error * std::sqrt(not_seen);
   }
   return estimates;

@@ -217,7 +217,8 @@ void SumsReader::rank(const nlohmann::json& json) {
   }
   run_->whole.mpi += result.mpi;
   run_->whole.lost += result.lost_core + result.flushing;
-  run_->results.trace.locations += result.threads;
+  int& locations = run_->results.trace.locations;
+  locations += std::min(result.threads, INT_MAX - locations);
   run_->results.trace.mpi_time += result.mpi;
   run_->results.scenarios[0].ranks.push_back(result);
   run_->profile.ranks.push_back(std::move(profile));

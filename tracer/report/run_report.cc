@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "tracer/archive/code_places.h"
 #include "tracer/base/report_line.h"
@@ -195,7 +196,7 @@ std::string write_report(MPI_Comm comm, const ClockModel& clock, const ReportTas
   int rank;
   PMPI(Comm_rank)(comm, &rank);
   JobReport job;
-  const std::vector<std::string> parts =
+  std::vector<std::string> parts =
       gather(comm, own_report(comm, clock, task, tables, job.steps_one_of).pack());
   if (rank != 0) return "";
   job.command = task.command;
@@ -204,7 +205,7 @@ std::string write_report(MPI_Comm comm, const ClockModel& clock, const ReportTas
   job.call_sites = task.call_sites;
   job.outside = task.outside;
   for (const CallInfo& call : kCalls) job.call_names.push_back(call.name);
-  for (const std::string& part : parts) job.ranks.push_back(RankReport::unpack(part));
+  for (std::string& part : parts) job.ranks.push_back(RankReport::unpack(std::exchange(part, {})));
   complete(job);
   const char* const here = std::getenv("PWD");
   const std::string name = seen_from(here != nullptr ? here : "", write_sums_file(job, task.file));

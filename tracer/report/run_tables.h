@@ -19,7 +19,7 @@
 ///   MPI_Irecv (posts number 7)       number 7 is open
 ///   MPI_Wait (completes number 7)    a receive of MPI_Irecv; bytes completed of MPI_Wait
 ///
-/// Tables and records are bounded: 12 MiB at most. What does not fit is counted (LeftOut).
+/// Tables and records are bounded: 13 MiB at most. What does not fit is counted (LeftOut).
 namespace rubato {
 inline namespace tracing {
 

@@ -30,20 +30,18 @@ void StepRecords::set_ranks(int ranks) {
 }
 
 void StepRecords::begin(uint64_t time, uint64_t posted) {
+  if (off_) return;
   began_ = last_ = time;
   lost_ = tracer_ = 0;
   size_ = 0;
   present_ = {};
-  kept_ = false;
   const auto keep = [&] {
     return wants(number_, stride_) && steps_.push({number_, posted, words_.size(), 0, 0});
   };
-  if (!keep()) {
-    if (!wants(number_, stride_)) return;
-    thin();
-    if (!keep()) return;
-  }
-  kept_ = true;
+  kept_ = keep();
+  if (kept_ || !wants(number_, stride_)) return;
+  thin();
+  kept_ = keep();
 }
 
 void StepRecords::end(uint64_t time) {

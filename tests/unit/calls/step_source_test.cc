@@ -9,6 +9,7 @@
 
 using namespace rubato;
 using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
 
 namespace {
 
@@ -51,13 +52,14 @@ TEST_CASE("steps are replayed one behind the other") {
 
 TEST_CASE("a message keeps its receiver, whatever the steps of both") {
   // Rank 0 sends message 41 at 10 and, as sends take no time on this machine, 42 at 10 + 30. A
-  // message takes 1000 + 8. Rank 1 receives one of them in the second step. If it does not know
-  // which, it is the one of that step, as steps between may lack. Number 43 was sent in a step that
-  // is not on record: the receive keeps its 700.
-  const auto end_of_rank_1 = [](const std::string& key) {
+  // message takes 1000 + 8. Rank 1 receives one of them in the second step. If one of the ranks
+  // does not know which, it is the one of that step, as steps between may lack. Number 43 was sent
+  // in a step that is not on record: the receive keeps its 700.
+  const auto end_of_rank_1 = [](const std::string& key, const std::string& sent = "42") {
     const RunSteps steps =
         steps_of({"comm 0 abc 0 1\nstep 1 20 0\nMPI_Send 10 10 0 0 s:0,1,7,8,41\n"
-                  "step 2 50 0\nMPI_Send 30 20 0 0 s:0,1,7,8,42\n",
+                  "step 2 50 0\nMPI_Send 30 20 0 0 s:0,1,7,8," +
+                      sent + "\n",
                   "comm 0 abc\nstep 1 20 0\nstep 2 20 0\nMPI_Recv 10 700 0 0 r:0,0,7,8," + key +
                       "\nstep 3 20 0\n"});
     REQUIRE(steps.numbers() == std::vector<uint64_t>{1, 2});
@@ -66,6 +68,7 @@ TEST_CASE("a message keeps its receiver, whatever the steps of both") {
   CHECK(end_of_rank_1("41") == Approx(10 + 1008));
   CHECK(end_of_rank_1("42") == Approx(40 + 1008));
   CHECK(end_of_rank_1("0") == Approx(40 + 1008));
+  CHECK(end_of_rank_1("42", "0") == Approx(40 + 1008));
   CHECK(end_of_rank_1("43") == Approx(10 + 700));
 }
 
@@ -134,6 +137,18 @@ TEST_CASE("steps that cannot be read are refused with rank and line") {
   refused("comm 0 abc 0\nMPI_Send 1 2 0 0", "a call outside of a step");
   refused("comm 0 abc 0\ncomm 0 def", "communicator 0 is defined twice");
   refused("comm 0 abc 0\ncomm 1 def  0", "'' is not a count");
+  refused("step 3 1 0\nstep 3 2 0", "step 3 is there twice");
+}
+
+TEST_CASE(
+    "steps whose collectives differ, and changes of what is not there, are refused in words") {
+  const std::string members = "comm 0 abc 0 1\nstep 0 1 0\n";
+  const RunSteps steps = steps_of({members + "MPI_Barrier 1 2 0 0 " + kBarrier,
+                                   members + "MPI_Bcast 1 2 0 0 c:bcast,0,0,8,8,0\n"});
+  CHECK_THROWS_WITH(replay(steps, "perfect"), StartsWith("the file of sums: rank 1, event ") &&
+                                                  Contains("differs in operation"));
+  CHECK_THROWS_WITH(replay(steps, "perfect:region=solve*0.5"),
+                    Contains(": the file of sums has no function 'solve'"));
 }
 
 TEST_CASE("steps with contradictory members of a communicator are refused") {
@@ -190,7 +205,7 @@ TEST_CASE("other networks are estimated from some of the steps") {
   CHECK(found.scenarios[0].elapsed == Approx(1 - 0.1 - 0.8 * 0.2));
   CHECK_THROWS_WITH(
       estimate_networks(steps_of({"step 0 1 0\n", "step 0 1 0\n"}), 2, whole, perfect, options),
-      "fewer than 8 steps are on record");
+      "fewer than 8 steps between collectives of all ranks are on record; record a trace");
 }
 
 TEST_CASE("a network on which the steps deadlock has its reason in place of an estimate") {

@@ -146,6 +146,8 @@ TEST_CASE("a damaged file of sums is refused, wherever it ends") {
                       Contains(std::string("sums: the sums cannot be read: ") + why));
   }
   CHECK_THROWS_AS(read_run_sums(directory.path() / "none"), InputError);
+  const auto many = changed("\"threads\": 1", "\"threads\": 2147483647");  // of another rank 1 more
+  CHECK(read_run_sums(directory.write("sums", many))->results.trace.locations == 2147483647);
 }
 
 TEST_CASE("a file of sums may have other white space, and a time that was not finite") {

@@ -193,4 +193,18 @@ TEST_CASE("a step that is left out takes no space from others") {
   CHECK(run.text(1).starts_with("left 10 "));
 }
 
+TEST_CASE("with too many ranks no step is kept") {
+  // 2^22 words for 4097 ranks are less than 2^10 for each.
+  StepRecords records;
+  records.set_ranks(4097);
+  const record::Record call{kSend, 10, 20, true, record::Reader(nullptr, nullptr)};
+  for (int step = 0; step < 1000; ++step) {
+    records.begin(5, 0);
+    records.call(call, {TimeSums::Booked::kInside, 10, 0}, 10, FlatArray<uint64_t>(1));
+    records.end(20);
+  }
+  CHECK(records.stride() == 1);  // there was nothing to thin out
+  CHECK(records.text(1, kTicksPerSecond, kObjects, name_of_call).empty());
+}
+
 }  // namespace step_records_test
