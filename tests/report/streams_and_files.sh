@@ -73,18 +73,55 @@ for command in "replay t.txt --json j.json" "replay t.txt --html j.json" "import
   [[ -n $(ls j.json* 2>/dev/null) ]] && fail "left: $(ls j.json*)" && rm j.json*
 done
 
-# Interrupted while it reads a pipe without a writer, with output files open.
+# Interrupted while it reads a pipe without a writer, with output files open: files without a name, which are gone even
+# after SIGKILL, and files beside, as on a file system that has no others.
 mkfifo pipe.txt
-for signal in INT TERM HUP; do
+cat >named.c <<'C'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int open(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const int mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, int) : 0;
+  va_end(more);
+  errno = EOPNOTSUPP;
+  return (flags & O_TMPFILE) == O_TMPFILE ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+int open64(const char* path, int flags, ...) __attribute__((alias("open")));
+C
+gcc -shared -fPIC -w -o named.so named.c || fail "named.so"
+for signal in INT TERM HUP KILL named-INT named-TERM named-HUP; do
   # (A shell without job control starts what it waits for later with SIGINT ignored.)
   python3 - "$rubato" "$signal" <<'END' || fail "SIG$signal"
 import os, signal, subprocess, sys, time
-number = getattr(signal, "SIG" + sys.argv[2])
+number = getattr(signal, "SIG" + sys.argv[2].removeprefix("named-"))
+named = sys.argv[2].startswith("named-")
+try:
+    os.close(os.open(".", os.O_TMPFILE | os.O_WRONLY))
+except OSError:  # there are only files beside
+    if number == signal.SIGKILL:
+        sys.exit(0)
+    named = True
+def under_way(run):
+    if named:
+        return any(name.startswith("j.json.part-") for name in os.listdir("."))
+    links = []
+    for link in os.listdir(f"/proc/{run.pid}/fd"):
+        try:
+            links.append(os.readlink(f"/proc/{run.pid}/fd/{link}"))
+        except OSError:
+            pass  # closed meanwhile
+    return any(link.startswith(os.getcwd() + "/#") for link in links)
 run = subprocess.Popen([sys.argv[1], "replay", "pipe.txt", "--json", "j.json"],
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                       env=dict(os.environ, **({"LD_PRELOAD": os.path.abspath("named.so")} if named else {})),
                        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 for _ in range(200):
-    if any(name.startswith("j.json.part-") for name in os.listdir(".")):
+    if under_way(run):
         break
     time.sleep(0.02)
 else:
@@ -93,7 +130,8 @@ run.send_signal(number)
 out, err = run.communicate(timeout=20)
 word = "interrupted" if number == signal.SIGINT else "terminated"
 left = [name for name in os.listdir(".") if ".part-" in name or name == "j.json"]
-if run.returncode != -number or err != f"rubato: {word}\n" or out or left:
+said = "" if number == signal.SIGKILL else f"rubato: {word}\n"
+if run.returncode != -number or err != said or out or left:
     sys.exit(f"{run.returncode} {err!r} {out!r} {left}")
 END
 done

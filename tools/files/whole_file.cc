@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <random>
 #include <set>
+#include <utility>
 
 #include "models/base/error.h"
 #include "tools/cli/no_pipe_signal.h"
@@ -36,6 +37,19 @@ int create_beside(const std::string& target, mode_t mode, std::string& name) {
   return -1;
 }
 
+std::string link_of(int file) {
+  return fmt::format("/proc/self/fd/{}", file);
+}
+
+/// Creates a file without a name, which can get one next to `target`; -1 where there are none.
+int create_nameless(const std::string& target, mode_t mode) {
+  const std::string directory = fs::path(target).parent_path();
+  const int file = open(directory.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+  if (file < 0 || access(link_of(file).c_str(), F_OK) == 0) return file;
+  close(file);
+  return -1;
+}
+
 /// Gives a file the owner and permissions of the file that it will replace.
 void make_alike(int file, const struct stat& other) {
   const bool is_theirs = fchown(file, other.st_uid, other.st_gid) == 0;
@@ -59,8 +73,14 @@ WholeFile::WholeFile(const std::string& path) : path_(path), target_(path) {
     const NotInterrupted between;
     struct stat older = {};
     const bool replaces = stat(target_.c_str(), &older) == 0;
-    descriptor_ = create_beside(target_, replaces ? 0600 : 0666, temporary_);
+    const mode_t mode = replaces ? 0600 : 0666;
+    descriptor_ = create_beside(target_, mode, temporary_);
     owns_target_ = descriptor_ >= 0;
+    if (const int file = owns_target_ ? create_nameless(target_, mode) : -1; file >= 0) {
+      close(std::exchange(descriptor_, file));
+      unlink(temporary_.c_str());
+      has_name_ = false;
+    }
     if (owns_target_) gone_.emplace(temporary_);
     if (owns_target_ && replaces) make_alike(descriptor_, older);
   }
@@ -92,6 +112,9 @@ void WholeFile::write(const std::string& text) {
 void WholeFile::commit() {
   // Some file systems report a full disk or quota only here.
   if (!temporary_.empty() && fsync(descriptor_) != 0) fail(errno);
+  if (!has_name_ && linkat(AT_FDCWD, link_of(descriptor_).c_str(), AT_FDCWD, temporary_.c_str(),
+                           AT_SYMLINK_FOLLOW) != 0)
+    fail(errno);
   const int closed = close(descriptor_);
   descriptor_ = -1;
   if (closed != 0) fail(errno);

@@ -9,9 +9,10 @@
 
 namespace rubato {
 
-/// A file that appears under its name only when it is complete: it is written under a temporary
-/// name next to it, then renamed. An existing file is replaced only at that moment, never by an
-/// interrupted process, and passes on its owner and permissions. Anything but a regular file
+/// A file that appears under its name only when it is complete: it is written without a name, so
+/// that a killed process leaves nothing, or where the file system has no such files under a
+/// temporary name next to it; then renamed. An existing file is replaced only at that moment, never
+/// by an interrupted process, and passes on its owner and permissions. Anything but a regular file
 /// (/dev/stdout, a pipe) is written to directly. The constructor fails if the file cannot be
 /// created, so that errors show before a long computation, or if another WholeFile of this process
 /// has the same name. Errors: InputError with the file and the reason (a full disk).
@@ -32,6 +33,7 @@ class WholeFile {
   std::string target_;     // with symbolic links followed
   std::string temporary_;  // empty: written to directly
   int descriptor_ = -1;
+  bool has_name_ = true;                     // temporary_, so far
   bool owns_target_ = false;                 // registered in targets()
   std::optional<GoneWhenInterrupted> gone_;  // the temporary one
 };
