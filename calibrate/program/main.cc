@@ -386,8 +386,10 @@ void measure(const Options& options, const Placement& places, Effort& effort, En
   collectives.pace = effort.pace;
   const double start = now();
   if (effort.pace.in_time) {
-    constexpr double kParts = 8;  // behind the end of the time
-    limit -= std::min(limit / 4, kParts * seconds_to_agree());
+    // What is left out at the end takes time, too.
+    constexpr double kParts = 4;  // of a level: messages, patterns, load, sharing
+    const auto levels = static_cast<double>(tasks.size());
+    limit -= std::min(limit / 4, kParts * levels * seconds_to_agree());
     effort.stop = [=] { return interrupted != 0 || now() - start > limit; };
   }
   effort.leave_out = [&ending](const std::string& what) {
